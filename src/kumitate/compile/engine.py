@@ -1,0 +1,59 @@
+"""From LLVM text to a function in memory."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from .cache import cached
+from .llvm import ENTRY
+from .target import Target, machine
+
+__all__ = ["Code", "load"]
+
+_serial = itertools.count()
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function in memory.
+
+    Attributes:
+        address: of the function. The code lives as long as this object.
+        size: bytes of the object file.
+        seconds: that LLVM took, or that loading from the cache took.
+        from_cache: which of the two.
+    """
+
+    address: int
+    size: int
+    seconds: float
+    from_cache: bool
+    _keep: Any
+
+
+@cache
+def _linker() -> llvm.LLJIT:
+    # objects are linked by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs
+    return llvm.create_lljit_compiler(use_jit_link=True)
+
+
+def load(text: str, target: Target) -> Code:
+    """The function of an LLVM module, from the disk cache if it was compiled before for the same target by the same LLVM."""
+    begin = time.perf_counter()
+    version = ".".join(str(part) for part in llvm.llvm_version_info)
+    image, hit = cached("\0".join((text, target.triple, target.cpu, target.features, version)), lambda: _compile(text, target))
+    library = f"kumitate{next(_serial)}"
+    tracker = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY).link(_linker(), library)
+    return Code(tracker[ENTRY], len(image), time.perf_counter() - begin, hit, tracker)
+
+
+def _compile(text: str, target: Target) -> bytes:
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    return machine(target).emit_object(module)

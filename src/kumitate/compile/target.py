@@ -1,0 +1,41 @@
+"""The processor that code is made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+
+__all__ = ["Target", "host", "machine"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor by LLVM's names, and how many float64 lanes one of its instructions works on."""
+
+    triple: str
+    cpu: str
+    features: str
+    lanes: int
+
+
+@cache
+def host() -> Target:
+    """The processor that runs this."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    lanes = next((width for name, width in (("avx512f", 8), ("avx", 4)) if features.get(name)), 2)
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes)
+
+
+@cache
+def machine(target: Target) -> llvm.TargetMachine:
+    """LLVM's code generator for a target.
+
+    The small code model lets constants be operands of instructions; LLVM's own mid-level passes find next to nothing after ours.
+    """
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+    )

@@ -1,0 +1,51 @@
+"""The inertia matrix by the composite-rigid-body method (article C; Walker and Orin 1982)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import Link, Tree, inward
+from ..spatial import Inertia
+
+__all__ = ["crba"]
+
+Scalar = Any
+
+
+def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The joint-space inertia matrix M(q), for joints of any number of degrees of freedom in one routine.
+
+    The composite masses do not depend on q: on a traced tree they are numbers before the program exists.
+
+    Args:
+        tree: the mechanism's.
+        q: coordinates (nq).
+
+    Returns:
+        M (nv, nv), symmetric; entry (i, j) in kg·m², kg·m or kg. The armature of drives is on its diagonal.
+    """
+    poses = {link.index: link.pose(q) for link in tree.links}
+
+    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
+        # C's recursion about the link's origin; about the mass centre, as printed, its last sign must be −
+        composite = link.inertia
+        for _, child in children:
+            composite = composite + child
+        return composite, composite.to_parent(poses[link.index])
+
+    composites = inward(tree, compose)
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    subspaces = {link.index: link.kind.subspace(link.coordinates(q)) for link in tree.links}
+    for link in tree.links:
+        # the forces f_i, n_i that unit accelerations of joint i take, everything behind it being one rigid body
+        forces = [composites[link][0].times(S) for S in subspaces[link.index]]
+        for ancestor in tree.ancestors(link.index):
+            for i, force in enumerate(forces):
+                for j, S in enumerate(subspaces[ancestor.index]):
+                    row, column = link.v_start + i, ancestor.v_start + j
+                    M[row][column] = M[column][row] = S.dot(force)  # H_ji = S_jᵀ (f_i, n_i)
+            forces = [force.to_parent(poses[ancestor.index]) for force in forces]
+        for i, armature in enumerate(link.armature):
+            M[link.v_start + i][link.v_start + i] += armature
+    return M

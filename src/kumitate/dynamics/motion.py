@@ -1,0 +1,67 @@
+"""How the links move, as the Newton-Euler methods need it: orientations, angular velocities and velocity-dependent accelerations.
+
+Classical accelerations are used (of the link's origin, not the spatial kind), so that no linear velocity is ever formed; with
+A = [α; a] of the parent's origin, the link's is X(A) + bias + S v̇.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Link, PerLink, Tree, outward
+from ..spatial import Motion, Transform, Vector3, centripetal
+
+__all__ = ["LinkMotion", "acceleration", "link_motions"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMotion:
+    """One link L under its parent P.
+
+    Attributes:
+        X_PL: pose of the link in its parent.
+        S: the joint's motion subspace, in L.
+        omega: angular velocity of L in the world, in L [rad/s].
+        bias: what the velocities add to the acceleration of L, in L [rad/s², m/s²].
+    """
+
+    X_PL: Transform
+    S: tuple[Motion, ...]
+    omega: Vector3
+    bias: Motion
+
+
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink:
+    """The `LinkMotion` of every link (N eq. 2-4, velocity terms; thesis eq. 2.6)."""
+
+    def stage(link: Link, parent: LinkMotion) -> LinkMotion:
+        q_joint, v_joint = link.coordinates(q), link.velocities(v)
+        X_PL = link.pose(q)
+        S = link.kind.subspace(q_joint)
+        relative = _combined(S, v_joint)  # V of L in P (2.5)
+        carried = X_PL.rotation.unrotate(parent.omega)
+        omega = carried + relative.angular  # N (2)
+        rate = _combined(link.kind.subspace_rate(q_joint, v_joint), v_joint)
+        angular = omega.cross(relative.angular) + rate.angular  # N (3)
+        swing = X_PL.rotation.unrotate(centripetal(parent.omega, X_PL.translation))  # N (4)
+        coriolis = 2.0 * carried.cross(relative.linear) + relative.angular.cross(relative.linear)
+        return LinkMotion(X_PL, S, omega, Motion(angular, swing + coriolis + rate.linear))
+
+    return outward(tree, stage, LinkMotion(Transform(), (), Vector3(), Motion()))
+
+
+def acceleration(motion: LinkMotion, parent: Motion, vdot: Sequence[Scalar]) -> Motion:
+    """[α; a] of a link from its parent's and the joint's own v̇ (thesis eq. 2.26, N eq. 3-4)."""
+    return parent.to_child(motion.X_PL) + motion.bias + _combined(motion.S, vdot)
+
+
+def _combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
+    """S v."""
+    total = Motion()
+    for column, rate in zip(S, v, strict=True):
+        total = total + column * rate
+    return total

@@ -1,0 +1,37 @@
+"""External forces on bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Link, Tree
+from ..spatial import Force
+
+__all__ = ["Wrenches"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class Wrenches:
+    """Wrenches [n; f] (N·m, N) on bodies or frames, by name: in the axes of the world, about the origin of the body or frame."""
+
+    tree: Tree
+    by_place: Mapping[str, Sequence[Scalar]]
+
+    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+        """What acts on a link, in its frame and about its origin."""
+        total = Force()
+        for name, components in self.by_place.items():
+            place = self.tree.places[name]
+            if place.link != link.index:
+                continue
+            wrench = Force.of(components)
+            for ancestor in reversed(self.tree.ancestors(link.index)):  # turned, not moved: only the axes change
+                R = ancestor.pose(q).rotation
+                wrench = Force(R.unrotate(wrench.moment), R.unrotate(wrench.force))
+            arm = place.pose.translation
+            total = total + Force(wrench.moment + arm.cross(wrench.force), wrench.force)
+        return total

@@ -1,0 +1,27 @@
+"""The kinds of joints: one file each, under one contract."""
+
+from .contract import JointKind
+from .cylindrical import Cylindrical
+from .fixed import Fixed
+from .floating import Floating
+from .floating_euler import FloatingEuler
+from .planar import Planar
+from .prismatic import Prismatic
+from .revolute import Revolute
+from .spherical import Spherical
+from .spherical_euler import SphericalEuler
+from .universal import Universal
+
+__all__ = [
+    "KINDS", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "JointKind", "Planar", "Prismatic", "Revolute", "Spherical",
+    "SphericalEuler", "Universal",
+]  # fmt: skip
+
+#: Every kind by its name.
+KINDS: dict[str, JointKind] = {
+    kind.name: kind
+    for kind in (
+        Fixed(), Revolute(), Prismatic(), Cylindrical(), Universal(), Spherical(), SphericalEuler(), Planar(), Floating(),
+        FloatingEuler(),
+    )  # fmt: skip
+}

@@ -1,0 +1,112 @@
+"""What a joint is: the one contract that every kind of joint fulfils, and that every algorithm works by.
+
+A joint connects a frame F of the parent to a frame M of the child. Its kind says, in terms of its coordinates q and
+velocities v, where M stands in F and how M moves: V = S(q) v, in the axes of M at its origin (thesis eq. 2.5). All kinds are
+written about fixed axes (z first); the frames F and M carry the direction that the user asked for. Nothing outside this folder
+asks what kind a joint is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...spatial import Force, Motion, Transform
+
+__all__ = ["JointKind", "basis_forces", "basis_motions"]
+
+Scalar = Any
+
+
+class JointKind(ABC):
+    """One kind of joint: frozen, without state, the same for floats and symbols.
+
+    Attributes:
+        name: what files and tables call it.
+        coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
+        screw_symmetric: whether turning or shifting F and M alike about and along z changes nothing.
+    """
+
+    name: ClassVar[str]
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    velocities: ClassVar[tuple[str, ...]] = ()
+    screw_symmetric: ClassVar[bool] = False
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """The number of velocities: the degrees of freedom n_J."""
+        return len(self.velocities)
+
+    # --- kinematics ---------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        """X_FM(q)."""
+
+    @abstractmethod
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        """The motion subspace S(q): one motion of M a velocity, in M."""
+
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+        """How the components of S in M change: dS/dt, zero unless S depends on q."""
+        return (Motion(),) * self.nv
+
+    # --- forces (thesis tables 2.1, 2.2) ------------------------------------------------------------------------------
+    @abstractmethod
+    def active(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """The active-force subspace T_a(q): the force in M of each unit generalised force; T_aᵀ S = 1 (eq. 2.8)."""
+
+    @abstractmethod
+    def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """The constraint-force subspace T(q), 6 − n_J forces in M; Tᵀ S = 0 (eq. 2.8)."""
+
+    # --- the configuration manifold -----------------------------------------------------------------------------------
+    def neutral(self) -> list[float]:
+        """The coordinates at which M coincides with F."""
+        return [0.0] * self.nq
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        """Coordinates drawn over the whole manifold (lengths within ±1 m)."""
+        return [float(x) for x in rng.uniform(-math.pi, math.pi, self.nq)]
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """q̇ of the velocities v."""
+        return list(v)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        """The coordinates after moving by `dv`, a velocity times a time."""
+        return [a + b for a, b in zip(q, dv, strict=True)]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        """The `dv` that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+        return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """q brought back to the manifold, after rounding or a step beside it."""
+        return list(q)
+
+    def off_manifold(self, q: Sequence[float]) -> float:
+        """How far q is from a configuration: |1 − |quaternion||, else 0."""
+        return 0.0
+
+    def singularity(self, q: Sequence[float]) -> float:
+        """Distance of the coordinates from a singularity of their own (not of the mechanism), 0…1; 1 for kinds without one."""
+        return 1.0
+
+
+def basis_motions(axes: Sequence[int]) -> tuple[Motion, ...]:
+    """The unit motions along these of the six coordinate axes (0-2 angular, 3-5 linear)."""
+    return tuple(Motion.of([1.0 if i == axis else 0.0 for i in range(6)]) for axis in axes)
+
+
+def basis_forces(axes: Sequence[int]) -> tuple[Force, ...]:
+    """The unit forces along these of the six coordinate axes."""
+    return tuple(Force.of([1.0 if i == axis else 0.0 for i in range(6)]) for axis in axes)

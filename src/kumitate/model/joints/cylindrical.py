@@ -1,0 +1,31 @@
+"""The cylindrical joint: turns about and slides along z."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...spatial import AxisTurn, Transform, Vector3
+from .coordinate import CoordinateJoint
+
+__all__ = ["Cylindrical"]
+
+
+@dataclass(frozen=True)
+class Cylindrical(CoordinateJoint):
+    """q = (angle [rad], position [m]) about and along z; v = q̇."""
+
+    name = "cylindrical"
+    coordinates = velocities = ("angle", "position")
+    axes = (2, 5)
+    screw_symmetric = True
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]), Vector3(0.0, 0.0, q[1]))
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]

@@ -1,0 +1,22 @@
+"""The fixed joint: no freedom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...spatial import Transform
+from .coordinate import CoordinateJoint
+
+__all__ = ["Fixed"]
+
+
+@dataclass(frozen=True)
+class Fixed(CoordinateJoint):
+    """Holds all six directions (thesis table 2.2)."""
+
+    name = "fixed"
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform()

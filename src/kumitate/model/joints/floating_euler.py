@@ -1,0 +1,65 @@
+"""The free joint by z-y-x Euler angles (thesis 3.4.1), singular where the second angle is ±90 deg.
+
+Eq. 3.29 prints c_3 for c_2 in the middle factor; (3.30) is right and is what the turns here multiply out to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...scalar import cos, sin
+from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
+from .contract import JointKind
+
+__all__ = ["FloatingEuler"]
+
+
+@dataclass(frozen=True)
+class FloatingEuler(JointKind):
+    """q = (θ1 about z, θ2 about the new y, θ3 about the new x [rad], x, y, z in F [m]); v = q̇."""
+
+    name = "floating_euler"
+    coordinates = velocities = ("yaw", "pitch", "roll", "x", "y", "z")
+
+    def _rotation(self, q: Sequence[Any]) -> Any:
+        return AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]) @ AxisTurn.by(0, q[2])
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(self._rotation(q), Vector3.of(q[3:6]))
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        turns = (Vector3(-s2, c2 * s3, c2 * c3), Vector3(0.0, c3, -s3), Vector3(1.0, 0.0, 0.0))
+        shifts = (self._rotation(q).unrotate(Vector3.unit(axis)) for axis in range(3))
+        return (*(Motion(turn) for turn in turns), *(Motion(linear=shift) for shift in shifts))
+
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        first = Vector3(-c2 * v[1], -s2 * s3 * v[1] + c2 * c3 * v[2], -s2 * c3 * v[1] - c2 * s3 * v[2])
+        turns = (first, Vector3(0.0, -s3 * v[2], -c3 * v[2]), Vector3())
+        columns = self.subspace(q)
+        omega = columns[0].angular * v[0] + columns[1].angular * v[1] + columns[2].angular * v[2]
+        # the axes of F seen from M turn backwards
+        shifts = (column.linear.cross(omega) for column in columns[3:])
+        return (*(Motion(turn) for turn in turns), *(Motion(linear=shift) for shift in shifts))
+
+    def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        turns = (Vector3(0.0, s3 / c2, c3 / c2), Vector3(0.0, c3, -s3), Vector3(1.0, s2 * s3 / c2, s2 * c3 / c2))
+        shifts = (self._rotation(q).unrotate(Vector3.unit(axis)) for axis in range(3))
+        return (*(Force(turn) for turn in turns), *(Force(force=shift) for shift in shifts))
+
+    def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        return ()
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        yaw, roll = rng.uniform(-math.pi, math.pi, 2)
+        return [float(yaw), float(rng.uniform(-1.4, 1.4)), float(roll), *(float(x) for x in rng.uniform(-1.0, 1.0, 3))]
+
+    def singularity(self, q: Sequence[float]) -> float:
+        return abs(math.cos(q[1]))

@@ -1,0 +1,30 @@
+"""The prismatic joint (P-joint), along z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...spatial import Transform, Vector3
+from .coordinate import CoordinateJoint
+
+__all__ = ["Prismatic"]
+
+
+@dataclass(frozen=True)
+class Prismatic(CoordinateJoint):
+    """Slides along z by q [m]; v = q̇ [m/s]."""
+
+    name = "prismatic"
+    coordinates = velocities = ("position",)
+    axes = (5,)
+    screw_symmetric = True
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(translation=Vector3(0.0, 0.0, q[0]))
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        return [float(rng.uniform(-1.0, 1.0))]

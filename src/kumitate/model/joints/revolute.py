@@ -1,0 +1,25 @@
+"""The revolute joint (R-joint of thesis table 2.1), about z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...spatial import AxisTurn, Transform
+from .coordinate import CoordinateJoint
+
+__all__ = ["Revolute"]
+
+
+@dataclass(frozen=True)
+class Revolute(CoordinateJoint):
+    """Turns about z by q [rad]; v = q̇ [rad/s]. A continuous joint is one without limits."""
+
+    name = "revolute"
+    coordinates = velocities = ("angle",)
+    axes = (2,)
+    screw_symmetric = True
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]))

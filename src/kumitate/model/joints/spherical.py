@@ -1,0 +1,59 @@
+"""The spherical joint, by a unit quaternion: no singular coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...spatial import (
+    Transform, Vector3, quaternion_exp, quaternion_log, quaternion_normalized, quaternion_product, quaternion_rate,
+    quaternion_rotation,
+)  # fmt: skip
+from .coordinate import CoordinateJoint
+
+__all__ = ["Spherical", "random_quaternion"]
+
+
+@dataclass(frozen=True)
+class Spherical(CoordinateJoint):
+    """q = (x, y, z, w), the orientation of M in F (thesis eq. 3.31-3.34); v = the angular velocity of M in F, in M [rad/s]."""
+
+    name = "spherical"
+    coordinates = ("qx", "qy", "qz", "qw")
+    velocities = ("wx", "wy", "wz")
+    axes = (0, 1, 2)
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(quaternion_rotation(q))
+
+    def neutral(self) -> list[float]:
+        return [0.0, 0.0, 0.0, 1.0]
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        return random_quaternion(rng)
+
+    def rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return quaternion_rate(q, Vector3.of(v))
+
+    def integrate(self, q: Sequence[Any], dv: Sequence[Any]) -> list[Any]:
+        return quaternion_normalized(quaternion_product(q, quaternion_exp(Vector3.of(dv))))
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        x, y, z, w = q0
+        return list(quaternion_log(quaternion_product([-x, -y, -z, w], q1)))
+
+    def normalized(self, q: Sequence[Any]) -> list[Any]:
+        return quaternion_normalized(q)
+
+    def off_manifold(self, q: Sequence[float]) -> float:
+        return abs(1.0 - math.sqrt(sum(part * part for part in q)))
+
+
+def random_quaternion(rng: np.random.Generator) -> list[float]:
+    """A unit quaternion, uniform over all orientations."""
+    q = rng.normal(size=4)
+    return [float(part) for part in q / np.linalg.norm(q)]

@@ -1,0 +1,40 @@
+"""The universal (Hooke) joint (U-joint of thesis table 2.1): a turn about z, then about the turned y."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...scalar import cos, sin
+from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
+from .contract import JointKind, basis_forces
+
+__all__ = ["Universal"]
+
+
+@dataclass(frozen=True)
+class Universal(JointKind):
+    """q = (first angle about z of F, second about y of M) [rad]; v = q̇."""
+
+    name = "universal"
+    coordinates = velocities = ("first_angle", "second_angle")
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]))
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Motion(Vector3(-s2, 0.0, c2)), Motion(Vector3(0.0, 1.0, 0.0))
+
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Motion(Vector3(-c2 * v[1], 0.0, -s2 * v[1])), Motion()
+
+    def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Force(Vector3(-s2, 0.0, c2)), Force(Vector3(0.0, 1.0, 0.0))
+
+    def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return (Force(Vector3(c2, 0.0, s2)), *basis_forces((3, 4, 5)))

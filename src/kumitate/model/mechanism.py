@@ -1,0 +1,169 @@
+"""A mechanism: bodies joined to a tree, and the loops that close it. Frozen, checked when it is made, independent of any algorithm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..errors import ModelError
+from .parts import Body, Frame, Joint, Loop
+from .tree import Tree, build_tree
+
+__all__ = ["WORLD", "Mechanism"]
+
+#: The name of the body that does not move.
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Bodies, joints, loops and frames.
+
+    The joints form a tree that starts from the body "world"; each body is the child of exactly one joint. They are kept outward,
+    depth first, children in the order given, and q, v and tau follow that order.
+
+    Attributes:
+        name: of the mechanism.
+        bodies: all but the world, in the order of the joints that carry them.
+        joints: of the tree.
+        loops: joints that close loops.
+        frames: named places on bodies; every body's own frame has its name.
+        gravity: acceleration of free fall in the world [m/s²].
+        source: the file it was read from, if any.
+
+    Raises:
+        ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    loops: tuple[Loop, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    source: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gravity", tuple(float(g) for g in self.gravity))
+        _check_names(self.name, "body", [WORLD, *(body.name for body in self.bodies)])
+        _check_names(self.name, "joint", [joint.name for joint in (*self.joints, *self.loops)])
+        _check_names(self.name, "frame", [*(body.name for body in self.bodies), *(frame.name for frame in self.frames)])
+        self._check_references()
+        joints = tuple(self._outward())
+        object.__setattr__(self, "joints", joints)
+        carried = {body.name: body for body in self.bodies}
+        object.__setattr__(self, "bodies", tuple(carried[joint.child] for joint in joints))
+
+    def _check_references(self) -> None:
+        known = {WORLD, *(body.name for body in self.bodies)}
+        for joint in self.joints:
+            for role, name in (("parent", joint.parent), ("child", joint.child)):
+                if name not in known:
+                    raise ModelError(f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body")
+            if joint.child == WORLD:
+                raise ModelError(f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move")
+            if joint.parent == joint.child:
+                raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself")
+        for item, bodies in [(lo, (lo.body_a, lo.body_b)) for lo in self.loops] + [(fr, (fr.body,)) for fr in self.frames]:
+            for name in bodies:
+                if name not in known:
+                    raise ModelError(f"{self.name}: {item.name!r} names {name!r}, which is not a body")
+        parents = Counter(joint.child for joint in self.joints)
+        for body in self.bodies:
+            if parents[body.name] == 0:
+                raise ModelError(
+                    f"{self.name}: body {body.name!r} is the child of no joint; join it to another body or to {WORLD!r} "
+                    "(fixed, or floating if it is free)"
+                )
+            if parents[body.name] > 1:
+                names = [joint.name for joint in self.joints if joint.child == body.name]
+                raise ModelError(
+                    f"{self.name}: body {body.name!r} is the child of the joints {names}; keep one of them in the tree and "
+                    "declare the others as loops"
+                )
+
+    def _outward(self) -> Iterator[Joint]:
+        """The joints from the world on, depth first."""
+        children: dict[str, list[Joint]] = {}
+        for joint in self.joints:
+            children.setdefault(joint.parent, []).append(joint)
+        waiting = list(reversed(children.get(WORLD, [])))
+        reached = 0
+        while waiting:
+            joint = waiting.pop()
+            reached += 1
+            yield joint
+            waiting.extend(reversed(children.get(joint.child, [])))
+        if reached < len(self.joints):
+            cycle = self._some_cycle()
+            raise ModelError(
+                f"{self.name}: the joints of {cycle} form a cycle that nothing holds to {WORLD!r}; "
+                "join one of them to the world and declare the joint that closes the cycle as a loop"
+            )
+
+    def _some_cycle(self) -> list[str]:
+        parent = {joint.child: joint.parent for joint in self.joints}
+        for start in parent:
+            path = [start]
+            while path[-1] in parent and parent[path[-1]] not in path:
+                path.append(parent[path[-1]])
+            if path[-1] in parent:
+                return path[path.index(parent[path[-1]]) :]
+        raise AssertionError("every body that the world does not reach lies on or behind a cycle")
+
+    # --- sizes and names ----------------------------------------------------------------------------------------------
+    @cached_property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return sum(joint.kind.nq for joint in self.joints)  # type: ignore[union-attr]
+
+    @cached_property
+    def nv(self) -> int:
+        """The number of velocities: the degrees of freedom of the tree."""
+        return sum(joint.kind.nv for joint in self.joints)  # type: ignore[union-attr]
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for every component of q: the joint's, and the component's where it has several."""
+        return tuple(_component_names(self.joints, "coordinates"))
+
+    @cached_property
+    def v_names(self) -> tuple[str, ...]:
+        """A name for every component of v and tau."""
+        return tuple(_component_names(self.joints, "velocities"))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The moving links with their inertias, in the frames that the dynamics is computed in."""
+        return build_tree(self)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of this name."""
+        return self._find("joint", name, self.joints)
+
+    def body(self, name: str) -> Body:
+        """The body of this name."""
+        return self._find("body", name, self.bodies)
+
+    def _find(self, what: str, name: str, items: tuple) -> object:  # type: ignore[return]
+        for item in items:
+            if item.name == name:
+                return item
+        raise ModelError(f"{self.name}: there is no {what} {name!r}; there are {', '.join(item.name for item in items)}")
+
+
+def _component_names(joints: Iterable[Joint], key: str) -> Iterator[str]:
+    for joint in joints:
+        names = getattr(joint.kind, key)
+        for name in names:
+            yield joint.name if len(names) == 1 else f"{joint.name}.{name}"
+
+
+def _check_names(mechanism: str, what: str, names: list[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique")
+        if not name:
+            raise ModelError(f"{mechanism}: a {what} has an empty name")

@@ -1,0 +1,195 @@
+"""The tree that the dynamics runs over: moving links only, each in the frame of the joint that carries it.
+
+Bodies that are fixed to one another are one link. Every link's frame is turned so that its joint moves along the kind's own
+axes, and, where the kind allows it (a screw symmetry about z), turned about z so that the constant rotation from the parent is
+Rz(α) Rx(β). All of it is exact, done once on floats, and invisible outside: `Tree.places` says where each body's frame stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial import AxisTurn, DenseRotation, Inertia, Matrix3, RotationChain, Transform, Vector3, zxz_rotation
+from .joints import JointKind
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+__all__ = ["Link", "Place", "Tree", "build_tree"]
+
+WORLD_LINK = -1
+
+
+@dataclass(frozen=True)
+class Link:
+    """One moving link L and the joint that carries it.
+
+    Attributes:
+        name: of the joint.
+        index: position in `Tree.links`; `parent` is the parent's, −1 for the world.
+        kind: of the joint.
+        placement: X_PF, the joint's fixed frame in the parent link.
+        inertia: of all bodies of the link, in L.
+        q_start, v_start: where its coordinates and velocities stand in q and v (an index of a loop while a chain is rolled up).
+        armature, damping, friction: one value a degree of freedom.
+    """
+
+    name: str
+    index: Any
+    parent: Any
+    kind: JointKind
+    placement: Transform
+    inertia: Inertia
+    q_start: Any
+    v_start: Any
+    armature: tuple[Any, ...]
+    damping: tuple[Any, ...]
+    friction: tuple[Any, ...]
+
+    def coordinates(self, q: Sequence[Any]) -> list[Any]:
+        """This joint's part of q."""
+        return [q[self.q_start + k] for k in range(self.kind.nq)]
+
+    def velocities(self, v: Sequence[Any]) -> list[Any]:
+        """This joint's part of v, a or tau."""
+        return [v[self.v_start + k] for k in range(self.kind.nv)]
+
+    def pose(self, q: Sequence[Any]) -> Transform:
+        """X_PL, the link in its parent."""
+        return self.placement @ self.kind.transform(self.coordinates(q))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame B fixed on a link: the link's index (−1: the world) and X_LB."""
+
+    link: int
+    pose: Transform
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The links, parents before children, depth first."""
+
+    links: tuple[Link, ...]
+    places: dict[str, Place] = field(compare=False)
+    nq: int
+    nv: int
+
+    def children(self, index: int) -> list[Link]:
+        """The links carried by link `index` (−1: by the world)."""
+        return [self.links[i] for i in self._children[index]]
+
+    def ancestors(self, index: int) -> list[Link]:
+        """Link `index`, its parent, and so on to the world."""
+        chain = []
+        while index != WORLD_LINK:
+            chain.append(self.links[index])
+            index = self.links[index].parent
+        return chain
+
+    def __post_init__(self) -> None:
+        children: dict[int, list[int]] = {index: [] for index in range(-1, len(self.links))}
+        for link in self.links:
+            children[link.parent].append(link.index)
+        object.__setattr__(self, "_children", children)
+
+    _children: dict[int, list[int]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+
+def build_tree(mechanism: Mechanism) -> Tree:
+    """The tree of a mechanism."""
+    places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
+    links: list[Link] = []
+    q_start = v_start = 0
+    bodies = {body.name: body for body in mechanism.bodies}
+    for joint in mechanism.joints:
+        parent = places[joint.parent]
+        kind: JointKind = joint.kind  # type: ignore[assignment]
+        body_inertia = bodies[joint.child].spatial_inertia()
+        at_joint = parent.pose @ joint.pose
+        if kind.nv == 0:
+            places[joint.child] = Place(parent.link, _numeric(at_joint))
+            if parent.link != WORLD_LINK:
+                whole = links[parent.link].inertia + body_inertia.to_parent(places[joint.child].pose)
+                links[parent.link] = replace(links[parent.link], inertia=whole)
+            continue
+        turn = _alignment(joint.axis, joint.second_axis)
+        placement, extra = _placement(_numeric(at_joint @ turn), kind)
+        X_BL = _numeric(turn @ extra)  # the same in F and M, so that it commutes with the joint's motion
+        places[joint.child] = Place(len(links), _numeric(X_BL.inverse()))
+        links.append(
+            Link(
+                joint.name, len(links), parent.link, kind, placement, body_inertia.to_parent(places[joint.child].pose),
+                q_start, v_start, tuple(joint.armature), tuple(joint.damping), tuple(joint.friction),  # type: ignore[arg-type]
+            )
+        )  # fmt: skip
+        q_start += kind.nq
+        v_start += kind.nv
+    for frame in mechanism.frames:
+        base = places[frame.body]
+        places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
+    tree = Tree(tuple(links), places, q_start, v_start)
+    _check_inertia(mechanism.name, tree)
+    return tree
+
+
+def _alignment(axis: Sequence[float], second: Sequence[float] | None) -> Transform:
+    """The rotation that takes z to `axis` (and y to `second`): the identity for z itself, the shortest turn otherwise."""
+    z = np.asarray(axis)
+    if second is not None:
+        y = np.asarray(second)
+        columns = np.column_stack([np.cross(y, z), y, z])
+    elif z[2] > 1.0 - 1e-15:
+        return Transform()
+    elif z[2] < -1.0 + 1e-15:
+        columns = np.diag([1.0, -1.0, -1.0])
+    else:  # Rodrigues' formula about z × axis
+        w = np.cross([0.0, 0.0, 1.0], z)
+        skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+        columns = np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+    return Transform(DenseRotation(Matrix3.of(columns.tolist())))
+
+
+def _placement(X_PF: Transform, kind: JointKind) -> tuple[Transform, Transform]:
+    """X_PF with its rotation as turns about axes, and the turn about z that was taken out of it (given to F and M alike)."""
+    alpha, beta, gamma = zxz_rotation(X_PF.rotation.matrix())  # type: ignore[arg-type]
+    turns = [AxisTurn.by(2, alpha), AxisTurn.by(0, beta)]
+    extra = Transform()
+    if kind.screw_symmetric:
+        extra = Transform(AxisTurn.by(2, -gamma))
+    else:
+        turns.append(AxisTurn.by(2, gamma))
+    return Transform(RotationChain(tuple(turns)), X_PF.translation), extra
+
+
+def _numeric(X: Transform) -> Transform:
+    """The pose with a dense rotation of floats, entries within rounding of 0 and ±1 made exact."""
+
+    def clean(value: float) -> float:
+        nearest = float(round(value))
+        return nearest if abs(value - nearest) < 1e-15 else float(value)
+
+    rows = [[clean(value) for value in row] for row in X.rotation.matrix()]
+    return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(float(x) for x in X.translation)))
+
+
+def _check_inertia(name: str, tree: Tree) -> None:
+    """Every joint must move something that resists: a link without mass at the end of a branch has no equation of motion."""
+    heavy: set[int] = set()
+    for link in reversed(tree.links):
+        own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
+        if own or any(child.index in heavy for child in tree.children(link.index)):
+            heavy.add(link.index)
+        elif not all(armature > 0.0 for armature in link.armature):
+            raise ModelError(
+                f"{name}: joint {link.name!r} moves only bodies without mass and inertia, so that its acceleration is not "
+                "determined; give them a mass, give the joint an armature, or make it fixed"
+            )
+
+

@@ -1,0 +1,17 @@
+"""What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
+
+from .evaluate import evaluate
+from .functions import (
+    absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh,
+)  # fmt: skip
+from .graph import Graph, Symbol, TraceError
+from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .liveness import origin
+from .structure import flatten
+from .tracing import active_scope, call, loop, table, trace
+
+__all__ = [
+    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute", "active_scope",
+    "arctan2", "both", "call", "cos", "either", "equal", "evaluate", "exp", "flatten", "log", "loop", "maximum", "minimum", "origin",
+    "select", "sin", "sqrt", "table", "tanh", "trace",
+]  # fmt: skip

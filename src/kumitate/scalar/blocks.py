@@ -1,0 +1,193 @@
+"""Programs: what a traced function leaves behind, as a small tree of four blocks.
+
+* a **line** is straight-line code, the nodes of one scope in order;
+* a **loop** repeats a line a fixed number of times (each lane may stop earlier), carrying values and stacking others;
+* a **call** runs another program: one copy of its code, many call sites;
+* a **table** holds constants that a loop reads by its counter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .graph import Graph, Symbol
+
+__all__ = ["Array", "Index", "Loop", "Program", "Stack", "Table", "Vector"]
+
+
+class Array(NamedTuple):
+    """The name and shape of one array that a program reads or writes."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of scalars."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A traced function: `line` computes the scalars `results`, which fill the arrays `outputs` in order."""
+
+    name: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    line: tuple[Symbol, ...]
+    results: tuple[Symbol, ...]
+
+    @property
+    def operations(self) -> Counter[str]:
+        """How often each operation is done in one evaluation, loops and calls included."""
+        return _count(self.line)
+
+    @property
+    def callees(self) -> list[Program]:
+        """The programs called directly, each once."""
+        found: dict[Program, None] = {}
+        for node in _walk(self.line):
+            if node.op == "call":
+                found[node.payload] = None
+        return list(found)
+
+    def __str__(self) -> str:
+        from .listing import listing  # listings know what programs are
+
+        return listing(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What a loop node repeats: `line`, `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept of every pass.
+
+    `condition` (None: always) is evaluated before a pass; a lane where it fails keeps its values from then on. The node's
+    arguments are the first carried values, then what the line captures. Entries that nothing reads are None, and have no
+    argument.
+    """
+
+    count: int
+    line: tuple[Symbol, ...]
+    carried: tuple[Symbol | None, ...]
+    following: tuple[Symbol | None, ...]
+    stacked: tuple[Symbol | None, ...]
+    condition: Symbol | None = None
+
+    @property
+    def carries(self) -> list[int]:
+        """Which entries are carried."""
+        return [k for k, symbol in enumerate(self.carried) if symbol is not None]
+
+    @property
+    def keeps(self) -> list[int]:
+        """Which entries are stacked."""
+        return [k for k, symbol in enumerate(self.stacked) if symbol is not None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Constants that loops read by index."""
+
+    values: tuple[float, ...]
+
+    def __getitem__(self, index: int | Index) -> Any:
+        if isinstance(index, Index):
+            return index.read("lookup", self)
+        return self.values[index]
+
+
+@dataclass(frozen=True)
+class Index:
+    """`stride`·(loop counter) + `offset`: what a loop may index with."""
+
+    counter: Symbol
+    stride: int = 1
+    offset: int = 0
+
+    def __add__(self, other: int) -> Index:
+        return Index(self.counter, self.stride, self.offset + other)
+
+    def __mul__(self, other: int) -> Index:
+        return Index(self.counter, self.stride * other, self.offset * other)
+
+    def __rsub__(self, other: int) -> Index:
+        return Index(self.counter, -self.stride, other - self.offset)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def read(self, op: str, source: Any, args: tuple[Symbol, ...] = ()) -> Symbol:
+        """The node that reads `source` here."""
+        graph = self.counter.graph
+        return graph.node(op, (*(graph.lift(a) for a in args), self.counter), (source, self.stride, self.offset))
+
+    @property
+    def value(self) -> Symbol:
+        """The index as a scalar."""
+        return self.read("ordinal", None)
+
+
+@dataclass(frozen=True)
+class Vector(Sequence):
+    """A stretch of an input array while it is traced: its scalars become nodes when they are first asked for."""
+
+    graph: Graph
+    name: str
+    start: int
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, Index):
+            return (index + self.start).read("load", self.name)
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self.length)
+            if step != 1:
+                return [self[i] for i in range(start, stop, step)]
+            return Vector(self.graph, self.name, self.start + start, max(0, stop - start))
+        if not -self.length <= index < self.length:
+            raise IndexError(f"index {index} of the input {self.name!r}, which has {self.length} scalars")
+        return self.graph.node("input", (), (self.name, self.start + index % self.length))
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What a loop kept of each of its passes: `stack[i]` is the value of pass `i`."""
+
+    passes: Sequence[Any] | Callable[[int | Index], Any]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int | Index) -> Any:
+        return self.passes(index) if callable(self.passes) else self.passes[index]  # type: ignore[index]
+
+
+def _walk(line: Sequence[Symbol]) -> Iterator[Symbol]:
+    """The nodes of a line and of the loops in it."""
+    for node in line:
+        yield node
+        if node.op == "loop":
+            yield from _walk(node.payload.line)
+
+
+_FREE = frozenset({"const", "input", "capture", "carried", "counter", "result", "loop", "call"})
+
+
+def _count(line: Sequence[Symbol]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for node in line:
+        if node.op == "loop":
+            inner = _count(node.payload.line)
+            total.update({op: number * node.payload.count for op, number in inner.items()})
+        elif node.op == "call":
+            total.update(node.payload.operations)
+        elif node.op not in _FREE:
+            total[node.op] += 1
+    return total

@@ -1,0 +1,71 @@
+"""Running a program on floats, node by node: slow, obvious, and what every faster form of it is tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .graph import Symbol
+from .blocks import Loop, Program
+from .rules import FLOAT
+
+__all__ = ["evaluate"]
+
+
+def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
+    """The results of `program` for its inputs' scalars, all inputs in one sequence."""
+    inputs: dict[str, Sequence[float]] = {}
+    start = 0
+    for array in program.inputs:
+        inputs[array.name] = scalars[start : start + array.size]
+        start += array.size
+    values: dict[Symbol, Any] = {}
+    _run(program.line, values, inputs)
+    return [values[node] for node in program.results]
+
+
+def _run(line: Sequence[Symbol], values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> None:
+    for node in line:
+        operation = FLOAT.get(node.op)
+        if operation is not None:
+            values[node] = operation(*(values[a] for a in node.args))
+        elif node.op in _BLOCKS:
+            values[node] = _BLOCKS[node.op](node, values, inputs)
+        # carried values and counters are set by the loop they belong to
+
+
+def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
+    """Where a node that reads by index reads: stride·counter + offset."""
+    _, stride, offset = node.payload
+    return stride * values[node.args[-1]] + offset if stride else offset
+
+
+def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[list[Any], list[Any]]:
+    block: Loop = node.payload
+    carries, keeps = block.carries, block.keeps
+    carried = {k: values[a] for k, a in zip(carries, node.args[: len(carries)], strict=True)}
+    stack: list[dict[int, Any]] = []
+    for i in range(block.count):
+        inner = dict(values)
+        inner.update({block.carried[k]: value for k, value in carried.items()})  # type: ignore[misc]
+        inner.update({part: i for part in block.line if part.op == "counter"})
+        _run(block.line, inner, inputs)
+        if block.condition is not None and not inner[block.condition]:
+            break
+        carried = {k: inner[block.following[k]] for k in carries}  # type: ignore[index]
+        stack.append({k: inner[block.stacked[k]] for k in keeps})  # type: ignore[index]
+    return carried, stack  # type: ignore[return-value]
+
+
+_BLOCKS: dict[str, Any] = {
+    "const": lambda node, values, inputs: node.payload,
+    "input": lambda node, values, inputs: inputs[node.payload[0]][node.payload[1]],
+    "load": lambda node, values, inputs: inputs[node.payload[0]][_position(node, values)],
+    "lookup": lambda node, values, inputs: node.payload[0].values[_position(node, values)],
+    "ordinal": lambda node, values, inputs: float(_position(node, values)),
+    "capture": lambda node, values, inputs: values[node.payload],
+    "element": lambda node, values, inputs: values[node.args[0]][1][_position(node, values)][node.payload[0]],
+    "result": lambda node, values, inputs: values[node.args[0]][0][node.payload],
+    "loop": _loop,
+    "call": lambda node, values, inputs: (evaluate(node.payload, [values[a] for a in node.args]), []),
+}

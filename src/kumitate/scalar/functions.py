@@ -1,0 +1,81 @@
+"""The functions that physics may call on a scalar, whether it is a float or a `Symbol`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .rules import apply
+
+__all__ = [
+    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "log", "maximum", "minimum", "select", "sin", "sqrt", "tanh",
+]  # fmt: skip
+
+
+def sin(x: Any) -> Any:
+    """Sine of `x` [rad]."""
+    return apply("sin", x)
+
+
+def cos(x: Any) -> Any:
+    """Cosine of `x` [rad]."""
+    return apply("cos", x)
+
+
+def sqrt(x: Any) -> Any:
+    """Square root."""
+    return apply("sqrt", x)
+
+
+def exp(x: Any) -> Any:
+    """Exponential."""
+    return apply("exp", x)
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm."""
+    return apply("log", x)
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent."""
+    return apply("tanh", x)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """Angle of the point (x, y), in (−π, π] [rad]."""
+    return apply("atan2", y, x)
+
+
+def absolute(x: Any) -> Any:
+    """Absolute value."""
+    return apply("abs", x)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two."""
+    return apply("min", a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two."""
+    return apply("max", a, b)
+
+
+def select(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where `condition` holds, else `b`. Both are computed; write them so that neither fails."""
+    return apply("select", condition, a, b)
+
+
+def equal(a: Any, b: Any) -> Any:
+    """Condition a = b. (`==` on symbols asks whether they are the same node, as hashing needs.)"""
+    return apply("eq", a, b)
+
+
+def both(a: Any, b: Any) -> Any:
+    """Condition: a and b."""
+    return apply("and", a, b)
+
+
+def either(a: Any, b: Any) -> Any:
+    """Condition: a or b."""
+    return apply("or", a, b)

@@ -1,0 +1,127 @@
+"""The expression graph: every value is a `Symbol`, interned so that equal expressions are one node.
+
+A `Graph` is one scope of a trace. The body of a `scalar.loop` is a scope of its own whose `parent` is the scope around it; what
+the body uses from outside is *captured*, and what it builds from outside values alone stays outside (so loop-invariant code is
+hoisted without a pass for it).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+__all__ = ["Graph", "Symbol", "TraceError"]
+
+_clock = itertools.count()
+
+
+class TraceError(TypeError):
+    """Python asked a symbol for something that only a number has (a truth value, a float, an index)."""
+
+
+class Graph:
+    """One scope of a trace: the interned nodes, in order of creation.
+
+    `parent` is the enclosing scope or None. `depth` counts the scopes around it.
+    """
+
+    __slots__ = ("parent", "depth", "nodes", "captures", "_interned", "_constants")
+
+    def __init__(self, parent: Graph | None = None):
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.nodes: list[Symbol] = []
+        self.captures: dict[Symbol, Symbol] = {}
+        self._interned: dict[tuple, Symbol] = {}
+        self._constants: dict[float, Symbol] = {}
+
+    def node(self, op: str, args: tuple[Symbol, ...] = (), payload: Any = None) -> Symbol:
+        """The node `op(args)` of this scope; the same one if it exists. `payload` is what the operation needs besides values."""
+        key = (op, args, payload)
+        found = self._interned.get(key)
+        if found is None:
+            found = self._interned[key] = Symbol(op, args, payload, self)
+            self.nodes.append(found)
+        return found
+
+    def peek(self, op: str, args: tuple[Symbol, ...]) -> Symbol | None:
+        """The node `op(args)` if this scope already has it."""
+        return self._interned.get((op, args, None))
+
+    def constant(self, value: float) -> Symbol:
+        """The node of a number."""
+        # 0.0 and -0.0 compare equal and may share a node: no rule of `rules` tells them apart
+        found = self._constants.get(value)
+        if found is None:
+            found = self._constants[value] = Symbol("const", (), float(value), self)
+            self.nodes.append(found)
+        return found
+
+    def lift(self, value: Symbol | float) -> Symbol:
+        """`value` as a node of this scope: numbers become constants, symbols of an enclosing scope are captured."""
+        if value.__class__ is Symbol:
+            if value.graph is self:
+                return value
+            if value.op == "const":
+                return self.constant(value.payload)
+            return self._capture(value)
+        return self.constant(float(value))
+
+    def _capture(self, outer: Symbol) -> Symbol:
+        scope: Graph | None = self
+        while scope is not None and scope is not outer.graph:
+            scope = scope.parent
+        if scope is None:
+            raise TraceError(
+                f"the symbol {outer!r} belongs to another trace; a traced function must build its result from its own arguments"
+            )
+        found = self.captures.get(outer)
+        if found is None:
+            held = outer if outer.graph is self.parent else self.parent.lift(outer)  # type: ignore[union-attr]
+            found = self.captures[outer] = self.node("capture", (), held)
+        return found
+
+
+def scope_of(*values: Symbol | float) -> Graph:
+    """The innermost scope among the symbols of `values`."""
+    graphs = [value.graph for value in values if value.__class__ is Symbol]
+    return max(graphs, key=lambda graph: graph.depth)
+
+
+class Symbol:
+    """A scalar that is not known yet: a node of the expression graph.
+
+    It has the arithmetic of a float (`+ - * / **` with a constant exponent, comparisons) and, under their NumPy names, the
+    functions of `kumitate.scalar`, so that `numpy.sin` on an object array of symbols works. It has no truth value.
+    """
+
+    __slots__ = ("op", "args", "payload", "graph", "serial")
+
+    def __init__(self, op: str, args: tuple[Symbol, ...], payload: Any, graph: Graph):
+        self.op = op
+        self.args = args
+        self.payload = payload
+        self.graph = graph
+        self.serial = next(_clock)
+
+    def __repr__(self) -> str:
+        if self.op == "const":
+            return repr(self.payload)
+        if self.op == "input":
+            return f"{self.payload[0]}[{self.payload[1]}]"
+        return f"<{self.op} #{self.serial}>"
+
+    # --- what only a number has ---------------------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        raise TraceError(
+            "a traced value has no truth value: Python's `if`, `while`, `and`, `or` cannot depend on it. "
+            "Use scalar.select(condition, a, b), or scalar.loop for repetition"
+        )
+
+    def __float__(self) -> float:
+        raise TraceError("a traced value has no float yet: use kumitate.scalar's functions (or NumPy's) instead of math's")
+
+    __int__ = __index__ = __float__  # type: ignore[assignment]
+
+
+# The arithmetic of Symbol is attached by `rules`, where the simplifications are.

@@ -1,0 +1,83 @@
+"""What of a trace is needed: dead code removed through loops, down to single carried and stacked values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .blocks import Loop
+from .graph import Symbol
+
+__all__ = ["live", "origin", "trimmed"]
+
+
+def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
+    """Those of `nodes`, in their order, that `results` need by their arguments."""
+    needed: set[Symbol] = set(results)
+    for node in reversed(nodes):
+        if node in needed:
+            needed.update(node.args)
+    return tuple(node for node in nodes if node in needed)
+
+
+def trimmed(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
+    """The line that computes `results`, its loops cut down to what is read of them.
+
+    A loop is built before anyone knows what will be read of it, so that its node is completed here, once.
+    """
+    needed: set[Symbol] = set()
+    columns: set[tuple[Symbol, int]] = set()  # (loop, k): the stacked values that are read
+    waiting = list(results)
+    while waiting:
+        node = waiting.pop()
+        if node not in needed:
+            needed.add(node)
+            waiting.extend(_needs(node, columns))
+    return _cut(nodes, needed, columns)
+
+
+def _needs(node: Symbol, columns: set[tuple[Symbol, int]]) -> list[Symbol]:
+    """What a node needs directly: of a loop, only what is asked for."""
+    if node.op == "capture":
+        return [node.payload]
+    if node.op == "loop":
+        return [] if node.payload.condition is None else [node.payload.condition]
+    if node.op == "carried":
+        loop_node, k = node.payload
+        return [loop_node, loop_node.args[k], loop_node.payload.following[k]]
+    if node.op == "element":
+        loop_node, column = origin(node.args[0]), node.payload[0]
+        columns.add((loop_node, column))
+        return [*node.args, loop_node.payload.stacked[column]]
+    if node.op == "result" and node.args[0].op == "loop":
+        return [node.args[0], node.args[0].payload.carried[node.payload]]
+    return list(node.args)
+
+
+def origin(node: Symbol) -> Symbol:
+    """The node that a capture stands for."""
+    while node.op == "capture":
+        node = node.payload
+    return node
+
+
+def _cut(nodes: Sequence[Symbol], needed: set[Symbol], columns: set[tuple[Symbol, int]]) -> tuple[Symbol, ...]:
+    line = tuple(node for node in nodes if node in needed)
+    for node in line:
+        if node.op != "loop":
+            continue
+        block: Loop = node.payload
+        inner = _cut(block.line, needed, columns)
+        carries = [symbol in needed for symbol in block.carried]
+        node.args = (
+            *(argument for argument, kept in zip(node.args, carries, strict=False) if kept),
+            *(part.payload for part in inner if part.op == "capture"),
+        )
+        node.payload = replace(
+            block,
+            line=inner,
+            carried=tuple(s if kept else None for s, kept in zip(block.carried, carries, strict=True)),
+            following=tuple(s if kept else None for s, kept in zip(block.following, carries, strict=True)),
+            stacked=tuple(s if (node, k) in columns else None for k, s in enumerate(block.stacked)),
+        )
+    return line

@@ -1,0 +1,303 @@
+"""What each operation simplifies to while the graph is being built: one function an operation, one table for all.
+
+Signs are pulled outwards (a negation is never an operand of a product, a difference and its opposite share a node), constants
+are folded, and zeros and ones vanish. A float and a float give a float, so constants become nodes only when they meet a symbol.
+Floating point is treated as the field of reals where physics needs it: 0·x is 0 even if x could be infinite, and dividing by a
+constant is multiplying by its reciprocal. Sums are not reordered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .graph import Graph, Symbol, TraceError, scope_of
+
+__all__ = ["FLOAT", "apply"]
+
+Scalar = Any  # float or Symbol
+
+
+def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
+    """Both as nodes of the inner scope of the two."""
+    graph = scope_of(a, b)
+    return graph, graph.lift(a), graph.lift(b)
+
+
+def _number(a: Scalar) -> float | None:
+    """The value of a float or constant node, else None."""
+    if a.__class__ is Symbol:
+        return a.payload if a.op == "const" else None
+    return a
+
+
+def negate(a: Scalar) -> Scalar:
+    if a.__class__ is not Symbol:
+        return -a
+    if a.op == "const":
+        return -a.payload
+    if a.op == "neg":
+        return a.args[0]
+    if a.op == "sub":
+        return a.graph.node("sub", (a.args[1], a.args[0]))
+    return a.graph.node("neg", (a,))
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    x, y = _number(a), _number(b)
+    if x is not None and y is not None:
+        return x + y
+    if x == 0.0:
+        return b
+    if y == 0.0:
+        return a
+    graph, a, b = _meet(a, b)
+    if b.op == "neg":
+        return subtract(a, b.args[0])
+    if a.op == "neg":
+        return subtract(b, a.args[0])
+    if y is not None and y < 0.0:
+        return subtract(a, -y)
+    if x is not None and x < 0.0:
+        return subtract(b, -x)
+    if a is b:
+        return multiply(2.0, a)
+    return graph.node("add", (a, b) if a.serial < b.serial else (b, a))
+
+
+def subtract(a: Scalar, b: Scalar) -> Scalar:
+    x, y = _number(a), _number(b)
+    if x is not None and y is not None:
+        return x - y
+    if y == 0.0:
+        return a
+    if x == 0.0:
+        return negate(b)
+    graph, a, b = _meet(a, b)
+    if a is b:
+        return 0.0
+    if b.op == "neg":
+        return add(a, b.args[0])
+    if a.op == "neg":
+        return negate(add(a.args[0], b))
+    if y is not None and y < 0.0:
+        return add(a, -y)
+    opposite = graph.peek("sub", (b, a))
+    if opposite is not None:
+        return graph.node("neg", (opposite,))
+    return graph.node("sub", (a, b))
+
+
+def multiply(a: Scalar, b: Scalar) -> Scalar:
+    x, y = _number(a), _number(b)
+    if x is not None and y is not None:
+        return x * y
+    if y is not None:  # a number stands first
+        a, b, x, y = b, a, y, x
+    if x is not None:
+        if x == 0.0:
+            return 0.0
+        if x < 0.0:
+            return negate(multiply(-x, b))
+        if x == 1.0:
+            return b
+        if b.op == "mul" and b.args[0].op == "const":
+            return multiply(x * b.args[0].payload, b.args[1])
+    graph, a, b = _meet(a, b)
+    if a.op == "neg":
+        return negate(multiply(a.args[0], b))
+    if b.op == "neg":
+        return negate(multiply(a, b.args[0]))
+    return graph.node("mul", (a, b) if x is not None or a.serial <= b.serial else (b, a))
+
+
+def divide(a: Scalar, b: Scalar) -> Scalar:
+    x, y = _number(a), _number(b)
+    if x is not None and y is not None:
+        return x / y
+    if y is not None:
+        return multiply(a, 1.0 / y)
+    if x == 0.0:
+        return 0.0
+    if x is not None and x < 0.0:
+        return negate(divide(-x, b))
+    graph, a, b = _meet(a, b)
+    if a is b:
+        return 1.0
+    if a.op == "neg":
+        return negate(divide(a.args[0], b))
+    if b.op == "neg":
+        return negate(divide(a, b.args[0]))
+    return graph.node("div", (a, b))
+
+
+def power(a: Scalar, exponent: Scalar) -> Scalar:
+    n = _number(exponent)
+    if n is None:
+        raise TraceError("only constant exponents can be traced; write exp(y*log(x)) for a variable one")
+    if a.__class__ is not Symbol:
+        return a**n
+    if n == 0.5:
+        return apply("sqrt", a)
+    if n != int(n):
+        return apply("exp", multiply(n, apply("log", a)))
+    if n < 0:
+        return divide(1.0, power(a, -n))
+    result: Scalar = 1.0
+    for bit in bin(int(n))[2:]:  # square and multiply, from the highest bit
+        result = multiply(result, result)
+        if bit == "1":
+            result = multiply(result, a)
+    return result
+
+
+def _odd(op: str) -> Callable[[Scalar], Scalar]:
+    def rule(a: Symbol) -> Scalar:
+        return negate(apply(op, a.args[0])) if a.op == "neg" else a.graph.node(op, (a,))
+
+    return rule
+
+
+def _even(op: str) -> Callable[[Scalar], Scalar]:
+    def rule(a: Symbol) -> Scalar:
+        return a.graph.node(op, (a.args[0],)) if a.op == "neg" else a.graph.node(op, (a,))
+
+    return rule
+
+
+def _plain(op: str) -> Callable[..., Scalar]:
+    def rule(*args: Scalar) -> Scalar:
+        graph = scope_of(*args)
+        return graph.node(op, tuple(graph.lift(a) for a in args))
+
+    return rule
+
+
+def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    if condition.__class__ is not Symbol:
+        return a if condition else b
+    if a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b):
+        return a
+    return _plain("select")(condition, a, b)
+
+
+def _extreme(op: str) -> Callable[[Scalar, Scalar], Scalar]:
+    def rule(a: Scalar, b: Scalar) -> Scalar:
+        return a if a is b else _plain(op)(a, b)
+
+    return rule
+
+
+# How an operation on plain numbers is done: the meaning that compiled code must reproduce.
+FLOAT: dict[str, Callable[..., Any]] = {
+    "neg": lambda a: -a,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "exp": math.exp,
+    "log": math.log,
+    "tanh": math.tanh,
+    "atan2": math.atan2,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "eq": lambda a, b: a == b,
+    "and": lambda a, b: bool(a) and bool(b),
+    "or": lambda a, b: bool(a) or bool(b),
+    "not": lambda a: not a,
+    "select": lambda c, a, b: a if c else b,
+}
+
+_SYMBOLIC: dict[str, Callable[..., Any]] = {
+    "neg": negate,
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "div": divide,
+    "sqrt": _plain("sqrt"),
+    "sin": _odd("sin"),
+    "cos": _even("cos"),
+    "exp": _plain("exp"),
+    "log": _plain("log"),
+    "tanh": _odd("tanh"),
+    "atan2": _plain("atan2"),
+    "abs": _even("abs"),
+    "min": _extreme("min"),
+    "max": _extreme("max"),
+    "lt": _plain("lt"),
+    "le": _plain("le"),
+    "eq": _plain("eq"),
+    "and": _plain("and"),
+    "or": _plain("or"),
+    "not": _plain("not"),
+    "select": _select,
+}
+
+
+def apply(op: str, *args: Scalar) -> Scalar:
+    """`op` on numbers gives a number, and on anything with a symbol in it a simplified symbol."""
+    for a in args:
+        if a.__class__ is Symbol:
+            if op != "select" and all(b.__class__ is not Symbol or b.op == "const" for b in args):
+                return FLOAT[op](*(b.payload if b.__class__ is Symbol else b for b in args))
+            return _SYMBOLIC[op](*args)
+    return FLOAT[op](*args)
+
+
+def _attach() -> None:
+    """Gives Symbol its operators and the method names that NumPy's functions call on object arrays."""
+
+    def number(x: Any) -> bool:
+        return x.__class__ is Symbol or isinstance(x, int | float) or (hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0)
+
+    def plain(x: Any) -> Any:
+        return x if x.__class__ is Symbol else float(x)
+
+    def binary(rule: Callable, swap: bool = False) -> Callable:
+        def method(self: Symbol, other: Any) -> Any:
+            if not number(other):
+                return NotImplemented
+            other = plain(other)
+            return rule(other, self) if swap else rule(self, other)
+
+        return method
+
+    def compared(op: str, swap: bool = False) -> Callable:
+        return binary(lambda a, b: apply(op, a, b), swap)
+
+    attributes: dict[str, Any] = {
+        "__add__": binary(add),
+        "__radd__": binary(add, swap=True),
+        "__sub__": binary(subtract),
+        "__rsub__": binary(subtract, swap=True),
+        "__mul__": binary(multiply),
+        "__rmul__": binary(multiply, swap=True),
+        "__truediv__": binary(divide),
+        "__rtruediv__": binary(divide, swap=True),
+        "__pow__": binary(power),
+        "__neg__": negate,
+        "__pos__": lambda self: self,
+        "__abs__": lambda self: apply("abs", self),
+        "__lt__": compared("lt"),
+        "__le__": compared("le"),
+        "__gt__": compared("lt", swap=True),
+        "__ge__": compared("le", swap=True),
+        "__and__": lambda self, other: apply("and", self, other),
+        "__or__": lambda self, other: apply("or", self, other),
+        "__invert__": lambda self: apply("not", self),
+    }
+    for name in ("sqrt", "sin", "cos", "exp", "log", "tanh"):
+        attributes[name] = lambda self, op=name: apply(op, self)
+    attributes["arctan2"] = lambda self, other: apply("atan2", self, plain(other))
+    for name, value in attributes.items():
+        setattr(Symbol, name, value)
+
+
+_attach()

@@ -1,0 +1,44 @@
+"""Values made of scalars: how lists, tuples, dictionaries and dataclasses are taken apart into scalars and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .graph import Symbol
+
+__all__ = ["flatten"]
+
+
+def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """The scalars of `value` in order, and the function that builds a like value from as many other scalars.
+
+    Floats and symbols are scalars; lists, tuples, dictionaries and dataclasses are taken apart; all else (integers, names,
+    None) belongs to the structure and stays.
+    """
+    leaves: list[Any] = []
+    build = _take(value, leaves)
+
+    def rebuild(scalars: Sequence[Any]) -> Any:
+        return build(iter(scalars))
+
+    return leaves, rebuild
+
+
+def _take(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
+    kind = value.__class__
+    if kind is Symbol or isinstance(value, float):
+        leaves.append(value)
+        return next
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        parts = [_take(getattr(value, name), leaves) for name in names]
+        return lambda scalars: kind(**{name: part(scalars) for name, part in zip(names, parts, strict=True)})
+    if kind is tuple or kind is list:
+        parts = [_take(item, leaves) for item in value]
+        return lambda scalars: kind(part(scalars) for part in parts)
+    if kind is dict:
+        items = {key: _take(item, leaves) for key, item in value.items()}
+        return lambda scalars: {key: part(scalars) for key, part in items.items()}
+    return lambda scalars: value

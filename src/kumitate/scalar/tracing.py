@@ -1,0 +1,197 @@
+"""From Python to programs: `trace` runs a function over symbols; `loop`, `call` and `table` are how it reaches the blocks.
+
+Without a trace under way, `loop`, `call` and `table` do the same on floats.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .evaluate import evaluate
+from .graph import Graph, Symbol, TraceError
+from .liveness import live, trimmed
+from .structure import flatten
+
+__all__ = ["active_scope", "call", "loop", "table", "trace"]
+
+_scopes: list[Graph] = []
+
+
+def active_scope() -> Graph | None:
+    """The scope being traced now, or None when plain floats are computed."""
+    return _scopes[-1] if _scopes else None
+
+
+@contextlib.contextmanager
+def _scope(graph: Graph) -> Iterator[Graph]:
+    _scopes.append(graph)
+    try:
+        yield graph
+    finally:
+        _scopes.pop()
+
+
+def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str = "") -> Program:
+    """The program of `function`.
+
+    Args:
+        function: called with one argument an input, in order: a `Vector` for a size, a list of them for a shape of two
+            dimensions, a scalar for the shape `()`. It returns scalars in lists of any nesting (one output, "result"),
+            or a dictionary of such.
+        inputs: size or shape of each input by name.
+        name: of the program; the function's by default.
+
+    Raises:
+        TraceError: where the function asks a symbol for a truth value, a float, or something of another trace.
+
+    >>> from kumitate.scalar import sin
+    >>> print(trace(lambda x: [x[0] + 2.0 * sin(x[1])], {"x": 2}, name="example"))
+    program example(x[2]) -> result[1]
+      %0 = sin x[1]
+      %1 = mul 2.0 %0
+      %2 = add x[0] %1
+      result = %2
+    """
+    graph = Graph()
+    arrays = tuple(Array(key, (size,) if isinstance(size, int) else tuple(size)) for key, size in inputs.items())
+    with _scope(graph):
+        returned = function(*(_argument(graph, array) for array in arrays))
+    named = returned if isinstance(returned, dict) else {"result": returned}
+    outputs, results = [], []
+    for key, value in named.items():
+        shape, scalars = _scalars(value)
+        outputs.append(Array(key, shape))
+        results.extend(graph.lift(scalar) for scalar in scalars)
+    line = trimmed(graph.nodes, results)
+    return Program(name or function.__name__, arrays, tuple(outputs), line, tuple(results))
+
+
+def _argument(graph: Graph, array: Array) -> Any:
+    if array.shape == ():
+        return graph.node("input", (), (array.name, 0))
+    if len(array.shape) == 1:
+        return Vector(graph, array.name, 0, array.size)
+    row = array.size // array.shape[0] if array.shape[0] else 0
+    return [Vector(graph, array.name, i * row, row) for i in range(array.shape[0])]
+
+
+def _scalars(value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Shape and scalars of nested sequences."""
+    if value.__class__ is Symbol or not hasattr(value, "__len__"):
+        return (), [value]
+    parts = [_scalars(item) for item in value]
+    shapes = {shape for shape, _ in parts}
+    if len(shapes) > 1:
+        raise TraceError(f"the traced function returned rows of different shapes: {sorted(shapes)}")
+    inner = shapes.pop() if shapes else ()
+    return (len(parts), *inner), [scalar for _, scalars in parts for scalar in scalars]
+
+
+def call(program: Program, *arguments: Any) -> Any:
+    """The outputs of `program` for `arguments`, each nested sequences of scalars: one output as a list, more as a dictionary.
+
+    While tracing, this is one call instruction: the program's code exists once however often it is called.
+    """
+    given = [scalar for argument in arguments for scalar in _scalars(argument)[1]]
+    expected = sum(array.size for array in program.inputs)
+    if len(given) != expected:
+        raise TraceError(f"the program {program.name!r} takes {expected} scalars ({program.inputs}), got {len(given)}")
+    graph = active_scope()
+    if graph is None:
+        values: Sequence[Any] = evaluate(program, given)
+    else:
+        node = graph.node("call", tuple(graph.lift(scalar) for scalar in given), program)
+        values = [graph.node("result", (node,), k) for k in range(len(program.results))]
+    taken = iter(values)
+    outputs = {array.name: _nest(array.shape, taken) for array in program.outputs}
+    return next(iter(outputs.values())) if len(outputs) == 1 else outputs
+
+
+def _nest(shape: tuple[int, ...], scalars: Iterator[Any]) -> Any:
+    return next(scalars) if not shape else [_nest(shape[1:], scalars) for _ in range(shape[0])]
+
+
+def table(values: Sequence[float]) -> Table:
+    """A table of constants: `table(values)[i]` with the index of a loop."""
+    return Table(tuple(float(value) for value in values))
+
+
+def loop(
+    count: int, body: Callable[[Any, Any], tuple[Any, Any]], carry: Any, *, while_: Callable[[Any], Any] | None = None
+) -> tuple[Any, Stack]:
+    """Repeats `carry, kept = body(i, carry)` for i = 0 … count − 1.
+
+    Args:
+        count: the number of passes, a bound if `while_` is given.
+        body: takes the index of the pass (an int, or an `Index` while tracing) and the carried value; returns the next carried
+            value, of the same structure, and anything to be kept of this pass (None: nothing).
+        carry: the first carried value: scalars in lists, tuples, dictionaries or dataclasses.
+        while_: a condition on the carried value; where it fails, the values stay as they are.
+
+    Returns:
+        The last carried value, and the `Stack` of what was kept (undefined for the passes that `while_` cut off).
+    """
+    scope = active_scope()
+    if scope is None:
+        kept: list[Any] = []
+        for i in range(count):
+            if while_ is not None and not while_(carry):
+                break
+            carry, keep = body(i, carry)
+            kept.append(keep)
+        return carry, Stack(kept, len(kept))
+
+    first, build = flatten(carry)
+    # What is a constant and stays one (a structural zero of a planar chain, say) need not be carried: find out by trying.
+    varying = [leaf.__class__ is Symbol for leaf in first]
+    while True:
+        inner = Graph(scope)
+        with _scope(inner):
+            index = Index(inner.node("counter"))
+            carried = [inner.node("carried", (), k) if varying[k] else leaf for k, leaf in enumerate(first)]
+            condition = while_(build(carried)) if while_ is not None else None
+            following_value, keep = body(index, build(carried))
+        following, _ = flatten(following_value)
+        if len(following) != len(first):
+            raise TraceError(f"the loop's body carries {len(following)} scalars on and was given {len(first)}")
+        grown = [v or not _same(first[k], following[k]) for k, v in enumerate(varying)]
+        if grown == varying:
+            break
+        varying = grown
+
+    kept_leaves, build_kept = flatten(keep)
+    kept_symbols = [k for k, leaf in enumerate(kept_leaves) if leaf.__class__ is Symbol]
+    changing = [k for k, v in enumerate(varying) if v]
+    after = [inner.lift(following[k]) for k in changing]
+    stacked = [inner.lift(kept_leaves[k]) for k in kept_symbols]
+    ends = [*after, *stacked, *([condition] if condition is not None else [])]
+    block = Loop(
+        count, live(inner.nodes, ends), tuple(carried[k] for k in changing), tuple(after), tuple(stacked), condition
+    )  # fmt: skip
+    captured = [outer for outer, held in inner.captures.items() if held in set(block.line)]
+    held = tuple(outer if outer.graph is scope else scope.captures[outer] for outer in captured)
+    node = scope.node("loop", (*(scope.lift(first[k]) for k in changing), *held), block)
+    for position, k in enumerate(changing):
+        carried[k].payload = (node, position)
+
+    last = list(first)
+    for position, k in enumerate(changing):
+        last[k] = scope.node("result", (node,), position)
+
+    def passes(i: int | Index) -> Any:
+        leaves = list(kept_leaves)
+        for position, k in enumerate(kept_symbols):
+            if isinstance(i, Index):
+                leaves[k] = i.read("element", position, (node,))
+            else:
+                leaves[k] = node.graph.node("element", (node,), (position, 0, i % count))
+        return build_kept(leaves)
+
+    return build(last), Stack(passes, count)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b)

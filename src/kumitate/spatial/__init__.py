@@ -1,0 +1,18 @@
+"""Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
+
+from .articulated import ArticulatedBody, Release
+from .inertia import ArticulatedInertia, Inertia, centripetal
+from .motion import Force, Motion
+from .quaternion import (
+    quaternion_exp, quaternion_log, quaternion_normalized, quaternion_product, quaternion_rate, quaternion_rotation,
+)  # fmt: skip
+from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, zxz_rotation
+from .transform import Transform, pose
+from .vector import Matrix3, Symmetric3, Vector3
+
+__all__ = [
+    "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DenseRotation", "Force", "Inertia", "Matrix3", "Motion", "Release",
+    "Rotation", "RotationChain", "Symmetric3", "Transform", "Vector3", "centripetal", "identity_rotation", "pose",
+    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate",
+    "quaternion_rotation", "zxz_rotation",
+]  # fmt: skip

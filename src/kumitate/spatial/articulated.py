@@ -1,0 +1,79 @@
+"""An articulated body at its handle: the inertia and the bias force that a neighbour feels there (thesis eq. 2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..scalar import Symbol
+from .inertia import ArticulatedInertia
+from .motion import Force, Motion
+
+__all__ = ["ArticulatedBody", "Release"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What is needed to find the acceleration along a released direction once the handle's is known: q̈ = free − g·A."""
+
+    free: Scalar
+    gain: Force
+
+    def acceleration(self, A: Motion) -> Scalar:
+        """q̈ along the direction, where the handle would accelerate with A if it were fixed (thesis eq. 2.30)."""
+        return self.free - A.dot(self.gain)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedBody:
+    """F = I·A + p at one handle: `inertia` I and `bias` p."""
+
+    inertia: ArticulatedInertia
+    bias: Force
+
+    def __add__(self, other: ArticulatedBody) -> ArticulatedBody:
+        return ArticulatedBody(self.inertia + other.inertia, self.bias + other.bias)
+
+    def release(self, S: Motion, tau: Scalar, armature: Scalar) -> tuple[ArticulatedBody, Release]:
+        """The body felt through one direction of motion S that the force `tau` drives (thesis eq. 2.28-2.34 with n_J = 1).
+
+        Joints of several degrees of freedom release one direction after another: the successive elimination is the Cholesky
+        factorisation of S_jᵀ I S_j.
+
+        Args:
+            S: the direction, at the handle.
+            tau: the generalised force along it [N·m or N].
+            armature: inertia that is felt along S alone [kg·m² or kg].
+        """
+        axis = _coordinate(S)
+        U = self.inertia.times(S) if axis is None else self.inertia.column(axis)
+        D = S.dot(U) + armature
+        W = 1.0 / D  # the inverse in (2.30), of size one
+        gain = U * W
+        u = tau - S.dot(self.bias)
+        if axis is None:
+            inertia = self.inertia.minus_outer(U, gain)
+            return ArticulatedBody(inertia, self.bias + U * (W * u)), Release(W * u, gain)
+        # Along a coordinate direction the free body resists only with the armature's share: row and column are known, and
+        # with no armature exactly zero, which no expression simplifier can find out. The bias there is exactly tau.
+        share = armature * W
+        gain = _replaced(gain, axis, 1.0 - share)
+        inertia = self.inertia.minus_outer(U, gain).with_column(axis, U * share)
+        bias = _replaced(self.bias + U * (W * u), axis, tau - u * share)
+        return ArticulatedBody(inertia, bias), Release(W * u, gain)
+
+
+def _coordinate(S: Motion) -> int | None:
+    """The coordinate axis that S is the unit vector of, if it is one."""
+    parts = list(S)
+    if any(part.__class__ is Symbol for part in parts) or sorted(parts) != [0.0] * 5 + [1.0]:
+        return None
+    return parts.index(1.0)
+
+
+def _replaced(force: Force, axis: int, value: Scalar) -> Force:
+    parts = list(force)
+    parts[axis] = value
+    return Force.of(parts)

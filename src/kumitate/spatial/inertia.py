@@ -1,0 +1,161 @@
+"""Inertias: how a motion becomes a momentum or a force (thesis, appendix A.5-A.7).
+
+`Inertia` is a rigid body's, by ten numbers. `ArticulatedInertia` is what a body feels like at a handle when other bodies hang on
+it by joints; it is symmetric and positive but no longer a rigid body's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .motion import Force, Motion
+from .transform import Transform
+from .vector import Matrix3, Symmetric3, Vector3
+
+__all__ = ["ArticulatedInertia", "Inertia"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A rigid body's inertia in a frame B, about B's origin O.
+
+    Attributes:
+        mass: m [kg].
+        first_moment: m c, with c the mass centre in B [kg·m].
+        rotational: the rotational inertia about O in the axes of B [kg·m²].
+    """
+
+    mass: Scalar = 0.0
+    first_moment: Vector3 = field(default_factory=Vector3)
+    rotational: Symmetric3 = field(default_factory=Symmetric3)
+
+    @classmethod
+    def about_center(cls, mass: Scalar, center: Vector3, central: Symmetric3) -> Inertia:
+        """From the mass, the mass centre in B, and the rotational inertia about the mass centre in the axes of B (A.29)."""
+        return cls(mass, center * mass, central + _parallel_axis(mass, center))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Two bodies as one: the composite rigid body."""
+        return Inertia(
+            self.mass + other.mass, self.first_moment + other.first_moment, self.rotational + other.rotational
+        )
+
+    def times(self, motion: Motion) -> Force:
+        """I·V: momentum of a velocity, or force of a classical acceleration at rest (A.25)."""
+        return Force(
+            self.rotational @ motion.angular + self.first_moment.cross(motion.linear),
+            motion.angular.cross(self.first_moment) + motion.linear * self.mass,
+        )
+
+    def velocity_force(self, omega: Vector3) -> Force:
+        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes, besides I·A of the classical acceleration."""
+        return Force(omega.cross(self.rotational @ omega), centripetal(omega, self.first_moment))
+
+    def to_parent(self, X_AB: Transform) -> Inertia:
+        """The same body in A, about A's origin (A.28)."""
+        p, m = X_AB.translation, self.mass
+        h = X_AB.rotation.rotate(self.first_moment)
+        shift = 2.0 * p.dot(h)
+        turned = X_AB.rotation.rotate_symmetric(self.rotational)
+        # |c + p|² and (c + p)(c + p)ᵀ, multiplied out: no division by the mass, which may be zero
+        mixed = Symmetric3(
+            shift - 2.0 * (p.x * h.x), shift - 2.0 * (p.y * h.y), shift - 2.0 * (p.z * h.z),
+            -(p.x * h.y + p.y * h.x), -(p.x * h.z + p.z * h.x), -(p.y * h.z + p.z * h.y),
+        )  # fmt: skip
+        return Inertia(m, h + p * m, turned + mixed + _parallel_axis(m, p))
+
+
+def _parallel_axis(mass: Scalar, c: Vector3) -> Symmetric3:
+    """m (|c|² 1 − c cᵀ): the rotational inertia of a point."""
+    x, y, z = c * mass
+    xx, yy, zz = x * c.x, y * c.y, z * c.z
+    return Symmetric3(yy + zz, xx + zz, xx + yy, -(x * c.y), -(x * c.z), -(y * c.z))
+
+
+def centripetal(omega: Vector3, p: Vector3) -> Vector3:
+    """ω × (ω × p), by the matrix ω ωᵀ − |ω|² 1 whose six entries all points of a body share."""
+    x, y, z = omega
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return Symmetric3(-(yy + zz), -(xx + zz), -(xx + yy), xy, xz, yz) @ p
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """The blocks of [n; f] = [[I, H], [Hᵀ, M]] [α; a] at a handle (thesis eq. 2.2)."""
+
+    I: Symmetric3  # noqa: E741  (the field's letter)
+    H: Matrix3
+    M: Symmetric3
+
+    @classmethod
+    def rigid(cls, inertia: Inertia) -> ArticulatedInertia:
+        """A single rigid body."""
+        h, m = inertia.first_moment, inertia.mass
+        skew = Matrix3.of([[0.0, -h.z, h.y], [h.z, 0.0, -h.x], [-h.y, h.x, 0.0]])
+        return cls(inertia.rotational, skew, Symmetric3.diagonal(m, m, m))
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
+
+    def times(self, motion: Motion) -> Force:
+        """The force that the acceleration takes."""
+        return Force(
+            self.I @ motion.angular + self.H @ motion.linear,
+            self.H.transposed_times(motion.angular) + self.M @ motion.linear,
+        )
+
+    def column(self, axis: int) -> Force:
+        """The force of a unit acceleration along coordinate `axis` (0-2 angular, 3-5 linear)."""
+        if axis < 3:
+            return Force(self.I[axis], self.H[axis])
+        return Force(self.H.T[axis - 3], self.M[axis - 3])
+
+    def minus_outer(self, U: Force, g: Force) -> ArticulatedInertia:
+        """self − U gᵀ, for g parallel to U."""
+        n, f = U.moment, U.force
+
+        def symmetric(a: Vector3, b: Vector3) -> Symmetric3:
+            return Symmetric3(a.x * b.x, a.y * b.y, a.z * b.z, a.x * b.y, a.x * b.z, a.y * b.z)
+
+        return ArticulatedInertia(
+            self.I - symmetric(n, g.moment), self.H - Matrix3.outer(n, g.force), self.M - symmetric(f, g.force)
+        )
+
+    def with_column(self, axis: int, column: Force) -> ArticulatedInertia:
+        """With row and column `axis` replaced."""
+        rows = [list(self.I[i]) + list(self.H[i]) for i in range(3)]
+        rows += [list(self.H.T[i]) + list(self.M[i]) for i in range(3)]
+        for i, value in enumerate(column):
+            rows[i][axis] = rows[axis][i] = value
+        return ArticulatedInertia(
+            Symmetric3.of([row[:3] for row in rows[:3]]),
+            Matrix3.of([row[3:] for row in rows[:3]]),
+            Symmetric3.of([row[3:] for row in rows[3:]]),
+        )
+
+    def to_parent(self, X_AB: Transform) -> ArticulatedInertia:
+        """The same handle moved with its body from B to A: turned, then shifted along one axis at a time."""
+        R = X_AB.rotation
+        moved = ArticulatedInertia(R.rotate_symmetric(self.I), R.rotate_matrix(self.H), R.rotate_symmetric(self.M))
+        for axis, distance in enumerate(X_AB.translation):
+            moved = moved._shifted(axis, distance)
+        return moved
+
+    def _shifted(self, axis: int, distance: Scalar) -> ArticulatedInertia:
+        """About a point that lies `distance` behind along coordinate `axis`: H' = H + p̂ M and I' = I − H p̂ + p̂ H'ᵀ."""
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        H, M = [list(row) for row in self.H], self.M
+        # p̂ has two entries, (i, j) = −d and (j, i) = d
+        moved = [list(row) for row in H]
+        moved[i] = [a - distance * b for a, b in zip(H[i], M[j], strict=True)]
+        moved[j] = [a + distance * b for a, b in zip(H[j], M[i], strict=True)]
+        inertia = [list(row) for row in self.I]
+        inertia[axis][i] = inertia[i][axis] = inertia[axis][i] - distance * H[axis][j]
+        inertia[axis][j] = inertia[j][axis] = inertia[axis][j] + distance * H[axis][i]
+        inertia[i][j] = inertia[j][i] = inertia[i][j] + distance * (H[i][i] - moved[j][j])
+        inertia[i][i] = inertia[i][i] - distance * (H[i][j] + moved[i][j])
+        inertia[j][j] = inertia[j][j] + distance * (H[j][i] + moved[j][i])
+        return ArticulatedInertia(Symmetric3.of(inertia), Matrix3.of(moved), M)

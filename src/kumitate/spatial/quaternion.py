@@ -1,0 +1,78 @@
+"""Unit quaternions (x, y, z, w) as orientations (thesis eq. 3.31-3.34)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..scalar import cos, maximum, select, sin, sqrt
+from ..scalar import arctan2 as _arctan2
+from .rotation import DenseRotation
+from .vector import Matrix3, Vector3
+
+__all__ = [
+    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate", "quaternion_rotation",
+]  # fmt: skip
+
+Scalar = Any
+_TINY = 1e-12  # below this squared angle a series of two terms is exact to rounding
+
+
+def quaternion_rotation(q: Sequence[Scalar]) -> DenseRotation:
+    """R_AB of the orientation q of B in A (3.33, transposed: there it maps from A to B)."""
+    x, y, z, w = q
+    xx, yy, zz = 2.0 * x * x, 2.0 * y * y, 2.0 * z * z
+    xy, xz, yz = 2.0 * x * y, 2.0 * x * z, 2.0 * y * z
+    wx, wy, wz = 2.0 * w * x, 2.0 * w * y, 2.0 * w * z
+    return DenseRotation(
+        Matrix3.of(
+            [
+                [1.0 - (yy + zz), xy - wz, xz + wy],
+                [xy + wz, 1.0 - (xx + zz), yz - wx],
+                [xz - wy, yz + wx, 1.0 - (xx + yy)],
+            ]
+        )
+    )
+
+
+def quaternion_product(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """a ⊗ b: the orientation b seen in the frame that a orients."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+
+
+def quaternion_rate(q: Sequence[Scalar], omega: Vector3) -> list[Scalar]:
+    """q̇ for the angular velocity ω in the body's axes [rad/s] (3.34)."""
+    return [0.5 * part for part in quaternion_product(q, [*omega, 0.0])]
+
+
+def quaternion_exp(angle: Vector3) -> list[Scalar]:
+    """The orientation after turning by the vector `angle` [rad]."""
+    squared = angle.dot(angle)
+    small = squared < _TINY
+    length = sqrt(maximum(squared, _TINY))
+    factor = select(small, 0.5 - squared / 48.0, sin(0.5 * length) / length)
+    return [*(angle * factor), select(small, 1.0 - squared / 8.0, cos(0.5 * length))]
+
+
+def quaternion_log(q: Sequence[Scalar]) -> Vector3:
+    """The shortest turn [rad] that leads to the orientation q; q and −q give the same."""
+    x, y, z, w = q
+    sign = select(w < 0.0, -1.0, 1.0)
+    vector, w = Vector3(x, y, z) * sign, w * sign
+    squared = vector.dot(vector)
+    length = sqrt(maximum(squared, _TINY))
+    return vector * select(squared < _TINY, 2.0 / w, 2.0 * _arctan2(length, w) / length)
+
+
+def quaternion_normalized(q: Sequence[Scalar]) -> list[Scalar]:
+    """q / |q|."""
+    x, y, z, w = q
+    scale = 1.0 / sqrt(x * x + y * y + z * z + w * w)
+    return [part * scale for part in q]

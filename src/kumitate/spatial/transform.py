@@ -1,0 +1,71 @@
+"""Poses: where a frame B stands in a frame A, and what that does to points (thesis, appendix A.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation
+from .vector import Matrix3, Vector3
+
+__all__ = ["Transform", "pose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """The pose X_AB of frame B in frame A: the rotation R_AB and the position of B's origin in A [m]."""
+
+    rotation: Rotation = field(default_factory=identity_rotation)
+    translation: Vector3 = field(default_factory=Vector3)
+
+    def __matmul__(self, other: Transform) -> Transform:
+        """X_AB X_BC = X_AC."""
+        return Transform(self.rotation @ other.rotation, self.point(other.translation))
+
+    def point(self, p_B: Vector3) -> Vector3:
+        """A point given in B, in A."""
+        return self.rotation.rotate(p_B) + self.translation
+
+    def inverse(self) -> Transform:
+        """X_BA."""
+        return Transform(self.rotation.inverse(), -self.rotation.unrotate(self.translation))
+
+    def matrix(self) -> list[list[Any]]:
+        """The homogeneous 4×4 matrix [R p; 0 1]."""
+        rows = [[*row, p] for row, p in zip(self.rotation.matrix(), self.translation, strict=True)]
+        return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+    def dense(self) -> Transform:
+        """The same pose with its rotation as one matrix."""
+        return Transform(DenseRotation(self.rotation.matrix()), self.translation)
+
+    def almost_equal(self, other: Transform, tolerance: float = 1e-12) -> bool:
+        """Whether two numeric poses agree in every entry."""
+        pairs = zip(self.matrix(), other.matrix(), strict=True)
+        return all(abs(a - b) <= tolerance for mine, yours in pairs for a, b in zip(mine, yours, strict=True))
+
+
+def pose(
+    xyz: Sequence[float] = (0.0, 0.0, 0.0),
+    rpy: Sequence[float] = (0.0, 0.0, 0.0),
+    *,
+    matrix: Sequence[Sequence[float]] | None = None,
+) -> Transform:
+    """A pose from numbers.
+
+    Args:
+        xyz: position of the frame's origin [m].
+        rpy: roll, pitch, yaw [rad] about the fixed axes x, y, z (URDF's convention: R = Rz(yaw) Ry(pitch) Rx(roll)).
+        matrix: the rotation as 3×3 rows instead of `rpy`.
+
+    >>> [float(x) for x in pose(xyz=(1, 0, 0)).point(Vector3(0.0, 2.0, 0.0))]
+    [1.0, 2.0, 0.0]
+    """
+    if matrix is not None:
+        rotation: Rotation = DenseRotation(Matrix3.of([[float(x) for x in row] for row in matrix]))
+    else:
+        roll, pitch, yaw = (float(angle) for angle in rpy)
+        turns = ((2, yaw), (1, pitch), (0, roll))
+        rotation = RotationChain(tuple(AxisTurn.by(axis, angle) for axis, angle in turns if angle))
+    return Transform(rotation, Vector3(*(float(x) for x in xyz)))

@@ -1,0 +1,171 @@
+"""Three-dimensional vectors and matrices over scalars. Zeros and ones cost nothing: they vanish while tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..scalar import sqrt
+
+__all__ = ["Matrix3", "Symmetric3", "Vector3"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Vector3:
+    """A vector by its components in some frame; the name of the variable says which."""
+
+    x: Scalar = 0.0
+    y: Scalar = 0.0
+    z: Scalar = 0.0
+
+    @classmethod
+    def of(cls, components: Sequence[Scalar]) -> Vector3:
+        """The vector with these three components."""
+        x, y, z = components
+        return cls(x, y, z)
+
+    @classmethod
+    def unit(cls, axis: int) -> Vector3:
+        """The unit vector along coordinate axis 0, 1 or 2."""
+        return cls(*(1.0 if i == axis else 0.0 for i in range(3)))
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter((self.x, self.y, self.z))
+
+    def __getitem__(self, axis: int) -> Scalar:
+        return (self.x, self.y, self.z)[axis]
+
+    def __add__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __sub__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x - other.x, self.y - other.y, self.z - other.z)
+
+    def __neg__(self) -> Vector3:
+        return Vector3(-self.x, -self.y, -self.z)
+
+    def __mul__(self, factor: Scalar) -> Vector3:
+        return Vector3(self.x * factor, self.y * factor, self.z * factor)
+
+    __rmul__ = __mul__
+
+    def dot(self, other: Vector3) -> Scalar:
+        """Scalar product."""
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+    def cross(self, other: Vector3) -> Vector3:
+        """Vector product self × other."""
+        return Vector3(
+            self.y * other.z - self.z * other.y, self.z * other.x - self.x * other.z, self.x * other.y - self.y * other.x
+        )
+
+    def norm(self) -> Scalar:
+        """Length."""
+        return sqrt(self.dot(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix3:
+    """A 3×3 matrix by its rows."""
+
+    rows: tuple[Vector3, Vector3, Vector3]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Scalar]]) -> Matrix3:
+        """The matrix with these rows."""
+        a, b, c = (Vector3.of(list(row)) for row in rows)
+        return cls((a, b, c))
+
+    @classmethod
+    def zero(cls) -> Matrix3:
+        return cls((Vector3(), Vector3(), Vector3()))
+
+    @classmethod
+    def outer(cls, a: Vector3, b: Vector3) -> Matrix3:
+        """a bᵀ."""
+        return cls((b * a.x, b * a.y, b * a.z))
+
+    def __iter__(self) -> Iterator[Vector3]:
+        return iter(self.rows)
+
+    def __getitem__(self, row: int) -> Vector3:
+        return self.rows[row]
+
+    @property
+    def T(self) -> Matrix3:
+        """Transpose."""
+        return Matrix3.of([[row[i] for row in self.rows] for i in range(3)])
+
+    def __add__(self, other: Matrix3) -> Matrix3:
+        return Matrix3.of([list(a + b) for a, b in zip(self.rows, other.rows, strict=True)])
+
+    def __sub__(self, other: Matrix3) -> Matrix3:
+        return Matrix3.of([list(a - b) for a, b in zip(self.rows, other.rows, strict=True)])
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Vector3):
+            return Vector3(*(row.dot(other) for row in self.rows))
+        columns = other.T.rows
+        return Matrix3.of([[row.dot(column) for column in columns] for row in self.rows])
+
+    def transposed_times(self, vector: Vector3) -> Vector3:
+        """selfᵀ · vector."""
+        a, b, c = self.rows
+        return a * vector.x + b * vector.y + c * vector.z
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetric3:
+    """A symmetric 3×3 matrix by its six entries."""
+
+    xx: Scalar = 0.0
+    yy: Scalar = 0.0
+    zz: Scalar = 0.0
+    xy: Scalar = 0.0
+    xz: Scalar = 0.0
+    yz: Scalar = 0.0
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Scalar]]) -> Symmetric3:
+        """From the upper triangle of these rows."""
+        return cls(rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2])
+
+    @classmethod
+    def diagonal(cls, x: Scalar, y: Scalar, z: Scalar) -> Symmetric3:
+        return cls(x, y, z)
+
+    def __iter__(self) -> Iterator[Vector3]:
+        return iter(self.matrix())
+
+    def __getitem__(self, row: int) -> Vector3:
+        return self.matrix()[row]
+
+    def matrix(self) -> Matrix3:
+        """All nine entries."""
+        return Matrix3.of([[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]])
+
+    def __add__(self, other: Symmetric3) -> Symmetric3:
+        return Symmetric3(
+            self.xx + other.xx, self.yy + other.yy, self.zz + other.zz,
+            self.xy + other.xy, self.xz + other.xz, self.yz + other.yz,
+        )  # fmt: skip
+
+    def __sub__(self, other: Symmetric3) -> Symmetric3:
+        return self + other * -1.0
+
+    def __mul__(self, factor: Scalar) -> Symmetric3:
+        return Symmetric3(
+            self.xx * factor, self.yy * factor, self.zz * factor, self.xy * factor, self.xz * factor, self.yz * factor
+        )
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, vector: Vector3) -> Vector3:
+        return Vector3(
+            self.xx * vector.x + self.xy * vector.y + self.xz * vector.z,
+            self.xy * vector.x + self.yy * vector.y + self.yz * vector.z,
+            self.xz * vector.x + self.yz * vector.y + self.zz * vector.z,
+        )
