@@ -1,0 +1,23 @@
+"""kumitate (組立): simulates mechanisms of rigid bodies, joints, loops and contacts, by programs compiled for each mechanism.
+
+>>> import kumitate as km
+>>> arm = km.load("pa10")
+>>> arm.nq, arm.nv
+(7, 7)
+"""
+
+from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
+from .model import (
+    Body, Box, Capsule, Cylinder, Frame, Geometry, Joint, Limits, Loop, Mechanism, Mesh, Sphere,
+)  # fmt: skip
+from .robot import Robot, Run, load, samples, simulate
+from .robot import open_run as open  # noqa: A004  (km.open reads well, and is what design and users call it)
+from .spatial import pose
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Body", "Box", "Capsule", "Cylinder", "DivergenceError", "Frame", "Geometry", "InputError", "Joint", "KumitateError",
+    "KumitateWarning", "Limits", "Loop", "Mechanism", "Mesh", "ModelError", "Robot", "Run", "Sphere", "load", "open", "pose",
+    "samples", "simulate",
+]  # fmt: skip

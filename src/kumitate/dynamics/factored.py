@@ -1,0 +1,52 @@
+"""Forward dynamics from an inertia matrix: M v̇ = tau − h, by LDLᵀ, O(n³) (thesis 4.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..model import Tree
+from .rnea import rnea
+from .wrenches import Wrenches
+
+__all__ = ["factored", "solve_symmetric"]
+
+Scalar = Any
+
+
+def factored(
+    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Wrenches | None = None,
+) -> list[Scalar]:
+    """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
+    bias = rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0
+    return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
+
+
+def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+    """x with M x = right, for a positive definite M, from the last row up: branches of a tree then stay apart (no fill-in)."""
+    n = len(right)
+    L = [list(row) for row in M]
+    inverse: list[Scalar] = [0.0] * n
+    x = list(right)
+    for k in reversed(range(n)):
+        inverse[k] = 1.0 / L[k][k]
+        for i in range(k):
+            if L[k][i].__class__ is float and L[k][i] == 0.0:
+                continue
+            factor = L[k][i] * inverse[k]
+            for j in range(i + 1):
+                L[i][j] = L[i][j] - factor * L[k][j]
+            x[i] = x[i] - factor * x[k]
+            L[k][i] = factor
+    for k in range(n):
+        x[k] = x[k] * inverse[k]
+        for i in range(k):
+            x[k] = x[k] - L[k][i] * x[i]
+    return x

@@ -1,0 +1,40 @@
+"""The inertia matrix from the Jacobians of the links' mass centres (article C, its first formula for H)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import Tree
+from ..spatial import Motion
+
+__all__ = ["jacobian_inertia"]
+
+Scalar = Any
+
+
+def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The joint-space inertia matrix M(q) (nv, nv): Σ J_iᵀ I_i J_i, with I_i the spatial inertia of link i.
+
+    C writes it with the mass centres, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and holds for links
+    without mass.
+
+    Args:
+        tree: the mechanism's.
+        q: coordinates (nq).
+    """
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for link in tree.links:
+        columns: list[tuple[int, Motion]] = []  # the Jacobian of this link, in its own frame, from the tip down
+        for carrier in reversed(tree.ancestors(link.index)):
+            X_PL, subspace = carrier.pose(q), carrier.kind.subspace(carrier.coordinates(q))
+            columns = [(j, motion.to_child(X_PL)) for j, motion in columns]
+            columns += [(carrier.v_start + k, S) for k, S in enumerate(subspace)]
+        for position, (i, J_i) in enumerate(columns):
+            momentum = link.inertia.times(J_i)
+            for j, J_j in columns[: position + 1]:
+                M[i][j] = M[i][j] + J_j.dot(momentum)
+                M[j][i] = M[i][j]
+        for k, armature in enumerate(link.armature):
+            M[link.v_start + k][link.v_start + k] += armature
+    return M

@@ -1,0 +1,29 @@
+"""The inertia matrix by the unit-vector method: one inverse dynamics a column (N eq. 33; article C; Walker and Orin 1982)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import Tree
+from .rnea import rnea
+
+__all__ = ["unit_vector"]
+
+Scalar = Any
+
+
+def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33).
+
+    Args:
+        tree: the mechanism's.
+        q: coordinates (nq).
+    """
+    still, weightless = [0.0] * tree.nv, (0.0, 0.0, 0.0)
+    columns = []
+    for i in range(tree.nv):
+        unit = [1.0 if k == i else 0.0 for k in range(tree.nv)]
+        columns.append(rnea(tree, q, still, unit, gravity=weightless))
+    # symmetric, but only up to rounding when computed: one triangle serves for both
+    return [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]

@@ -1,0 +1,44 @@
+"""The configuration manifold: coordinates are not a vector space where orientations are quaternions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model import Tree
+
+__all__ = ["difference", "integrate", "neutral", "normalized", "random_coordinates", "rate"]
+
+Scalar = Any
+
+
+def neutral(tree: Tree) -> list[float]:
+    """The coordinates (nq) at which every joint's frames coincide: angles zero, quaternions (0, 0, 0, 1)."""
+    return [part for link in tree.links for part in link.kind.neutral()]
+
+
+def random_coordinates(tree: Tree, rng: np.random.Generator) -> list[float]:
+    """Coordinates (nq) drawn over the whole manifold, lengths within ±1 m. Limits are not looked at."""
+    return [part for link in tree.links for part in link.kind.random(rng)]
+
+
+def rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """q̇ (nq) of the velocities v (thesis eq. 3.34 for quaternions)."""
+    return [part for link in tree.links for part in link.kind.rate(link.coordinates(q), link.velocities(v))]
+
+
+def integrate(tree: Tree, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+    """The coordinates (nq) after moving from q by `dv` (nv), a velocity times a time."""
+    return [part for link in tree.links for part in link.kind.integrate(link.coordinates(q), link.velocities(dv))]
+
+
+def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+    """The `dv` (nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+    return [part for link in tree.links for part in link.kind.difference(link.coordinates(q0), link.coordinates(q1))]
+
+
+def normalized(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """q (nq) with its quaternions of unit length again."""
+    return [part for link in tree.links for part in link.kind.normalized(link.coordinates(q))]

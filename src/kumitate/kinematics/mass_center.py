@@ -1,0 +1,36 @@
+"""The mass centre of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import Link, Tree, inward
+from ..spatial import Inertia
+
+__all__ = ["center_of_mass", "total_mass"]
+
+Scalar = Any
+
+
+def total_mass(tree: Tree) -> float:
+    """The mass of all moving links [kg]; what is fixed to the world does not count."""
+    return sum((link.inertia.mass for link in tree.links), 0.0)
+
+
+def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin."""
+
+    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
+        # only the first moments are read: the rotational part falls away with the dead code
+        composite = link.inertia
+        for _, child in children:
+            composite = composite + child
+        return composite, composite.to_parent(link.pose(q))
+
+    composites = inward(tree, compose)
+    whole = Inertia()
+    for link in tree.children(-1):
+        whole = whole + composites[link][1]
+    mass = total_mass(tree)
+    return [part / mass if mass else 0.0 for part in whole.first_moment]

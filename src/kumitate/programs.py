@@ -1,0 +1,166 @@
+"""The functions that a robot can compile: each says what it reads and which page computes it.
+
+Every entry takes the mechanism and its own options and gives the function to be traced and the sizes of its inputs. Used by
+`robot` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from . import analysis, dynamics, kinematics
+from .errors import InputError
+from .model import Mechanism, Place
+from .scalar import Program, trace
+
+__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
+
+Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
+
+MASS_MATRIX: dict[str, Callable[..., Any]] = {
+    "crba": dynamics.crba,
+    "unit_vector": dynamics.unit_vector,
+    "jacobian": dynamics.jacobian_inertia,
+}
+FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
+    "aba": dynamics.aba,
+    "crba": partial(dynamics.factored, dynamics.crba),
+    "unit_vector": partial(dynamics.factored, dynamics.unit_vector),
+}
+
+
+def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program:
+    """The program of one of the functions in `PROGRAMS` for a mechanism.
+
+    Raises:
+        InputError: for an unknown function, option, method or place; the message lists the right ones.
+    """
+    page, inputs = _choose("function", PROGRAMS, function)(mechanism, **options)
+    return trace(page, inputs, f"{function}_{mechanism.name}")
+
+
+def _choose(what: str, table: dict[str, Any], name: str) -> Any:
+    if name not in table:
+        raise InputError(f"there is no {what} {name!r}; there are {', '.join(table)}")
+    return table[name]
+
+
+def _place(m: Mechanism, name: str) -> Place:
+    return _choose("body or frame", m.tree.places, name)
+
+
+def _state(m: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"q": m.nq, "v": m.nv}
+
+
+def _wrench_inputs(wrenches: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+    return {f"wrench_{name}": 6 for name in wrenches}
+
+
+def _applied(m: Mechanism, wrenches: Sequence[str], values: Sequence[Any]) -> dynamics.Wrenches | None:
+    for name in wrenches:
+        _place(m, name)
+    return dynamics.Wrenches(m.tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
+
+
+def _forward_dynamics(m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = ()) -> Traceable:
+    page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
+
+    def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
+        return page(m.tree, q, v, tau, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+
+    return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
+
+
+def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+    def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
+        return dynamics.rnea(m.tree, q, v, a, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+
+    return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
+
+
+def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
+    page = _choose("method of mass_matrix", MASS_MATRIX, method)
+    return lambda q: page(m.tree, q), {"q": m.nq}
+
+
+def _bias_forces(m: Mechanism) -> Traceable:
+    return lambda q, v: dynamics.rnea(m.tree, q, v, [0.0] * m.nv, gravity=m.gravity), _state(m)
+
+
+def _gravity_forces(m: Mechanism) -> Traceable:
+    still = [0.0] * m.nv
+    return lambda q: dynamics.rnea(m.tree, q, still, still, gravity=m.gravity), {"q": m.nq}
+
+
+def _pose(m: Mechanism, *, place: str) -> Traceable:
+    at = _place(m, place)
+    return lambda q: kinematics.place_pose(m.tree, kinematics.link_poses(m.tree, q), at).matrix(), {"q": m.nq}
+
+
+def _poses(m: Mechanism) -> Traceable:
+    def poses(q: Any) -> list[Any]:
+        links = kinematics.link_poses(m.tree, q)
+        return [kinematics.place_pose(m.tree, links, m.tree.places[body.name]).matrix() for body in m.bodies]
+
+    return poses, {"q": m.nq}
+
+
+def _velocity(m: Mechanism, *, place: str) -> Traceable:
+    at = _place(m, place)
+    return lambda q, v: kinematics.world_velocity(m.tree, q, v, at), _state(m)
+
+
+def _jacobian(m: Mechanism, *, place: str) -> Traceable:
+    at = _place(m, place)
+    return lambda q: kinematics.jacobian(m.tree, q, at), {"q": m.nq}
+
+
+def _jacobian_rate(m: Mechanism, *, place: str) -> Traceable:
+    at = _place(m, place)
+    return lambda q, v: kinematics.jacobian_rate(m.tree, q, v, at), _state(m)
+
+
+def _center_of_mass(m: Mechanism) -> Traceable:
+    return lambda q: kinematics.center_of_mass(m.tree, q), {"q": m.nq}
+
+
+def _momentum(m: Mechanism) -> Traceable:
+    return lambda q, v: analysis.momentum(m.tree, q, v), _state(m)
+
+
+def _energy(m: Mechanism) -> Traceable:
+    def energy(q: Any, v: Any) -> dict[str, Any]:
+        potential = analysis.potential_energy(m.tree, q, m.gravity)
+        return {"kinetic": analysis.kinetic_energy(m.tree, q, v), "potential": potential}
+
+    return energy, _state(m)
+
+
+def _integrate(m: Mechanism) -> Traceable:
+    return lambda q, dv: kinematics.integrate(m.tree, q, dv), {"q": m.nq, "dv": m.nv}
+
+
+def _difference(m: Mechanism) -> Traceable:
+    return lambda q0, q1: kinematics.difference(m.tree, q0, q1), {"q0": m.nq, "q1": m.nq}
+
+
+PROGRAMS: dict[str, Callable[..., Traceable]] = {
+    "forward_dynamics": _forward_dynamics,
+    "inverse_dynamics": _inverse_dynamics,
+    "mass_matrix": _mass_matrix,
+    "bias_forces": _bias_forces,
+    "gravity_forces": _gravity_forces,
+    "pose": _pose,
+    "poses": _poses,
+    "velocity": _velocity,
+    "jacobian": _jacobian,
+    "jacobian_rate": _jacobian_rate,
+    "center_of_mass": _center_of_mass,
+    "momentum": _momentum,
+    "energy": _energy,
+    "integrate": _integrate,
+    "difference": _difference,
+}

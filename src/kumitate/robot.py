@@ -1,0 +1,351 @@
+"""The surface: `Robot`, a mechanism with its compiled kernels, and `Run`, a result with its pictures.
+
+This is the only place that joins the rooms; it adds nothing of its own but names, checks of arguments, and a cache of kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import kinematics
+from .compile import Kernel
+from .errors import DivergenceError, InputError, ModelError
+from .model import Body, Frame, Joint, Loop, Mechanism
+from .model.read import from_json, read_urdf
+from .model.samples import SAMPLES, sample
+from .programs import make_program
+from .simulate import archive, run
+from .simulate.result import Energy, Result
+from .simulate.run import check_manifold
+
+__all__ = ["Robot", "Run", "load", "open_run", "samples", "simulate"]
+
+
+class Robot:
+    """A mechanism and its compiled functions.
+
+    All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
+    with the same leading axes. SI units, radians; angular parts first; the axes of the world unless said otherwise. Kernels are
+    compiled on first use and kept, on disk too.
+    """
+
+    def __init__(self, mechanism: Mechanism, *, start: tuple[Sequence[float], Sequence[float]] | None = None):
+        """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
+        self.mechanism = mechanism
+        self.start = _default_start(mechanism) if start is None else tuple(np.array(part, dtype=float) for part in start)
+        self._kernels: dict[tuple, Kernel] = {}
+
+    def __repr__(self) -> str:
+        m = self.mechanism
+        return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
+
+    # --- what it is made of -------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return self.mechanism.name
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return self.mechanism.nq
+
+    @property
+    def nv(self) -> int:
+        """The number of degrees of freedom of the tree."""
+        return self.mechanism.nv
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """The bodies by name."""
+        return {body.name: body for body in self.mechanism.bodies}
+
+    @property
+    def joints(self) -> dict[str, Joint]:
+        """The joints of the tree by name, in the order of q and v."""
+        return {joint.name: joint for joint in self.mechanism.joints}
+
+    @property
+    def loops(self) -> dict[str, Loop]:
+        """The joints that close loops, by name."""
+        return {loop.name: loop for loop in self.mechanism.loops}
+
+    @property
+    def frames(self) -> dict[str, Frame]:
+        """The named frames; every body's own frame has the body's name besides."""
+        return {frame.name: frame for frame in self.mechanism.frames}
+
+    @cached_property
+    def mass(self) -> float:
+        """The mass of all moving bodies [kg]."""
+        return kinematics.total_mass(self.mechanism.tree)
+
+    # --- states -------------------------------------------------------------------------------------------------------
+    def neutral(self) -> np.ndarray:
+        """The coordinates (nq) at which every joint's frames coincide."""
+        return np.array(kinematics.neutral(self.mechanism.tree))
+
+    def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A random state: q (nq) over the whole manifold, v (nv) from the standard normal distribution. Limits are ignored."""
+        return np.array(kinematics.random_coordinates(self.mechanism.tree, rng)), rng.normal(size=self.nv)
+
+    def integrate(self, q: Any, dv: Any) -> np.ndarray:
+        """The coordinates after moving from q by dv (..., nv), a velocity times a time."""
+        return self.compile("integrate")(self._coordinates(q), dv)
+
+    def difference(self, q0: Any, q1: Any) -> np.ndarray:
+        """The dv (..., nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+        return self.compile("difference")(self._coordinates(q0), self._coordinates(q1))
+
+    # --- dynamics -----------------------------------------------------------------------------------------------------
+    def forward_dynamics(
+        self, q: Any, v: Any, tau: Any, *, method: str = "aba", wrenches: Mapping[str, Any] | None = None
+    ) -> np.ndarray:
+        """The accelerations v̇ (..., nv) that the drives' forces tau (..., nv) give [rad/s², m/s²].
+
+        Damping and friction of the joints, armatures and gravity are included.
+
+        Args:
+            q, v, tau: state and forces of the drives [N·m, N].
+            method: "aba" (articulated bodies, O(n)), or "crba" or "unit_vector" (that inertia matrix, factored).
+            wrenches: external [n; f] (..., 6) by name of the body or frame they act on: axes of the world, about its origin.
+
+        Raises:
+            InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
+        """
+        kernel = self.compile("forward_dynamics", method=method, wrenches=tuple(wrenches or ()))
+        return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values())
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
+        """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler."""
+        kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
+        return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
+        """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
+        return self.compile("mass_matrix", method=method)(self._coordinates(q))
+
+    def bias_forces(self, q: Any, v: Any) -> np.ndarray:
+        """The drives' forces (..., nv) at zero acceleration: Coriolis, gravity, damping and friction; M a + bias = tau."""
+        return self.compile("bias_forces")(self._coordinates(q), v)
+
+    def gravity_forces(self, q: Any) -> np.ndarray:
+        """The drives' forces (..., nv) that hold the mechanism at rest: the gradient of the potential energy."""
+        return self.compile("gravity_forces")(self._coordinates(q))
+
+    # --- kinematics and analysis --------------------------------------------------------------------------------------
+    def pose(self, q: Any, place: str) -> np.ndarray:
+        """The pose X_WB (..., 4, 4) of a body or frame in the world: [R p; 0 1], R (3, 3), p [m]."""
+        return self.compile("pose", place=place)(self._coordinates(q))
+
+    def poses(self, q: Any) -> dict[str, np.ndarray]:
+        """The poses X_WB (..., 4, 4) of all bodies, by name."""
+        stacked = self.compile("poses")(self._coordinates(q))
+        return {body.name: stacked[..., k, :, :] for k, body in enumerate(self.mechanism.bodies)}
+
+    def velocity(self, q: Any, v: Any, place: str) -> np.ndarray:
+        """[ω; v] (..., 6) of a body or frame: angular velocity, and velocity of its origin, in the axes of the world."""
+        return self.compile("velocity", place=place)(self._coordinates(q), v)
+
+    def jacobian(self, q: Any, place: str) -> np.ndarray:
+        """J (..., 6, nv) of a body or frame: `velocity` = J v."""
+        return self.compile("jacobian", place=place)(self._coordinates(q))
+
+    def jacobian_rate(self, q: Any, v: Any, place: str) -> np.ndarray:
+        """J̇ (..., 6, nv) while moving with v."""
+        return self.compile("jacobian_rate", place=place)(self._coordinates(q), v)
+
+    def center_of_mass(self, q: Any) -> np.ndarray:
+        """The mass centre of all moving bodies (..., 3) [m]."""
+        return self.compile("center_of_mass")(self._coordinates(q))
+
+    def momentum(self, q: Any, v: Any) -> np.ndarray:
+        """[l; p] (..., 6): angular momentum about the world's origin, linear momentum [kg·m²/s, kg·m/s]."""
+        return self.compile("momentum")(self._coordinates(q), v)
+
+    def energy(self, q: Any, v: Any) -> Energy:
+        """Kinetic, potential and total energy, each (...) [J]; the potential is zero for a mass centre at the world's origin."""
+        kinetic, potential = self.compile("energy")(self._coordinates(q), v)
+        return Energy(kinetic, potential, kinetic + potential)
+
+    # --- kernels ------------------------------------------------------------------------------------------------------
+    def compile(self, function: str, **options: Any) -> Kernel:
+        """The compiled kernel of one of this class's functions, for calling it without checks of the state.
+
+        Args:
+            function: its name, such as "forward_dynamics".
+            options: its own: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each of which
+                becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
+
+        Raises:
+            InputError: for an unknown function, method or place; the message lists the right ones.
+            ModelError: for the dynamics of a mechanism with loops, which is not available yet.
+        """
+        key = (function, *sorted((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items()))
+        if key not in self._kernels:
+            if self.mechanism.loops and function in _WITHOUT_LOOPS:
+                names = ", ".join(self.loops)
+                raise ModelError(f"{self.name}: {function} does not know the loops {names} yet; it would be that of the tree alone")
+            self._kernels[key] = Kernel(make_program(self.mechanism, function, **options))
+        return self._kernels[key]
+
+    def prepare(self, *functions: str) -> Robot:
+        """Compiles ahead: the named functions, or forward and inverse dynamics. Returns the robot."""
+        for function in functions or ("forward_dynamics", "inverse_dynamics"):
+            self.compile(function).prepare()
+        return self
+
+    def _coordinates(self, q: Any) -> np.ndarray:
+        """q, refused if its quaternions are not of unit length."""
+        array = np.asarray(q, dtype=float)
+        if self._has_quaternions and array.shape[-1:] == (self.nq,):
+            for row in array.reshape(-1, self.nq):
+                check_manifold(self.mechanism, row)
+        return array
+
+    @cached_property
+    def _has_quaternions(self) -> bool:
+        return self.nq != self.nv
+
+
+_WITHOUT_LOOPS = ("forward_dynamics", "inverse_dynamics")
+
+
+def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    """The neutral coordinates, brought within the limits of joints that exclude them, at rest."""
+    q = np.array(kinematics.neutral(mechanism.tree))
+    limits = {joint.name: joint.limits for joint in mechanism.joints}
+    for link in mechanism.tree.links:
+        if link.kind.nq == link.kind.nv:
+            for k, limit in enumerate(limits[link.name]):
+                low = -np.inf if limit.lower is None else limit.lower
+                high = np.inf if limit.upper is None else limit.upper
+                q[link.q_start + k] = np.clip(q[link.q_start + k], low, high)
+    return q, np.zeros(mechanism.nv)
+
+
+class Run(Result):
+    """A simulated motion with its pictures."""
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The mechanism that moved, with its functions."""
+        return Robot(self.mechanism)
+
+    def poses(self, samples: Any = slice(None)) -> np.ndarray:
+        """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
+        return self.robot.compile("poses")(self.q[samples])
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
+        return archive.save(self, path)
+
+    def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
+        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.plot`."""
+        from .view import figures
+
+        return figures.plot(self, path, panels, degrees=degrees)
+
+    def snapshots(self, path: str | Path, *, count: int = 8) -> Path:
+        """Draws the mechanism at `count` times, as one picture."""
+        from .view import snapshots
+
+        samples = np.linspace(0, len(self) - 1, count).round().astype(int)
+        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path)
+
+    def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
+        """Draws an animated GIF in real time; needs no display."""
+        from .view import animate
+
+        samples = self._frames(fps)
+        return animate.animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
+
+    def page(self, path: str | Path, *, fps: int = 50) -> Path:
+        """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
+        from .view import page, panels, scene
+
+        samples = self._frames(fps)
+        built = scene.build_scene(
+            self.mechanism, self.time[samples], self.poses(samples), panels.channels_of(self), title=self.mechanism.name,
+            notes=self.audit.lines(),
+        )  # fmt: skip
+        return page.write_page(path, built)
+
+    def _frames(self, fps: float) -> np.ndarray:
+        """Which samples to show, at a constant rate."""
+        if len(self) < 2:
+            return np.arange(len(self))
+        wanted = np.linspace(self.time[0], self.time[-1], max(2, round((self.time[-1] - self.time[0]) * fps) + 1))
+        return np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1)
+
+
+def load(source: str | Path | Mechanism, *, floating_base: bool = False) -> Robot:
+    """A robot from a file, a sample's name, or a mechanism made in Python.
+
+    Args:
+        source: path of a .urdf file or of kumitate's own .json; or the name of a sample (see `samples`).
+        floating_base: whether the root link of the file floats freely instead of being fixed to the world.
+
+    Raises:
+        ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
+
+    >>> load("pendulum").nv
+    1
+    """
+    if isinstance(source, Mechanism):
+        return Robot(source)
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if suffix == ".urdf":
+        return Robot(read_urdf(path, floating_base=floating_base))
+    if suffix == ".json":
+        return Robot(from_json(path.read_text(encoding="utf-8")))
+    if suffix or path.parent != Path("."):
+        raise InputError(f"{source}: files with the suffix {suffix!r} cannot be read; kumitate reads .urdf and its own .json")
+    if floating_base:
+        raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
+    chosen = sample(str(source))
+    return Robot(chosen.build(), start=(chosen.q, chosen.v))
+
+
+def samples() -> list[str]:
+    """The names of the mechanisms that come with the package."""
+    return list(SAMPLES)
+
+
+def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
+    """Simulates a robot from the state (q, v), or from its `start`; options as of `kumitate.simulate.run.simulate`.
+
+    >>> run = simulate(load("pendulum"), duration=0.1)
+    >>> run.audit.energy_drift < 1e-9
+    True
+    """
+    if isinstance(robot, Mechanism):
+        robot = Robot(robot)
+    start_q, start_v = robot.start
+    try:
+        result = run.simulate(robot.mechanism, start_q if q is None else q, start_v if v is None else v, **options)
+    except DivergenceError as error:
+        if isinstance(error.result, Result):
+            error.result = _as_run(error.result)
+        raise
+    return _as_run(result)
+
+
+def open_run(path: str | Path) -> Run:
+    """A run from its file, without simulating it again.
+
+    Raises:
+        InputError: if the file is missing, broken, or of a later version.
+    """
+    return _as_run(archive.load(path))
+
+
+def _as_run(result: Result) -> Run:
+    return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})

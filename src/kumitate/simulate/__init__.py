@@ -1,0 +1,1 @@
+"""Simulation: integrators, the step, the run, the result and its file."""

@@ -1,0 +1,113 @@
+"""What drives a simulation from outside: a controller's torques and wrenches on bodies, as functions of time and state.
+
+A function of plain arithmetic (operators and NumPy's elementary functions) is traced and compiled into the step; any other is
+called. The result is the same, only the speed differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import Mechanism
+from ..scalar import Program, evaluate, trace
+
+__all__ = ["Controller", "Forcing"]
+
+#: tau = f(t, q, v), or a wrench [n; f] = f(t, q, v).
+Controller = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Forcing:
+    """The efforts u = (tau, wrench, wrench, …) of shape (nv + 6·number of places).
+
+    Attributes:
+        mechanism: that is driven.
+        controller: tau (nv) as a function, a constant, or None.
+        wrenches: [n; f] (6) on each body or frame by name, likewise: in the axes of the world, about its origin [N·m, N].
+    """
+
+    mechanism: Mechanism
+    controller: Controller | Sequence[float] | None = None
+    wrenches: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.wrenches:
+            if name not in self.mechanism.tree.places:
+                known = ", ".join(self.mechanism.tree.places)
+                raise InputError(f"{self.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}")
+
+    @property
+    def size(self) -> int:
+        """The number of components of u."""
+        return self.mechanism.nv + 6 * len(self.wrenches)
+
+    @property
+    def places(self) -> list[str]:
+        """Where the wrenches act, in the order of u."""
+        return list(self.wrenches)
+
+    @property
+    def constant(self) -> bool:
+        """Whether u does not depend on anything."""
+        return not any(callable(part) for part in (self.controller, *self.wrenches.values()))
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """u at one state, by calling the functions.
+
+        Raises:
+            InputError: if one returns the wrong number of values, or one that is not finite.
+        """
+        parts = [np.asarray(part, dtype=float) for part in self._parts(t, np.array(q), np.array(v))]
+        for (label, names), part in zip(self._labels(), parts, strict=True):
+            bad = np.flatnonzero(~np.isfinite(part))
+            if len(bad):
+                raise InputError(f"{label} gave {part[bad[0]]} for {names[bad[0]]!r} at t = {t:.6g} s; it must be finite")
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def symbols(self, t: Any, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """u of symbols."""
+        arrays = (np.array(list(x), dtype=object) for x in (q, v))
+        return [scalar for part in self._parts(t, *arrays) for scalar in part]
+
+    def program(self, q: np.ndarray, v: np.ndarray) -> Program | None:
+        """u(t, q, v) as a program; None if it has to be called. (q, v) is a state that the functions can be tried at.
+
+        A trace must be repeatable and must give what a call gives: a function that draws random numbers or counts its calls
+        is found out by tracing it twice, one that looks behind the symbols' back by comparing values.
+        """
+        self(0.0, q, v)  # wrong shapes and values are the caller's to know, whether traced or not
+        m = self.mechanism
+        rng = np.random.default_rng(20121)
+        tries = [(0.0, q, v)] + [(float(rng.uniform(0, 9)), q + 0.1 * rng.normal(size=m.nq), v + rng.normal(size=m.nv)) for _ in "ab"]
+        try:
+            first, second = (trace(self.symbols, {"t": (), "q": m.nq, "v": m.nv}, "forcing") for _ in range(2))
+            if str(first) != str(second):
+                return None
+            for t, q_try, v_try in tries:
+                called = np.concatenate([np.asarray(part, dtype=float) for part in self._parts(t, q_try, v_try)])
+                if not np.allclose(evaluate(first, [t, *q_try, *v_try]), called, rtol=1e-9, atol=1e-12, equal_nan=True):
+                    return None
+        except Exception:  # the functions may fail on symbols in any way; called with numbers they say so themselves
+            return None
+        return first
+
+    def _parts(self, t: Any, q: np.ndarray, v: np.ndarray) -> list[Any]:
+        parts = []
+        sources = (self.controller, *self.wrenches.values())
+        for source, (label, names) in zip(sources, self._labels(), strict=True):
+            given = np.zeros(len(names)) if source is None else source(t, q, v) if callable(source) else source
+            part = np.asarray(given)
+            if part.shape != (len(names),):
+                raise InputError(f"{label} gave an array of shape {part.shape}; it must give {len(names)} values: {', '.join(names)}")
+            parts.append(part)
+        return parts
+
+    def _labels(self) -> list[tuple[str, Sequence[str]]]:
+        axes = ("nx", "ny", "nz", "fx", "fy", "fz")
+        return [("the controller", self.mechanism.v_names), *((f"the wrench on {name!r}", axes) for name in self.wrenches)]

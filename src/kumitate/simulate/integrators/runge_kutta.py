@@ -1,0 +1,83 @@
+"""Explicit Runge-Kutta steps by a table of coefficients.
+
+Quaternions are integrated as four numbers (thesis eq. 3.34) and brought back to unit length after the step; as the exact motion
+stays on the manifold, that costs nothing of the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...scalar import absolute, maximum
+from .contract import Integrator, State, System
+
+__all__ = ["ButcherTableau", "RungeKutta"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class ButcherTableau:
+    """Nodes c, stage weights a (lower triangle), result weights b, and those of the embedded result of other order, if any."""
+
+    c: tuple[float, ...]
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    embedded: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for weights in (self.b, self.embedded):
+            if weights is not None and abs(sum(weights) - 1.0) > 1e-14:
+                raise ValueError(f"the weights {weights} do not add up to one")
+        for node, row in zip(self.c, self.a, strict=True):
+            if abs(sum(row) - node) > 1e-14:
+                raise ValueError(f"the stage weights {row} do not add up to their node {node}")
+
+
+class RungeKutta(Integrator):
+    """A step of the method that `tableau` defines.
+
+    Attributes:
+        relative, absolute: tolerances that the error estimate is measured in.
+    """
+
+    tableau: ClassVar[ButcherTableau]
+
+    def __init__(self, *, relative: float = 1e-8, absolute: float = 1e-10):
+        self.relative = relative
+        self.absolute = absolute
+
+    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+        table = self.tableau
+        rates: list[list[Scalar]] = []
+        start = [*state.q, *state.v, state.work]
+        nq, nv = len(state.q), len(state.v)
+        for c, row in zip(table.c, table.a, strict=True):
+            x = _advanced(start, h, row, rates)
+            q, v = x[:nq], x[nq : nq + nv]
+            acceleration, power = system.dynamics(t + c * h, 0.0, q, v)
+            rates.append([*system.rate(q, v), *acceleration, power])
+        end = _advanced(start, h, table.b, rates)
+        after = State(system.normalized(end[:nq]), end[nq : nq + nv], end[-1])
+        return after, self._error(h, rates, start[:-1], end[:-1]) if self.adaptive else 0.0
+
+    def _error(self, h: Scalar, rates: list[list[Scalar]], start: list[Scalar], end: list[Scalar]) -> Scalar:
+        """The largest difference of the two results, in units of the tolerance."""
+        assert self.tableau.embedded is not None
+        differences = tuple(b - e for b, e in zip(self.tableau.b, self.tableau.embedded, strict=True))
+        worst: Scalar = 0.0
+        for k, (x0, x1) in enumerate(zip(start, end, strict=True)):
+            size = maximum(absolute(x0), absolute(x1))
+            difference = h * sum((w * rate[k] for w, rate in zip(differences, rates, strict=True) if w), 0.0)
+            worst = maximum(worst, absolute(difference) / (self.absolute + self.relative * size))
+        return worst
+
+
+def _advanced(x: Sequence[Scalar], h: Scalar, weights: Sequence[float], rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """x + h Σ w·rate."""
+    used = [(w, rate) for w, rate in zip(weights, rates, strict=False) if w]
+    if not used:
+        return list(x)
+    return [value + h * sum((w * rate[k] for w, rate in used), 0.0) for k, value in enumerate(x)]

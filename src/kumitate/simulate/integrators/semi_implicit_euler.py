@@ -1,0 +1,23 @@
+"""The semi-implicit (symplectic) Euler method, with implicit joint damping."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .contract import Integrator, State, System
+
+__all__ = ["SemiImplicitEuler"]
+
+
+class SemiImplicitEuler(Integrator):
+    """v₁ = v + h v̇(q, v), q₁ = q ⊕ h v₁: order one, no drift of energy, and stable under any damping in the joints."""
+
+    name = "semi_implicit_euler"
+    order = 1
+    implicit_damping = True
+
+    def step(self, system: System, t: Any, h: Any, state: State) -> tuple[State, Any]:
+        acceleration, power = system.dynamics(t, h, state.q, state.v)
+        v = [rate + h * a for rate, a in zip(state.v, acceleration, strict=True)]
+        q = system.integrate(state.q, [h * rate for rate in v])
+        return State(q, v, state.work + h * power), 0.0

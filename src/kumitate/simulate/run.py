@@ -1,0 +1,257 @@
+"""Simulating: from an initial state to a `Result` (thesis 5.1, fig. 5.1: initialise, integrate, compute outputs)."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..compile import Kernel
+from ..dynamics import crba, passive_slope
+from ..errors import DivergenceError, InputError, ModelError
+from ..kinematics import neutral
+from ..model import Mechanism
+from .audit import Audit, limits_passed, quaternion_error
+from .forcing import Controller, Forcing
+from .integrators import INTEGRATORS, Integrator
+from .result import Energy, Result
+from .stepper import Stepper
+from .system import dynamics_program, observables_program
+
+__all__ = ["simulate"]
+
+#: Velocities beyond this [rad/s or m/s] mean that the simulation has run away.
+RUNAWAY = 1e9
+#: A joint whose own coordinates come this close to their singularity is reported.
+NEAR_SINGULAR = 0.02
+
+
+def simulate(
+    mechanism: Mechanism,
+    q: Sequence[float] | None = None,
+    v: Sequence[float] | None = None,
+    *,
+    duration: float,
+    step: float = 1e-3,
+    integrator: str = "auto",
+    controller: Controller | Sequence[float] | None = None,
+    wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
+    sample_time: float | None = None,
+    tolerance: float = 1e-8,
+    traced: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Simulates a mechanism.
+
+    Args:
+        mechanism: to move.
+        q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
+        duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
+        integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step), or
+            "semi_implicit_euler" (implicit in the joints' damping). "auto" takes rkf45, unless the joints' damping is too fast
+            for it at this step; the audit then says so.
+        controller: tau = f(t, q, v) (nv) [N·m, N], evaluated at every stage of the integrator; or a constant.
+        wrenches: [n; f] by name of a body or frame, likewise; in the axes of the world, about its origin [N·m, N].
+        sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
+        traced: whether functions of plain arithmetic may be compiled; False calls them all.
+        progress: called with the fraction done, now and then.
+
+    Raises:
+        InputError: if an argument has a wrong shape or value.
+        ModelError: if the mechanism has loops, which cannot be simulated yet.
+        DivergenceError: if the motion runs away; it carries the result up to there.
+    """
+    begin = clock.perf_counter()
+    if mechanism.loops:
+        names = ", ".join(loop.name for loop in mechanism.loops)
+        raise ModelError(f"{mechanism.name}: the loops {names} cannot be simulated yet; remove them to simulate the tree alone")
+    q0 = checked_state(mechanism, "q", mechanism.nq, neutral(mechanism.tree) if q is None else q)
+    v0 = checked_state(mechanism, "v", mechanism.nv, np.zeros(mechanism.nv) if v is None else v)
+    count = _step_count(duration, step)
+    hold = _hold(sample_time, step)
+    notes: list[str] = []
+    method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
+    forcing = Forcing(mechanism, controller, dict(wrenches or {}))
+
+    stepper = Stepper(mechanism, method, forcing, q0, v0, held=hold is not None or forcing.constant, traced=traced)
+    times = np.arange(count + 1) * step
+    qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
+    us, work = np.empty((count + 1, forcing.size)), np.zeros(count + 1)
+    qs[0], vs[0] = q0, v0
+    reached, failure = count, ""
+    for k in range(count):
+        if hold is None or k % hold == 0:
+            stepper.sample(times[k], qs[k], vs[k])
+        us[k] = stepper.efforts
+        try:
+            stepper.advance(times[k], step, qs, vs, work, k)
+        except FloatingPointError as error:
+            reached, failure = k, str(error)
+            break
+        if not np.abs(vs[k + 1]).max(initial=0.0) < RUNAWAY:
+            reached, failure = k, _runaway(mechanism, times[k + 1], qs[k], vs[k], vs[k + 1], method, step)
+            break
+        if progress is not None and k % 64 == 0:
+            progress(k / count)
+    if hold is None:
+        stepper.sample(times[reached], qs[reached], vs[reached])
+    us[reached] = stepper.efforts
+
+    kept = slice(0, reached + 1)
+    us = stepper.efforts_along(times[kept], qs[kept], vs[kept], us[kept])
+    notes += _singular_coordinates(mechanism, times[kept], qs[kept])
+    settings = {
+        "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
+        "wrenches": forcing.places,
+    }  # fmt: skip
+    result = _result(mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin)
+    if progress is not None:
+        progress(1.0)
+    if failure:
+        raise DivergenceError(f"{failure} The result up to t = {times[reached]:.6g} s is kept in the error's `result`.", result)
+    return result
+
+
+def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
+    """q or v as float64 numbers, refused if they are no state of the mechanism.
+
+    Raises:
+        InputError: naming the component and the rule.
+    """
+    array = np.array(values, dtype=float)
+    names = mechanism.q_names if what == "q" else mechanism.v_names
+    if array.shape != (size,):
+        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must have {size} components: {', '.join(names)}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise InputError(f"{mechanism.name}: {what} is {array[bad[0]]} for {names[bad[0]]!r}; it must be finite")
+    if what == "q":
+        check_manifold(mechanism, array)
+    return array
+
+
+def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
+    """Refuses coordinates (nq) whose quaternions are not of unit length.
+
+    Raises:
+        InputError: naming the joint, with the order of components as a hint.
+    """
+    for link in mechanism.tree.links:
+        own = q[link.q_start : link.q_start + link.kind.nq]
+        off = link.kind.off_manifold(own)
+        if not off < 1e-6:
+            raise InputError(
+                f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own.tolist()}. The order "
+                f"of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
+            )
+
+
+def _step_count(duration: float, step: float) -> int:
+    if not (np.isfinite(step) and step > 0.0):
+        raise InputError(f"step is {step} s; it must be positive")
+    if not (np.isfinite(duration) and duration >= 0.0):
+        raise InputError(f"duration is {duration} s; it must not be negative")
+    count = round(duration / step)
+    if abs(count * step - duration) > 1e-9 * max(duration, step):
+        raise InputError(f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step")
+    return count
+
+
+def _hold(sample_time: float | None, step: float) -> int | None:
+    """How many steps a sampled effort is held; None if it is not sampled."""
+    if sample_time is None:
+        return None
+    hold = round(sample_time / step)
+    if hold < 1 or abs(hold * step - sample_time) > 1e-9 * sample_time:
+        raise InputError(f"sample_time {sample_time} s is not a multiple of the step {step} s")
+    return hold
+
+
+def _integrator(
+    mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
+) -> Integrator:
+    if name == "auto":
+        rate, joint = fastest_damping(mechanism, q, v)
+        name = "rkf45" if rate * step < 2.5 else "semi_implicit_euler"
+        if name != "rkf45":
+            notes.append(
+                f"integrator: damping at {joint!r} acts at {rate:.3g} 1/s, too fast for explicit steps of {step:g} s; "
+                "semi_implicit_euler was taken, which is implicit in it (order 1). rkf45_adaptive is slower and of order 5"
+            )
+    if name not in INTEGRATORS:
+        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
+    kind = INTEGRATORS[name]
+    if not kind.adaptive:
+        return kind()
+    if not 0.0 < tolerance < 1.0:
+        raise InputError(f"tolerance is {tolerance}; it must be between 0 and 1")
+    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
+
+
+def fastest_damping(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
+    """The fastest rate at which the joints' damping and friction act [1/s], and the degree of freedom it shows most in."""
+    tree = mechanism.tree
+    slopes = np.array([slope for link in tree.links for slope in passive_slope(link, list(link.velocities(list(v))))])
+    if not slopes.any():
+        return 0.0, ""
+    M = np.array(crba(tree, list(q)))
+    rates, modes = np.linalg.eig(np.linalg.solve(M, np.diag(slopes)))
+    fastest = int(np.argmax(np.abs(rates)))
+    return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(np.abs(modes[:, fastest])))]
+
+
+def _runaway(
+    mechanism: Mechanism, t: float, q: np.ndarray, v_before: np.ndarray, v: np.ndarray, method: Integrator, step: float
+) -> str:
+    lost = ~np.isfinite(v)
+    speeds = np.where(lost, np.inf, np.abs(v))
+    worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
+    rate, joint = fastest_damping(mechanism, q, v_before)
+    remedy = "Take a smaller step, or integrator='rkf45_adaptive'."
+    if rate * step > 1.0:
+        remedy = f"The damping at {joint!r} acts at {rate:.3g} 1/s: take integrator='semi_implicit_euler', which is implicit in it."
+    return (
+        f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
+        f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. {remedy}"
+    )
+
+
+def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:
+    notes = []
+    for link in mechanism.tree.links:
+        if link.kind.singularity([0.3] * link.kind.nq) == 1.0:
+            continue
+        distances = [link.kind.singularity(row[link.q_start : link.q_start + link.kind.nq]) for row in q]
+        nearest = int(np.argmin(distances))
+        if distances[nearest] < NEAR_SINGULAR:
+            notes.append(
+                f"the angles of joint {link.name!r} come within {distances[nearest]:.2g} of their singularity at "
+                f"t = {times[nearest]:.6g} s, where they lose accuracy; the kind with a quaternion has none"
+            )
+    return notes
+
+
+def _result(
+    mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
+    settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float,
+) -> Result:  # fmt: skip
+    """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
+    acceleration, _ = Kernel(dynamics_program(mechanism, forcing.places, implicit_damping=False))(0.0, q, v, u)
+    kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)
+    total = kinetic + potential
+    tau = u[:, : mechanism.nv]
+    audit = Audit(
+        energy_drift=float(np.abs(total - total[0] - work).max()),
+        work=float(work[-1]),
+        quaternion_error=quaternion_error(mechanism, q),
+        limits_passed=limits_passed(mechanism, times, q, v, tau),
+        notes=tuple(notes),
+        steps=stepper.steps,
+        rejected_steps=stepper.rejected,
+        wall_time=clock.perf_counter() - begin,
+    )
+    return Result(
+        mechanism, times, q, v, acceleration, tau, Energy(kinetic, potential, total), center, momenta, audit, settings
+    )

@@ -1,0 +1,98 @@
+"""Advancing a state from one recorded time to the next, compiled as far as the efforts allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compile import Kernel
+from ..model import Mechanism
+from .forcing import Forcing
+from .integrators import Integrator, State
+from .system import CalledSystem, dynamics_program, step_program
+
+__all__ = ["Stepper"]
+
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
+
+
+class Stepper:
+    """One integrator on one driven mechanism.
+
+    Attributes:
+        mode: "held" (efforts are inputs of the step), "compiled" (their functions are part of it) or "called" (Python calls
+            them at every stage).
+        efforts: u held over the step, or at its start.
+        steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, integrator: Integrator, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, held: bool, traced: bool
+    ):
+        self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
+        self.steps = self.rejected = 0
+        self._step_size: float | None = None
+        dynamics = dynamics_program(mechanism, forcing.places, implicit_damping=integrator.implicit_damping)
+        program = forcing.program(q, v) if traced and not held else None
+        self.mode = "held" if held else "compiled" if program is not None else "called"
+        if self.mode == "called":
+            self._system = CalledSystem(mechanism, dynamics, forcing)
+            self.efforts = self._system.efforts(0.0, q, v)
+        else:
+            self._forcing = None if program is None else Kernel(program)
+            self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
+            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, program))
+
+    def sample(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Evaluates the efforts at a recorded state, where they are held from or called at; compiled ones can wait."""
+        if self.mode == "called":
+            self.efforts = self._system.efforts(t, q, v)
+        elif self.mode == "held" and not self.forcing.constant:
+            self.efforts = self.forcing(t, q, v)
+
+    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, sampled: np.ndarray) -> np.ndarray:
+        """u at all recorded states: as `sampled`, or, where their functions are compiled, all at once."""
+        return sampled if self.mode != "compiled" or self._forcing is None else self._forcing(time, q, v)
+
+    def advance(self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: np.ndarray, k: int) -> None:
+        """Fills row k + 1 of q, v and work from row k, h later.
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+        """
+        if not self.integrator.adaptive:
+            q[k + 1], v[k + 1], work[k + 1], _ = self._one(t, h, q[k], v[k], work[k])
+            return
+        state, end = (q[k], v[k], work[k]), t + h
+        size = min(self._step_size or h, h)
+        while t < end:
+            last = t + size >= end * (1.0 - 1e-15)
+            size = end - t if last else size
+            *after, error = self._one(t, size, *state)
+            if error <= 1.0:
+                t, state = (end if last else t + size), tuple(after)
+            else:
+                self.rejected += 1
+            factor = _SAFETY * error**-0.2 if error > 0.0 else _GROW
+            growth = min(_GROW, max(_SHRINK, factor)) if np.isfinite(factor) else _SHRINK
+            if not last or error > 1.0:
+                size *= growth
+            if size < 1e-13 * max(1.0, abs(t)):
+                raise FloatingPointError(self._too_small(t, size, state))
+        self._step_size = max(size, 1e-3 * h)
+        q[k + 1], v[k + 1], work[k + 1] = state
+
+    def _one(self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+        self.steps += 1
+        if self.mode != "called":
+            q1, v1, work1, error = self._kernel(t, h, q, v, work, self.efforts)
+            return q1, v1, float(work1), float(error)
+        after, error = self.integrator.step(self._system, t, h, State(q.tolist(), v.tolist(), float(work)))
+        return np.array(after.q), np.array(after.v), float(after.work), float(error)
+
+    def _too_small(self, t: float, size: float, state: tuple) -> str:
+        worst = self.mechanism.v_names[int(np.argmax(np.abs(state[1])))]
+        return (
+            f"{self.mechanism.name}: {self.integrator.name} would need steps below {size:.3g} s at t = {t:.6g} s, where {worst!r} moves "
+            "fastest: the motion is stiff, discontinuous or runs away. Smooth the efforts, loosen `tolerance`, or take "
+            "integrator='semi_implicit_euler'."
+        )
