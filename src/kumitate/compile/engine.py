@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from .cache import cached
-from .llvm import ENTRY
 from .target import Target, machine
 
 __all__ = ["Code", "load"]
@@ -24,13 +24,13 @@ class Code:
     """A function in memory.
 
     Attributes:
-        address: of the function. The code lives as long as this object.
+        addresses: of the functions, by name. The code lives as long as this object.
         size: bytes of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
     """
 
-    address: int
+    addresses: dict[str, int]
     size: int
     seconds: float
     from_cache: bool
@@ -43,14 +43,17 @@ def _linker() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(use_jit_link=True)
 
 
-def load(text: str, target: Target) -> Code:
-    """The function of an LLVM module, from the disk cache if it was compiled before for the same target by the same LLVM."""
+def load(text: str, target: Target, functions: Sequence[str]) -> Code:
+    """The functions of an LLVM module, from the disk cache if it was compiled before for the same target by the same LLVM."""
     begin = time.perf_counter()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     image, hit = cached("\0".join((text, target.triple, target.cpu, target.features, version)), lambda: _compile(text, target))
     library = f"kumitate{next(_serial)}"
-    tracker = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY).link(_linker(), library)
-    return Code(tracker[ENTRY], len(image), time.perf_counter() - begin, hit, tracker)
+    builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    for name in functions:
+        builder.export_symbol(name)
+    tracker = builder.link(_linker(), library)
+    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, hit, tracker)
 
 
 def _compile(text: str, target: Target) -> bytes:

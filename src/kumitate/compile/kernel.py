@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,10 +13,14 @@ import numpy as np
 from ..errors import InputError
 from ..scalar import Array, Program
 from .engine import Code, load
-from .llvm import emit
+from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
+from .llvm import ENTRY, emit
 from .target import host
 
 __all__ = ["Kernel"]
+
+#: Compilations that take longer than this [s] are told of.
+SLOW_COMPILATION = 0.5
 
 
 class Kernel:
@@ -32,6 +37,7 @@ class Kernel:
         self.inputs = program.inputs
         self.outputs = program.outputs
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
+        self._fast: Callable[..., Any] = self._first
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -43,6 +49,9 @@ class Kernel:
         return self.program.operations.total()
 
     def __call__(self, *arrays: Any) -> Any:
+        single = [np.empty(array.shape) for array in self.outputs]
+        if self._fast(*single, *arrays) is None:
+            return single[0] if len(single) == 1 else tuple(single)
         given, lead = self._checked(arrays)
         out = [np.empty(lead + array.shape) for array in self.outputs]
         self._run(given, out, math.prod(lead))
@@ -50,8 +59,10 @@ class Kernel:
 
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
         """As a call, with the results written to existing arrays: float64, C-contiguous, of the right shape."""
-        given, lead = self._checked(arrays)
         outs = [out] if isinstance(out, np.ndarray) else list(out)
+        if self._fast(*outs, *arrays) is None:
+            return
+        given, lead = self._checked(arrays)
         for array, target in zip(self.outputs, outs, strict=True):
             if target.shape != lead + array.shape or target.dtype != np.float64 or not target.flags.carray:
                 raise InputError(
@@ -82,11 +93,23 @@ class Kernel:
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
-            code = load(emit(self.program, lanes), host())
+            text, functions = emit(self.program, lanes), [ENTRY]
+            if lanes == 1 and can_wrap():
+                text, functions = f"{text}\n{fast_wrapper(self.program, ENTRY)}\n", [ENTRY, FAST_ENTRY]
+            code = load(text, host(), functions)
+            if code.seconds > SLOW_COMPILATION and not code.from_cache:
+                print(f"kumitate: compiled {self.name} in {code.seconds:.1f} s; it is kept on disk", file=sys.stderr)
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
-            function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.address)
+            function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
             found = self._codes[lanes] = (code, function)
         return found
+
+    def _first(self, *arrays: Any) -> Any:
+        """Stands in for the fast call until there is one: a batch never needs it."""
+        if all(np.ndim(value) == len(spec.shape) for spec, value in zip((*self.outputs, *self.inputs), arrays, strict=False)):
+            self._fast = fast_function(self.code(1), self.name) or _refuse
+            return self._fast(*arrays)
+        return NotImplemented
 
     def _run(self, given: Sequence[np.ndarray], out: Sequence[np.ndarray], states: int) -> None:
         lanes = host().lanes if states >= host().lanes else 1
@@ -110,6 +133,10 @@ class Kernel:
             for spec, value in zip(self.inputs, given, strict=True)
         ]
         return rows, lead
+
+
+def _refuse(*arrays: Any) -> Any:
+    return NotImplemented
 
 
 def _numbers(kernel: str, spec: Array, value: Any) -> np.ndarray:

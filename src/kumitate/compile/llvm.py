@@ -169,6 +169,8 @@ class _Function:
             offset = self.line(f"mul i64 {state}, {array.size}")
             self.rows[array.name] = self.line(f"getelementptr double, ptr {pointer}, i64 {offset}")
         self.run()
+        for node in program.results:
+            self.value(node)  # all is read before anything is written: outputs may be inputs
         position = 0
         for pointer, array in zip(outs, program.outputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")

@@ -1,0 +1,161 @@
+"""A mechanism as text and back, exactly: kumitate's own format, which result files carry.
+
+The objects of the file are the dataclasses of `model`, field by field under their names; fields at their defaults are left out.
+A pose is {"xyz": [x, y, z], "rotation": three rows}. Numbers are printed so that they read back bit by bit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Transform, pose
+from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from ..joints import KINDS, JointKind
+from ..mechanism import Mechanism
+from ..parts import Body, Frame, Joint, Limits, Loop
+
+__all__ = ["from_json", "to_json"]
+
+VERSION = 1
+
+#: The class of what stands in a field, for fields that hold one or a list of such.
+_PARTS: dict[str, type] = {
+    "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
+    "limits": Limits,
+}  # fmt: skip
+_SHAPES: dict[str, type] = {"box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh}
+_SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
+
+
+def to_json(mechanism: Mechanism) -> str:
+    """The mechanism as JSON; `from_json` gives it back with every number the same.
+
+    Raises:
+        ModelError: if it has joints of a kind that is not in `KINDS`, which no reader would know.
+    """
+    return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
+
+
+def from_json(text: str) -> Mechanism:
+    """The mechanism of a text written by `to_json`. Poses come back as matrices.
+
+    Raises:
+        ModelError: if the text is not JSON, is of another version, or breaks a rule of mechanisms.
+    """
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"the mechanism is not valid JSON: {error}") from None
+    if not isinstance(content, dict) or "kumitate" not in content:
+        raise ModelError('the JSON is not a mechanism of kumitate: it has no entry "kumitate" with the version')
+    version = content.pop("kumitate")
+    if version != VERSION:
+        raise ModelError(f"the mechanism is of format version {version!r}; this program reads version {VERSION}")
+    return _build(Mechanism, content, "mechanism")
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------------
+def _encode(value: Any) -> Any:
+    if isinstance(value, Transform):
+        return {"xyz": _encode(tuple(value.translation)), "rotation": [_encode(tuple(row)) for row in value.rotation.matrix()]}
+    if isinstance(value, JointKind):
+        if KINDS.get(value.name) != value:
+            raise ModelError(f"joints of kind {value.name!r} cannot be written: the kind is not in KINDS")
+        return value.name
+    if is_dataclass(value):
+        shape = {"kind": _SHAPE_NAMES[type(value)]} if type(value) in _SHAPE_NAMES else {}
+        return shape | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
+    if isinstance(value, tuple | list):
+        return [_encode(item) for item in value]
+    if isinstance(value, str | int | None):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else repr(number)  # JSON has no word for infinite limits
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return default is not MISSING and repr(getattr(value, field.name)) == repr(default)  # by text: −0.0 is not 0.0
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------------
+def _build(kind: type, content: Any, where: str) -> Any:
+    """An object of a dataclass from its fields; `where` is its place in the file."""
+    if not isinstance(content, Mapping):
+        raise ModelError(f"{where}: {_short(content)} stands where an object with the fields of {kind.__name__} is expected")
+    known = {field.name: field for field in fields(kind)}
+    unknown = [name for name in content if name not in known]
+    if unknown:
+        raise ModelError(f"{where}: {kind.__name__} has no field {unknown[0]!r}; its fields are {', '.join(known)}")
+    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in content]
+    if missing:
+        raise ModelError(f"{where}: {kind.__name__} needs the field {missing[0]!r}")
+    values = {name: _decode(name, part, f"{where}.{name}") for name, part in content.items()}
+    try:
+        return _exact(kind(**values), values)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{where}: {error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
+
+
+def _exact(part: Any, values: dict[str, Any]) -> Any:
+    """The part with axes that were of unit length as they were: normalising them once more may change the last bit."""
+    for name in ("axis", "second_axis"):
+        axis = values.get(name)
+        if axis is not None and abs(math.hypot(*axis) - 1.0) < 4.0 * sys.float_info.epsilon:
+            object.__setattr__(part, name, tuple(map(float, axis)))
+    return part
+
+
+def _decode(name: str, content: Any, where: str) -> Any:
+    if name in _PARTS:
+        if not isinstance(content, list):
+            raise ModelError(f"{where}: {_short(content)} stands where a list is expected")
+        return tuple(_build(_PARTS[name], part, f"{where}[{i}]") for i, part in enumerate(content))
+    if name.startswith("pose"):
+        return _pose(content, where)
+    if name == "shape":
+        shape = content.get("kind") if isinstance(content, Mapping) else None
+        if shape not in _SHAPES:
+            raise ModelError(f"{where}: {_short(content)} is no shape; its kind must be one of {', '.join(_SHAPES)}")
+        return _build(_SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
+    return _plain(content)
+
+
+def _pose(content: Any, where: str) -> Transform:
+    try:
+        rotation = np.array(content["rotation"], dtype=float)
+        read = pose(content["xyz"], matrix=rotation.tolist())
+    except (TypeError, ValueError, KeyError):
+        raise ModelError(f'{where}: a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {_short(content)}') from None
+    if not np.isfinite(tuple(read.translation)).all():
+        raise ModelError(f"{where}: the position {content['xyz']} is not finite")
+    if not (np.abs(rotation @ rotation.T - np.eye(3)).max() < 1e-9 and np.linalg.det(rotation) > 0.0):
+        raise ModelError(
+            f"{where}: {_short(content['rotation'])} is no rotation; its rows must be orthonormal and right-handed"
+        )
+    return read
+
+
+def _plain(content: Any) -> Any:
+    if isinstance(content, list):
+        return tuple(_plain(part) for part in content)
+    return float(content) if content in ("inf", "-inf") else content
+
+
+def _short(content: Any) -> str:
+    text = repr(content)
+    return text if len(text) < 60 else text[:57] + "…"
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON number")

@@ -1,0 +1,155 @@
+"""The links of a URDF: inertia, shapes and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Transform, pose
+from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from ..parts import Body
+from .meshes import MeshFinder
+from .notes import Notes
+from .xml import Element
+
+__all__ = ["LinkReader", "read_origin"]
+
+Color = tuple[float, float, float, float]
+
+_ZERO = (0.0, 0.0, 0.0)
+
+#: Principal moments of a rigid body obey a + b ≥ c; files print them rounded.
+_TRIANGLE_TOLERANCE = 1e-3
+#: Below this times the mass [m²] numbers are rounding left over by the program that wrote the file, not inertias of anything.
+_NO_INERTIA = 1e-16
+
+
+def read_origin(element: Element) -> Transform:
+    """The pose that an element's <origin> gives: xyz [m], rpy [rad]."""
+    origin = element.child("origin")
+    if origin is None:
+        return Transform()
+    return pose(origin.numbers("xyz", 3, _ZERO), origin.numbers("rpy", 3, _ZERO))
+
+
+class LinkReader:
+    """Reads the links of one file."""
+
+    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes):
+        self.meshes = meshes
+        self.notes = notes
+        self.missing: list[str] = []
+        self.colors: dict[str, Color] = {}
+        visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
+        # a colour may be given at one link and used by name in others
+        for material in (part for owner in (robot, *visuals) for part in owner.all("material")):
+            name, color = material.get("name"), self._own_color(material)
+            if name and color is not None:
+                self.colors.setdefault(name, color)
+
+    def body(self, link: Element, name: str) -> Body:
+        """The body of a link; `name` is what it shall be called."""
+        mass, center, inertia = self._inertial(link)
+        visuals = tuple(self._shapes(link, "visual"))
+        collisions = tuple(self._shapes(link, "collision"))
+        try:
+            return Body(name, mass, center, inertia, visuals, collisions)
+        except ModelError as error:
+            raise (link.child("inertial") or link).error(str(error)) from None
+
+    # --- inertia --------------------------------------------------------------------------------------------------------
+    def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
+        """Mass, mass centre in the link's frame, inertia about it in the link's axes."""
+        inertial = link.child("inertial")
+        if inertial is None:
+            return 0.0, _ZERO, np.zeros((3, 3)).tolist()
+        mass, tensor = inertial.need_child("mass"), inertial.need_child("inertia")
+        xx, yy, zz = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
+        rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if 0.0 < np.abs(rows).max() < _NO_INERTIA * mass.number("value"):
+            self.notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link.get("name") or "")
+            rows = np.zeros((3, 3))
+        self._check_triangle(link, rows)
+        place = read_origin(inertial)
+        rotation = np.array([list(row) for row in place.rotation.matrix()])
+        if not np.array_equal(rotation, np.eye(3)):
+            rows = rotation @ rows @ rotation.T
+            rows = (rows + rows.T) / 2.0
+        return mass.number("value"), tuple(place.translation), rows.tolist()
+
+    def _check_triangle(self, link: Element, rows: np.ndarray) -> None:
+        least, middle, most = np.linalg.eigvalsh(rows)
+        if least >= 0.0 and most > (least + middle) * (1.0 + _TRIANGLE_TOLERANCE):
+            self.notes.add(
+                "inertias that no rigid body has (the largest principal value is more than the sum of the others), used as "
+                "given; recompute them from the shapes, or check their units and axes",
+                link.get("name") or "",
+            )
+
+    # --- shapes ---------------------------------------------------------------------------------------------------------
+    def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:
+        for item in link.all(role):
+            geometry = item.child("geometry")
+            shape = None if geometry is None else self._shape(geometry)
+            label = item.get("name") or ""
+            color = self._color(item, link)
+            if shape is None:
+                self.notes.add(f"<{role}> without a shape, left out", link.get("name") or "")
+            else:
+                yield Geometry(shape, read_origin(item), color, label)
+
+    def _shape(self, geometry: Element) -> Shape | None:
+        if (part := geometry.child("mesh")) is not None:
+            return self._mesh(part)
+        if (part := geometry.child("box")) is not None:
+            x, y, z = self._lengths(part, "size", 3)
+            return Box((x, y, z))
+        if (part := geometry.child("sphere")) is not None:
+            return Sphere(*self._lengths(part, "radius"))
+        if (part := geometry.child("cylinder")) is not None:
+            return Cylinder(*self._lengths(part, "radius"), *self._lengths(part, "length"))
+        if (part := geometry.child("capsule")) is not None:
+            return Capsule(*self._lengths(part, "radius"), *self._lengths(part, "length"))
+        return None
+
+    def _lengths(self, part: Element, key: str, count: int = 1) -> tuple[float, ...]:
+        values = part.numbers(key, count)
+        if min(values) < 0.0:
+            raise part.error(f"<{part.tag}> {key}={part.get(key)!r} is negative; lengths are zero or more, in metres")
+        return values
+
+    def _mesh(self, part: Element) -> Mesh | None:
+        uri = part.get("filename")
+        if not uri:
+            return None
+        uniform = len((part.get("scale") or "").split()) == 1
+        x, y, z = part.numbers("scale", 1) * 3 if uniform else part.numbers("scale", 3, (1.0, 1.0, 1.0))
+        resolved = self.meshes.find(uri)
+        if resolved is None:
+            self.missing.append(uri)
+        return Mesh(uri, (x, y, z), resolved)
+
+    # --- colours --------------------------------------------------------------------------------------------------------
+    def _color(self, item: Element, link: Element) -> Color | None:
+        material = item.child("material")
+        if material is None:
+            return None
+        name, own = material.get("name"), self._own_color(material)
+        if own is not None:
+            return own
+        if name and name not in self.colors and material.child("texture") is None:
+            self.notes.add(f"material {name!r} is not defined; the viewer chooses the colour", link.get("name") or "")
+        return self.colors.get(name or "")
+
+    def _own_color(self, material: Element) -> Color | None:
+        part = material.child("color")
+        if part is None:
+            return None
+        rgba = part.numbers("rgba", 4)
+        if min(rgba) < 0.0 or max(rgba) > 1.0:
+            self.notes.add("colours outside 0…1, clipped", material.get("name") or f"line {part.line}")
+        red, green, blue, opacity = (min(max(value, 0.0), 1.0) for value in rgba)
+        return red, green, blue, opacity

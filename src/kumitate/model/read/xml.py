@@ -1,0 +1,215 @@
+"""XML as model files need it: elements that know their line and what was read of them; no entities, no document types.
+
+Built on expat directly, because the standard element tree forgets line numbers. A document type declaration is refused before
+anything in it can act: model files have no use for one, and entity expansion lives there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from ...errors import ModelError
+
+__all__ = ["Element", "read_xml"]
+
+
+@dataclass(eq=False)
+class Element:
+    """One element of a file.
+
+    Its attributes and children are asked for by name; `unread` tells what nobody asked for, so that nothing is dropped in
+    silence.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    source: str
+    line: int
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+    _read: set[str] = field(default_factory=set, repr=False)
+    _visited: bool = field(default=False, repr=False)
+
+    # --- saying where ---------------------------------------------------------------------------------------------------
+    @property
+    def where(self) -> str:
+        """The file and line."""
+        return f"{self.source}:{self.line}"
+
+    def error(self, message: str) -> ModelError:
+        """The error that this element breaks a rule."""
+        return ModelError(f"{self.where}: {message}")
+
+    # --- reading --------------------------------------------------------------------------------------------------------
+    def get(self, name: str) -> str | None:
+        """An attribute, without blanks around it; None if it is not there."""
+        self._read.add(name)
+        value = self.attributes.get(name)
+        return None if value is None else value.strip()
+
+    def need(self, name: str) -> str:
+        """An attribute that must be there and not be empty."""
+        value = self.get(name)
+        if not value:
+            raise self.error(f'<{self.tag}> has {"an empty" if value == "" else "no"} attribute {name!r}; write {name}="…"')
+        return value
+
+    def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """`count` finite numbers of an attribute; `default` if it is not there (None: it must be)."""
+        text = self.get(name) if default is not None else self.need(name)
+        if not text and default is not None:
+            return default
+        assert text is not None
+        values = tuple(self._number(name, word) for word in text.split())
+        if len(values) != count:
+            raise self.error(
+                f"<{self.tag}> {name}={text!r} has {len(values)} numbers; it must have {count}, with blanks between"
+            )
+        if not all(map(math.isfinite, values)):
+            raise self.error(f"<{self.tag}> {name}={text!r} is not finite")
+        return values
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """One finite number of an attribute; `default` if it is not there (None: it must be)."""
+        return self.numbers(name, 1, None if default is None else (default,))[0]
+
+    def bound(self, name: str) -> float | None:
+        """One number of an attribute; None if it is not there or infinite, which say the same of a limit."""
+        text = self.get(name)
+        if not text:
+            return None
+        value = self._number(name, text)
+        if math.isnan(value):
+            raise self.error(f"<{self.tag}> {name}={text!r} is not a number")
+        return value if math.isfinite(value) else None
+
+    def _number(self, name: str, word: str) -> float:
+        try:
+            if "_" in word:  # Python's digit grouping, unknown to the rest of the world
+                raise ValueError
+            return float(word)
+        except ValueError:
+            remedy = "write it with digits, a point and an exponent"
+            if "$" in word:
+                remedy = "the file is a xacro source: expand it first (xacro robot.urdf.xacro > robot.urdf)"
+            elif "," in word:
+                remedy = "write a decimal point, and blanks between numbers"
+            raise self.error(f"<{self.tag}> {name}: {word!r} is not a number; {remedy}") from None
+
+    def child(self, tag: str) -> Element | None:
+        """The first child of this tag. Further ones stay unread."""
+        for part in self.children:
+            if part.tag == tag:
+                part._visited = True
+                return part
+        return None
+
+    def need_child(self, tag: str) -> Element:
+        """The first child of this tag, which must be there."""
+        part = self.child(tag)
+        if part is None:
+            name = self.attributes.get("name")
+            raise self.error(f"<{self.tag}>{f' {name!r}' if name else ''} has no <{tag}>; add it")
+        return part
+
+    def all(self, tag: str) -> list[Element]:
+        """The children of this tag."""
+        found = [part for part in self.children if part.tag == tag]
+        for part in found:
+            part._visited = True
+        return found
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """What was not asked for in this element and those that were read: what it is, and a name near it."""
+        waiting = [(self, "")]
+        while waiting:
+            element, owner = waiting.pop()
+            name = element.attributes.get("name") or element.attributes.get("reference") or owner
+            keys = [key for key in element.attributes if key not in element._read and not key.startswith("xmlns")]
+            if keys:
+                yield f"attribute{'s' * (len(keys) > 1)} {', '.join(keys)} of <{element.tag}>", name
+            for part in element.children:
+                if not part._visited:
+                    yield f"<{part.tag}>", part.attributes.get("name") or part.attributes.get("reference") or name
+            waiting.extend((part, name) for part in reversed(element.children) if part._visited)
+
+
+def read_xml(path_or_text: str | os.PathLike[str], root: str) -> tuple[Element, Path | None]:
+    """The root element of an XML file, or of a text (a string that starts with `<`), and the file's path.
+
+    Args:
+        path_or_text: which it is.
+        root: the tag that the root element must have.
+
+    Raises:
+        ModelError: if there is no such file, it is empty or malformed, has a document type, or another root.
+    """
+    data, source, path = _content(path_or_text)
+    if not data.strip():
+        raise ModelError(f"{source}: the file is empty; a <{root}> is expected")
+    element = _parse(data, source)
+    if element.tag != root:
+        raise element.error(f"the root element is <{element.tag}>; a file of this kind starts with <{root}>")
+    element._visited = True
+    return element, path
+
+
+def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
+    if isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<"):
+        # told to expat as UTF-8, whatever encoding the text declares: it is decoded already
+        return path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), "<text>", None
+    source = os.fspath(path_or_text)
+    if not source.strip():
+        raise ModelError("the name of the model file is empty; give a path, or XML text that starts with '<'")
+    shown = source if len(source) < 200 and source.isprintable() else repr(source[:60]) + "…"
+    path = Path(source).expanduser()
+    try:
+        return path.read_bytes(), shown, path
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"{shown}: cannot be read ({reason}); check the path, seen from {Path.cwd()}") from None
+
+
+def _parse(data: bytes, source: str) -> Element:
+    parser = expat.ParserCreate("UTF-8" if source == "<text>" else None)
+    open_elements: list[Element] = []
+    roots: list[Element] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, source, parser.CurrentLineNumber)
+        (open_elements[-1].children if open_elements else roots).append(element)
+        open_elements.append(element)
+
+    def end(tag: str) -> None:
+        open_elements.pop()
+
+    def text(characters: str) -> None:
+        open_elements[-1].text += characters
+
+    def refuse(name: str, *rest: object) -> None:
+        raise ModelError(
+            f"{source}:{parser.CurrentLineNumber}: the file declares a document type or entities (<!DOCTYPE {name}>), which "
+            "model files do not need and which can be used to exhaust memory or read other files; remove the declaration"
+        )
+
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise ModelError(
+            f"{source}:{error.lineno}: malformed XML at column {error.offset + 1}: {expat.ErrorString(error.code)}; "
+            "close every element and quote every attribute"
+        ) from None
+    except LookupError as error:
+        raise ModelError(f"{source}:1: the file declares an encoding that is not known ({error}); use UTF-8") from None
+    return roots[0]

@@ -1,0 +1,82 @@
+"""Mechanisms that come with the package, each with the state it starts from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ...errors import InputError
+from ..mechanism import Mechanism
+from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
+from .pa10 import pa10
+
+__all__ = [
+    "SAMPLES", "Sample", "double_pendulum", "free_rod", "pa10", "pendulum", "planar_3r", "planar_tree", "planar_tree_5",
+    "sample",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A mechanism and how it starts. Calling a sample builds its mechanism.
+
+    Attributes:
+        name: what it is asked for by; `title` says what it is.
+        build: makes the mechanism.
+        q, v: where it starts: coordinates [rad, m] and velocities [rad/s, m/s].
+        duration: of its simulation [s].
+        rows: the rows of the thesis's systems that it stands for.
+    """
+
+    name: str
+    title: str
+    build: Callable[[], Mechanism]
+    q: tuple[float, ...]
+    v: tuple[float, ...]
+    duration: float
+    rows: tuple[str, ...] = ()
+
+    def __call__(self) -> Mechanism:
+        return self.build()
+
+
+def _at_rest(title: str, build: Callable[[], Mechanism], degrees: tuple[float, ...], duration: float, *rows: str) -> Sample:
+    """A sample whose joints all turn: it starts at these angles [deg], without velocity."""
+    q = tuple(math.radians(angle) for angle in degrees)
+    return Sample(build.__name__, title, build, q, (0.0,) * len(q), duration, rows)
+
+
+#: Every sample by its name.
+SAMPLES: dict[str, Sample] = {
+    item.name: item
+    for item in (
+        _at_rest("Pendulum: a point mass on a massless rod", pendulum, (60.0,), 10.0),
+        _at_rest("Double pendulum of two point masses", double_pendulum, (90.0, 0.0), 10.0),
+        _at_rest("Planar serial chain of three rods", planar_3r, (135.0, -45.0, 225.0), 3.0, "T-3.1"),
+        _at_rest("Planar tree of four rods", planar_tree, (0.0, 0.0, 90.0, 90.0), 3.0, "T-3.2"),
+        _at_rest("Planar tree of five rods", planar_tree_5, (0.0, 0.0, 90.0, 90.0, 0.0), 3.0, "T-3.2"),
+        Sample(
+            "free_rod", "Free rod in space", free_rod, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+            (0.72, 0.48, 0.24, -0.24, 0.36, 0.0), 10.0, ("T-3.5",),
+        ),
+        _at_rest("Seven-joint arm PA-10 in free fall", pa10, (0.0, 45.0, 10.0, 0.0, 0.0, 0.0, 0.0), 10.0, "T-PA10"),
+    )
+}  # fmt: skip
+
+
+def sample(name: str) -> Sample:
+    """The sample of this name.
+
+    Raises:
+        InputError: if there is none, with the names there are.
+
+    >>> sample("planar_3r").duration
+    3.0
+    """
+    if name not in SAMPLES:
+        near = get_close_matches(name, SAMPLES, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"there is no sample {name!r}; {hint}The samples are {', '.join(SAMPLES)}")
+    return SAMPLES[name]

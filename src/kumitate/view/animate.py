@@ -1,0 +1,124 @@
+"""A motion as an animated GIF, drawn without a display."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..simulate.archive import replacing
+from ..simulate.result import Result
+from .silhouette import View
+from .stage import Stage, checked_poses
+from .style import QUIET, print_style
+
+__all__ = ["animate"]
+
+#: Seconds that the last picture stays before the motion starts again.
+PAUSE = 0.8
+
+
+def animate(
+    result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
+    size: tuple[int, int] = (640, 480), *, progress: Callable[[int, int], None] | None = None, view: View | None = None,
+) -> Path:  # fmt: skip
+    """Write a motion as an animated GIF that plays in real time, for ever.
+
+    Args:
+        poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4); each picture shows the sample nearest in time.
+        times: of the poses, (m,) [s], rising.
+        fps: pictures a second, up to 50 (viewers slow down what is faster).
+        size: of a picture [pixels].
+        progress: called with the pictures drawn and their number.
+        view: instead of square on to a motion in a plane, or else from above at a corner.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: for a suffix that is not .gif, a folder that does not exist, or poses, fps or a size that cannot be drawn.
+    """
+    target, mechanism = Path(path), result.mechanism
+    if target.suffix.lower() != ".gif":
+        raise InputError(f"{target}: animations are written as .gif; {target.suffix!r} is not that")
+    if not 0.0 < fps <= 50.0 or min(size) < 16:
+        raise InputError(f"{target}: {fps} pictures a second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
+    X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
+    moments = t[0] + np.arange(int((t[-1] - t[0]) * fps + 1e-6) + 1) / fps
+    samples = _nearest(t, moments)
+    # a GIF counts in hundredths of a second: rounding the ends, not the lengths, keeps real time
+    ends = np.round(100.0 * np.arange(len(moments) + 1) / fps).astype(int)
+    durations = [int(10 * length) for length in np.diff(ends)]
+    durations[-1] += int(1000 * PAUSE)
+    pictures = _pictures(Stage(mechanism, X, view), X[samples], moments, size, progress)
+    with replacing(target) as temporary, print_style():
+        first = next(pictures)
+        first.save(
+            temporary,
+            format="GIF",
+            save_all=True,
+            append_images=pictures,
+            duration=durations,
+            loop=0,
+            disposal=1,
+            optimize=False,
+        )
+    return target
+
+
+def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    after = np.clip(np.searchsorted(times, moments), 1, max(len(times) - 1, 1))
+    before = after - 1
+    after = np.minimum(after, len(times) - 1)
+    return np.where(moments - times[before] <= times[after] - moments, before, after)
+
+
+def _pictures(
+    stage: Stage, poses: np.ndarray, moments: np.ndarray, size: tuple[int, int], progress: Callable[[int, int], None] | None
+) -> Iterator[Any]:
+    """The pictures, all in the same 255 colours."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from PIL import Image
+
+    dpi = 100.0
+    figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)
+    canvas = FigureCanvasAgg(figure)
+
+    def drawn(k: int) -> Any:
+        X = poses[k]
+        figure.clear()
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        stage.frame(axes, X)
+        _widen(axes, size)
+        stage.draw(axes, X)
+        if not stage.view.plane:
+            stage.triad(axes, X)
+        figure.text(0.025, 0.955, f"{moments[k]:.2f} s", fontsize=11, va="top")
+        figure.text(0.975, 0.955, stage.silhouettes.name, fontsize=11, va="top", ha="right", color=QUIET)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+    examples = np.concatenate([drawn(k) for k in np.unique(np.linspace(0, len(poses) - 1, 5).astype(int))])
+    palette = Image.fromarray(examples).quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    colors = np.array(palette.getpalette()).reshape(-1, 3)
+    colors[colors.min(axis=1) >= 248] = 255  # the paper is white, not nearly white
+    palette.putpalette(colors.ravel().tolist())
+    for k in range(len(poses)):
+        yield Image.fromarray(drawn(k)).quantize(palette=palette, dither=Image.Dither.NONE)
+        if progress is not None:
+            progress(k + 1, len(poses))
+
+
+def _widen(axes: Any, size: tuple[int, int]) -> None:
+    """Grow the window to the picture's proportions, so that what stands about it is drawn too."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    width, height = right - left, (top - bottom) * 1.12  # the words stand above
+    wanted = max(width / size[0], height / size[1])
+    middle, center = 0.5 * (left + right), 0.5 * (bottom + top)
+    axes.set_xlim(middle - 0.5 * wanted * size[0], middle + 0.5 * wanted * size[0])
+    axes.set_ylim(center - 0.5 * wanted * size[1], center + 0.5 * wanted * size[1])

@@ -1,0 +1,160 @@
+"""Print-quality figures of a result: angle, velocity, acceleration, torque, energy over time, on one page."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..simulate.result import Result
+from .panels import Panel, panels_of
+from .style import INK, checked_target, curve_style, print_style, write_figure
+
+__all__ = ["figure", "plot"]
+
+#: Inches: a panel with what stands about it, two of them side by side as wide as the text of an A4 page; a line of a legend.
+PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
+#: More curves than this have their legend in small type below the panels.
+MANY = 12
+
+
+def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
+    """Draw a result over time into a PDF, EPS, PNG or SVG, by the suffix.
+
+    Args:
+        panels: any of "q", "v", "a", "tau", "energy", "center_of_mass", "momentum"; left out, the first five, as in the thesis.
+        degrees: whether angles and their rates are in degrees (the default) or radians.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: for another suffix, a panel that does not exist, a folder that does not exist, or a result with no times.
+    """
+    target = checked_target(path)
+    return write_figure(figure(result, panels, degrees=degrees), target)
+
+
+def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
+    """The same as a `matplotlib.figure.Figure`, to change and to save."""
+    from matplotlib.figure import Figure
+
+    drawn = panels_of(result, panels, degrees=degrees)
+    if len(result) == 0 or not drawn:
+        raise InputError(f"{result.mechanism.name}: nothing to plot: {len(result)} times and {len(drawn)} panels")
+    with print_style():
+        columns = 1 if len(drawn) == 1 else 2 if len(drawn) <= 8 else 3
+        rows = math.ceil(len(drawn) / columns)
+        shared = _shared_names(drawn)
+        width = columns * PANEL_WIDTH
+        above, below = _legend_heights(shared, width)
+        height = rows * PANEL_HEIGHT + 0.2 + above + below
+        made = Figure(figsize=(width, height))
+        grid = made.add_gridspec(
+            rows, columns, left=0.62 / width, right=1.0 - 0.1 / width, bottom=(0.42 + below) / height,
+            top=1.0 - (0.22 + above) / height, hspace=0.42, wspace=0.22,
+        )  # fmt: skip
+        alone = columns > 1 and len(drawn) % columns == 1  # then the last panel has its row to itself
+        cells = [
+            grid[k // columns, :] if alone and k == len(drawn) - 1 else grid[k // columns, k % columns]
+            for k in range(len(drawn))
+        ]
+        axes = [made.add_subplot(cell) for cell in cells]
+        for k, (place, panel) in enumerate(zip(axes, drawn, strict=True)):
+            letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
+            _draw(place, result.time, panel, letter, legend=not (panel.by_joint and shared))
+            if k // columns == rows - 1:
+                place.set_xlabel("Time [s]")
+        if shared:
+            _shared_legend(made, next(place for place, panel in zip(axes, drawn, strict=True) if panel.by_joint), shared)
+        made.align_ylabels(axes)
+        return made
+
+
+def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, *, legend: bool) -> None:
+    values = np.where(np.isfinite(panel.values), panel.values, np.nan)
+    for k, name in enumerate(panel.names):
+        style = curve_style(k)
+        if name == "total":
+            style = {"color": INK, "linestyle": "-", "linewidth": 1.4}
+        if len(time) == 1:
+            style = {**style, "marker": "o", "markersize": 3}
+        axes.plot(time, values[:, k], label=name, **style)
+    if len(panel.names) == 1 and panel.by_joint and legend:
+        legend = panel.names[0] not in ("", "joint")
+    axes.set_ylabel(f"[{panel.unit}]" if panel.unit else "")
+    axes.set_title(f"{letter} {panel.quantity}".strip(), loc="left", pad=4.0)
+    if time[-1] > time[0]:
+        axes.set_xlim(time[0], time[-1])
+    axes.set_ylim(*_limits(values))
+    if legend:
+        _own_legend(axes, panel)
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    """Where the value axis begins and ends: what rests, or differs by rounding only, is drawn as a level line."""
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        return -1.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    size = max(abs(low), abs(high))
+    if size < 1e-9:
+        return -1.0, 1.0
+    if high - low < 1e-7 * size:
+        return low - 0.5 * size, high + 0.5 * size
+    margin = 0.06 * (high - low)
+    return low - margin, high + margin
+
+
+def _own_legend(axes: Any, panel: Panel) -> None:
+    """Above the axes, on the right of the letter, where it covers no curve."""
+    many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=min(len(panel.names), 4), borderpad=0.1,
+        columnspacing=0.9, handletextpad=0.4, handlelength=1.1, fontsize=6.0 if many else 7.5,
+    )  # fmt: skip
+
+
+def _shared_names(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """The joints' names, if more than one panel shows the same joints; else every panel keeps its own legend."""
+    sets = {panel.names for panel in panels if panel.by_joint}
+    most = max((names for names in sets), key=len, default=())
+    together = sum(panel.by_joint for panel in panels) > 1 and len(sets) == 1
+    return most if together or (len(sets) == 1 and len(most) > 4) else ()
+
+
+def _legend_columns(names: Sequence[str], page_width: float) -> tuple[int, float]:
+    """How many names stand side by side, and in what size of type [pt]."""
+    size = 7.5 if len(names) <= MANY else 6.0
+    width = 0.42 + 0.5 * size / 72.0 * max(map(len, names))
+    return max(1, min(len(names), int((page_width - 0.3) / width))), size
+
+
+def _legend_heights(names: Sequence[str], page_width: float) -> tuple[float, float]:
+    """Inches kept free for the shared legend above and below the panels."""
+    if not names:
+        return 0.0, 0.0
+    columns, size = _legend_columns(names, page_width)
+    height = 0.06 + math.ceil(len(names) / columns) * LEGEND_LINE * size / 7.5
+    return (height, 0.0) if len(names) <= MANY else (0.0, height + 0.05)
+
+
+def _shared_legend(made: Any, axes: Any, names: Sequence[str]) -> None:
+    columns, size = _legend_columns(names, made.get_figwidth())
+    handles, _ = axes.get_legend_handles_labels()
+    above = len(names) <= MANY
+    made.legend(
+        _by_rows(handles, columns), _by_rows(list(names), columns), loc="upper center" if above else "lower center",
+        bbox_to_anchor=(0.53, 1.0 if above else 0.0), ncols=columns, fontsize=size, borderpad=0.2, columnspacing=1.2,
+        handletextpad=0.5, labelspacing=0.35,
+    )  # fmt: skip
+
+
+def _by_rows(items: list[Any], columns: int) -> list[Any]:
+    """The order that makes matplotlib, which fills columns, show the items along rows."""
+    return [item for k in range(columns) for item in items[k::columns]]

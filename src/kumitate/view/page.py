@@ -1,0 +1,61 @@
+"""The self-contained page: 3D playback and linked plots on one timeline, in one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+
+__all__ = ["write_page"]
+
+ASSETS = Path(__file__).with_name("assets")
+
+
+def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
+    """Write what `build_scene` made as one HTML file. Appears whole or not at all.
+
+    Args:
+        path: of the file; its folder must exist.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: if the folder does not exist, or the scene holds something that is not plain data.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: the folder {str(target.parent)!r} does not exist; make it first, or choose another")
+    text = _page(scene, str(target))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def _page(scene: Mapping[str, Any], target: str) -> str:
+    try:
+        data = json.dumps(scene, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{target}: the scene is not plain data ({error}); make it with build_scene") from error
+    parts = {
+        "title": html.escape(str(scene.get("title", ""))),
+        "style": _asset("page.css"),
+        # as JSON this is the same; as HTML nothing in it can end the element that holds it
+        "scene": data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+        "player": _asset("player.js"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # one pass: data is never a template
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")

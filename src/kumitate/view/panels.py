@@ -1,0 +1,142 @@
+"""The curves of a result, sorted into panels that each have one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import WORLD
+from ..simulate.columns import Columns, joint_columns
+from ..simulate.result import Result
+
+__all__ = ["DEFAULT_PANELS", "PANELS", "Panel", "panels_of"]
+
+
+class Panel(NamedTuple):
+    """Curves of one quantity.
+
+    Attributes:
+        quantity: what it is, "Joint angle"; `unit`: of the values, empty for pure numbers.
+        names: of the curves; `values`: (n, curves).
+        by_joint: whether the curves are the joints' own, so that panels may share a legend.
+    """
+
+    quantity: str
+    unit: str
+    names: tuple[str, ...]
+    values: np.ndarray
+    by_joint: bool = False
+
+
+class _Sort(NamedTuple):
+    """Words and units of one sort of coordinate: of q, v, a and tau."""
+
+    words: tuple[str, str, str, str]
+    units: tuple[str, str, str, str]
+
+
+_ANGLE = _Sort(
+    ("angle", "angular velocity", "angular acceleration", "torque"), ("rad", "rad/s", "rad/s²", "N·m")
+)  # fmt: skip
+_LENGTH = _Sort(("position", "velocity", "acceleration", "force"), ("m", "m/s", "m/s²", "N"))
+_QUATERNION = _Sort(("quaternion", "", "", ""), ("", "", "", ""))
+_SORTS = {
+    **dict.fromkeys(("position", "x", "y", "z", "vx", "vy", "vz"), _LENGTH),
+    **dict.fromkeys(("qx", "qy", "qz", "qw"), _QUATERNION),
+}
+_JOINT_PANELS = ("q", "v", "a", "tau")
+_XYZ = ("x", "y", "z")
+_RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
+
+#: The panels that can be asked for: of the joints, then of the whole mechanism.
+PANELS = (*_JOINT_PANELS, "energy", "center_of_mass", "momentum")
+#: Those of the thesis: (a) angle, (b) velocity, (c) acceleration, (d) torque, (e) energy.
+DEFAULT_PANELS = (*_JOINT_PANELS, "energy")
+
+
+def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> list[Panel]:
+    """The panels of a result, in the order asked for.
+
+    Args:
+        panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
+            panels of their own), "energy", "center_of_mass", "momentum" (two panels). Left out: the first five.
+        degrees: whether angles and their rates are given in degrees.
+
+    Raises:
+        InputError: for a panel that does not exist.
+    """
+    wanted = DEFAULT_PANELS if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
+    for name in wanted:
+        if name not in PANELS:
+            raise InputError(f"{result.mechanism.name}: there is no panel {name!r}; there are {', '.join(PANELS)}")
+    return [panel for name in wanted for panel in _panels(result, name, degrees=degrees)]
+
+
+def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
+    if name in _JOINT_PANELS:
+        yield from _joint_panels(result, _JOINT_PANELS.index(name), degrees=degrees)
+    elif name == "energy":
+        yield Panel("Energy", "J", result.energy._fields, np.column_stack(result.energy))
+    elif name == "center_of_mass":
+        yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
+    else:
+        yield Panel("Angular momentum about origin", "kg·m²/s", _XYZ, result.momentum[:, :3])
+        yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])
+
+
+def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Panel]:
+    """The panels of q (order 0), v (1), a (2) or tau (3)."""
+    values = getattr(result, _JOINT_PANELS[order])
+    columns = list(joint_columns(result.mechanism))
+    bases = [item for item in columns if _is_base(item)]
+    for base in bases:
+        prefix = "base " if len(bases) == 1 else f"{base.joint.name}: "
+        for sort, indices, names in _sorted(base, order):
+            part = values[:, indices]
+            if order < 3 or np.any(part):  # a base without drive has no efforts to show
+                yield _panel(
+                    prefix, order, sort, [name[1:] if name in _RATES else name for name in names], part, degrees=degrees
+                )
+    pooled: dict[_Sort, tuple[list[int], list[str]]] = {}
+    for item in columns:
+        if not _is_base(item):
+            for sort, indices, names in _sorted(item, order):
+                whole = [item.joint.name if len(_names(item, order)) == 1 else f"{item.joint.name}.{name}" for name in names]
+                pooled.setdefault(sort, ([], []))[0].extend(indices)
+                pooled[sort][1].extend(whole)
+    for sort, (indices, labels) in pooled.items():
+        word = "joint " if sort is not _LENGTH else "joint " if _ANGLE not in pooled else "slider "
+        yield _panel(word, order, sort, labels, values[:, indices], degrees=degrees, by_joint=True)
+
+
+def _panel(
+    prefix: str, order: int, sort: _Sort, names: Sequence[str], values: np.ndarray, *, degrees: bool, by_joint: bool = False
+) -> Panel:  # fmt: skip
+    unit = sort.units[order]
+    if degrees and unit.startswith("rad"):
+        unit, values = unit.replace("rad", "deg"), np.rad2deg(values)
+    quantity = prefix + sort.words[order]
+    return Panel(quantity[0].upper() + quantity[1:], unit, tuple(names), values, by_joint)
+
+
+def _is_base(item: Columns) -> bool:
+    """Whether the joint lets a whole mechanism move about, in more than one sort of coordinate."""
+    return item.joint.parent == WORLD and item.kind.nv >= 3
+
+
+def _names(item: Columns, order: int) -> tuple[str, ...]:
+    return item.kind.coordinates if order == 0 else item.kind.velocities
+
+
+def _sorted(item: Columns, order: int) -> Iterable[tuple[_Sort, list[int], list[str]]]:
+    """The joint's columns by sort: their places and their names."""
+    start = (item.q if order == 0 else item.v).start
+    found: dict[_Sort, tuple[list[int], list[str]]] = {}
+    for k, name in enumerate(_names(item, order)):
+        places, names = found.setdefault(_SORTS.get(name, _ANGLE), ([], []))
+        places.append(start + k)
+        names.append(name)
+    return [(sort, places, names) for sort, (places, names) in found.items()]

@@ -1,0 +1,218 @@
+"""A motion as plain data for the page: shapes, poses over time, and the curves beside them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
+from .skeleton import body_tip, drawn_shapes
+
+__all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
+
+#: More poses than this are thinned; the page interpolates between those it has.
+MAX_FRAMES = 3000
+#: More points a curve than this are thinned, keeping the extremes.
+MAX_POINTS = 2000
+
+
+def build_scene(
+    mechanism: Mechanism,
+    time: ArrayLike,
+    poses: ArrayLike,
+    channels: Sequence[Mapping[str, Any]] = (),
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """All that the page shows, as data that `json.dumps` takes.
+
+    Args:
+        time: of the poses [s], rising, shape (n,).
+        poses: X_WB of each of `mechanism.bodies` in that order, as 4×4 matrices, shape (n, bodies, 4, 4).
+        channels: the plots, each {"title", "unit", "x": times (m,) [s], "series": [{"name", "values": (m,)}]}. A series that
+            has the name of a joint takes the colour of the body that the joint carries.
+        title: the page's; the mechanism's name if empty.
+        notes: sentences shown on request, such as the lines of an audit.
+
+    Raises:
+        InputError: if shapes do not fit together, times do not rise, or poses are not finite.
+    """
+    name = mechanism.name
+    times, frames = _checked(name, len(mechanism.bodies), np.asarray(time, dtype=float), np.asarray(poses, dtype=float))
+    shapes = drawn_shapes(mechanism)
+    groups = _groups(mechanism)
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_FRAMES)).round().astype(int))
+    times, frames = times[keep], frames[keep]
+    last = mechanism.bodies[-1]
+    return {
+        "version": 1,
+        "title": title or name,
+        "notes": [str(note) for note in notes],
+        "time": _packed(times, "<f8"),
+        "positions": _packed(frames[:, :, :3, 3]),
+        "quaternions": _packed(_quaternions(frames[:, :, :3, :3])),
+        "bodies": [
+            {"name": body.name, "group": groups[body.name], "shapes": [_shape(item) for item in shapes[body.name]]}
+            for body in mechanism.bodies
+        ],
+        "world": [_shape(item) for item in shapes[WORLD]],
+        "trail": {"body": len(mechanism.bodies) - 1, "point": body_tip(last).tolist()},
+        "channels": [_channel(mechanism, channel, groups) for channel in channels],
+        **_bounds(frames, [shapes[body.name] for body in mechanism.bodies], shapes[WORLD]),
+    }
+
+
+def _checked(name: str, bodies: int, times: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if times.ndim != 1 or len(times) == 0 or frames.shape != (len(times), bodies, 4, 4) or bodies == 0:
+        raise InputError(
+            f"{name}: a scene of {bodies} bodies got times of shape {times.shape} and poses of shape {frames.shape}; "
+            f"give times (n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix a body in the order of mechanism.bodies"
+        )
+    if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
+        raise InputError(f"{name}: the times of a scene must be finite and rise from frame to frame")
+    if not np.isfinite(frames).all():
+        frame, body = (int(i) for i in np.argwhere(~np.isfinite(frames))[0][:2])
+        raise InputError(f"{name}: the pose of body {body} in frame {frame} is not finite; leave out the frames from there on")
+    return times, frames
+
+
+def _groups(mechanism: Mechanism) -> dict[str, int]:
+    """Bodies fixed to one another share a number (and so a colour); those fixed to the world have −1."""
+    groups = {WORLD: -1}
+    for joint in mechanism.joints:
+        moves = joint.kind.nv > 0  # type: ignore[union-attr]
+        groups[joint.child] = max(groups.values()) + 1 if moves else groups[joint.parent]
+    return groups
+
+
+def _shape(item: Geometry) -> dict[str, Any]:
+    rows = np.asarray(item.pose.matrix(), dtype=float)
+    data: dict[str, Any] = {
+        "position": rows[:3, 3].tolist(), "quaternion": _quaternions(rows[None, :3, :3])[0].tolist(),
+    }  # fmt: skip
+    if item.color is not None:
+        data["color"] = [float(part) for part in item.color]
+    match item.shape:
+        case Box(size):
+            return {"type": "box", "size": [float(edge) for edge in size], **data}
+        case Sphere(radius):
+            return {"type": "sphere", "radius": float(radius), **data}
+        case Cylinder(radius, length):
+            return {"type": "cylinder", "radius": float(radius), "length": float(length), **data}
+        case Capsule(radius, length):
+            return {"type": "capsule", "radius": float(radius), "length": float(length), **data}
+    raise AssertionError(f"{item.shape} is never drawn: a skeleton stands in for it")
+
+
+def _outline(item: Geometry) -> tuple[np.ndarray, float]:
+    """Points (k, 3) in the body's frame and a radius about them that together hold the shape."""
+    match item.shape:
+        case Box(size):
+            corners, radius = 0.5 * np.asarray(size) * np.stack(np.meshgrid(*[(-1.0, 1.0)] * 3), axis=-1).reshape(-1, 3), 0.0
+        case Cylinder(radius, length) | Capsule(radius, length):
+            corners = np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
+        case Sphere(radius):
+            corners = np.zeros((1, 3))
+    rows = np.asarray(item.pose.matrix(), dtype=float)
+    return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
+
+
+def _bounds(frames: np.ndarray, shapes: Sequence[Sequence[Geometry]], fixed: Sequence[Geometry]) -> dict[str, Any]:
+    """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from."""
+    origins = frames[:, :, :3, 3]
+    low, high = [origins.min(axis=1)], [origins.max(axis=1)]
+    centers = [origins.reshape(-1, 3)]
+    still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
+    for poses, items in [*zip(frames.swapaxes(0, 1), shapes, strict=True), (still, fixed)]:
+        for item in items:
+            points, radius = _outline(item)
+            places = points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
+            low.append(places.min(axis=1) - radius)
+            high.append(places.max(axis=1) + radius)
+            centers.append(places.mean(axis=1))
+    lower, upper = np.min(low, axis=0), np.max(high, axis=0)
+    extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
+    size = float(np.median(np.linalg.norm(upper - lower, axis=1))) or 1.0
+    # the floor is at zero unless the mechanism hangs below it
+    floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
+    spread = np.ptp(np.concatenate(centers), axis=0)
+    return {
+        "extent": [extent_low.tolist(), extent_high.tolist()], "size": size, "ground": floor, "view": _view_from(spread),
+    }  # fmt: skip
+
+
+def _view_from(spread: np.ndarray) -> list[float]:
+    """The direction from the motion to the eye: nearly square on to a motion in a plane, from a corner otherwise."""
+    thin = 0.02 * float(spread.max())
+    if spread[1] <= thin < spread[0]:
+        return [0.32, -1.0, 0.22]
+    if spread[0] <= thin < spread[1]:
+        return [1.0, 0.32, 0.22]
+    if spread[2] <= thin < max(spread[0], spread[1]):
+        return [0.0, -0.55, 1.0]
+    return [1.0, -1.2, 0.62]
+
+
+def _channel(mechanism: Mechanism, channel: Mapping[str, Any], groups: Mapping[str, int]) -> dict[str, Any]:
+    x = np.asarray(channel["x"], dtype=float)
+    carried = {joint.name: groups[joint.child] for joint in mechanism.joints}
+    series = []
+    for curve in channel["series"]:
+        y = np.asarray(curve["values"], dtype=float)
+        if x.ndim != 1 or y.shape != x.shape or len(x) == 0:
+            raise InputError(
+                f"{mechanism.name}: plot {channel['title']!r}, series {curve['name']!r}: {y.shape} values for times of shape "
+                f"{x.shape}; give one value a time"
+            )
+        data: dict[str, Any] = {"name": str(curve["name"]), **dict(zip("xy", map(_packed, thinned(x, y)), strict=True))}
+        if curve["name"] in carried:
+            data["group"] = carried[curve["name"]]
+        series.append(data)
+    return {"title": str(channel["title"]), "unit": str(channel.get("unit", "")), "series": series}
+
+
+def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most `limit` (≥ 4) points of a curve: its ends, and the lowest and highest of equal stretches; no peak is lost."""
+    if len(x) <= limit:
+        return x, y
+    stretches = (limit - 2) // 2
+    width = -(-len(x) // stretches)
+    index = np.minimum(np.arange(stretches * width), len(x) - 1).reshape(stretches, width)
+    low = np.where(np.isnan(y), np.inf, y)[index].argmin(axis=1)
+    high = np.where(np.isnan(y), -np.inf, y)[index].argmax(axis=1)
+    rows = np.arange(stretches)
+    keep = np.unique(np.concatenate([[0], index[rows, low], index[rows, high], [len(x) - 1]]))
+    return x[keep], y[keep]
+
+
+def _quaternions(rotations: np.ndarray) -> np.ndarray:
+    """Unit quaternions x y z w, shape (..., 4), of rotation matrices (..., 3, 3)."""
+    r = np.asarray(rotations)
+    xx, yy, zz = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
+    xy, xz, yz = r[..., 0, 1] + r[..., 1, 0], r[..., 0, 2] + r[..., 2, 0], r[..., 1, 2] + r[..., 2, 1]
+    wx, wy, wz = r[..., 2, 1] - r[..., 1, 2], r[..., 0, 2] - r[..., 2, 0], r[..., 1, 0] - r[..., 0, 1]
+    # 4 q qᵀ has these rows; that of the largest diagonal element is well away from zero
+    rows = np.stack(
+        [
+            np.stack([1.0 + xx - yy - zz, xy, xz, wx], axis=-1),
+            np.stack([xy, 1.0 - xx + yy - zz, yz, wy], axis=-1),
+            np.stack([xz, yz, 1.0 - xx - yy + zz, wz], axis=-1),
+            np.stack([wx, wy, wz, 1.0 + xx + yy + zz], axis=-1),
+        ],
+        axis=-2,
+    )
+    best = np.diagonal(rows, axis1=-2, axis2=-1).argmax(axis=-1)
+    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def _packed(values: np.ndarray, kind: str = "<f4") -> str:
+    """The numbers in C order as little-endian floats, in base64."""
+    with np.errstate(over="ignore"):
+        return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")

@@ -1,0 +1,168 @@
+"""Mechanisms as flat drawings: every shape becomes a few filled outlines, seen without perspective, the nearest on top.
+
+The same drawing serves paper and GIF, needs no display, and stays small and sharp as vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
+from .skeleton import drawn_shapes
+
+__all__ = ["Outline", "Silhouettes", "View"]
+
+_CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
+_CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+#: Where the light comes from, in the view's axes (right, up, towards the eye).
+_LIGHT = np.array([-0.45, 0.75, 0.5]) / np.linalg.norm([-0.45, 0.75, 0.5])
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An eye at infinity.
+
+    Attributes:
+        axes: rows right, up, towards the eye, (3, 3), in the world.
+        plane: whether it looks square on to the plane of the motion.
+    """
+
+    axes: np.ndarray
+    plane: bool = False
+
+    @classmethod
+    def along(cls, axis: int) -> View:
+        """Square on to the plane across a world axis: x-z seen from −y, y-z from +x, x-y from +z."""
+        rows = {0: [[0, 1, 0], [0, 0, 1], [1, 0, 0]], 1: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], 2: np.eye(3)}[axis]
+        return cls(np.array(rows, dtype=float), plane=True)
+
+    @classmethod
+    def from_angles(cls, azimuth: float, elevation: float) -> View:
+        """From a direction, [rad]: azimuth of the eye about z from x, elevation above the ground."""
+        sa, ca, se, ce = np.sin(azimuth), np.cos(azimuth), np.sin(elevation), np.cos(elevation)
+        return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
+
+    @classmethod
+    def of_motion(cls, poses: np.ndarray) -> View:
+        """Square on to the motion if it is in a plane (x-z, y-z or x-y), otherwise from above at a corner.
+
+        Args:
+            poses: X_WB, (n, bodies, 4, 4).
+        """
+        origins, turns = poses[..., :3, 3], poses[..., :3, :3]
+        size = float(np.ptp(origins.reshape(-1, 3), axis=0).max())
+        for axis in (1, 0, 2):
+            shift = np.abs(origins[..., axis] - origins[:1, :, axis]).max()
+            # the turn from the first frame on must leave the axis where it is, and the bodies lie in one layer
+            tilt = np.abs(np.einsum("kbij,bj->kbi", turns, turns[0, :, axis, :]) - np.eye(3)[axis]).max()
+            if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * size:
+                return cls.along(axis)
+        return cls.from_angles(np.deg2rad(-52.0), np.deg2rad(20.0))
+
+
+class Outline(NamedTuple):
+    """A filled polygon: points (k, 2) [m] in the view; `depth` towards the eye [m]; `tone` −1…1, dark to light, of its colour;
+    `body` the index of the body it belongs to (−1: the world), `color` that the model gives."""
+
+    points: np.ndarray
+    depth: float
+    tone: float
+    body: int
+    color: tuple[float, float, float] | None
+
+
+class Silhouettes:
+    """The outlines of a mechanism in any posture, under one view."""
+
+    def __init__(self, mechanism: Mechanism, view: View):
+        shapes = drawn_shapes(mechanism)
+        self.view = view
+        self.name = mechanism.name
+        self.bodies = len(mechanism.bodies)
+        self._items = [(index, item) for index, body in enumerate(mechanism.bodies) for item in shapes[body.name]]
+        self._items += [(-1, item) for item in shapes[WORLD]]
+        self._places = [np.array(item.pose.matrix(), dtype=float) for _, item in self._items]
+
+    def outlines(self, poses: np.ndarray) -> list[Outline]:
+        """The outlines in one posture, X_WB (bodies, 4, 4), the furthest first."""
+        found = []
+        for (body, item), place in zip(self._items, self._places, strict=True):
+            X = (poses[body] if body >= 0 else np.eye(4)) @ place
+            turn, origin = self.view.axes @ X[:3, :3], self.view.axes @ X[:3, 3]
+            color = None if item.color is None else item.color[:3]
+            found += [Outline(part, depth, tone, body, color) for part, depth, tone in _parts(item, turn, origin)]
+        return sorted(found, key=lambda outline: outline.depth)
+
+    def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (2,), (2,) [m] of what one posture covers of the view."""
+        points = np.concatenate([outline.points for outline in self.outlines(poses)] or [np.zeros((1, 2))])
+        return points.min(axis=0), points.max(axis=0)
+
+
+def _parts(item: Geometry, turn: np.ndarray, origin: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
+    """Points, depth and tone of the outlines of a shape, whose frame stands at `origin` with axes `turn` in the view."""
+    axis = turn[:, 2]
+    nearer = 1e-6  # what lies on a shape is drawn right after it
+    match item.shape:
+        case Sphere(radius):
+            return [(_disc(origin, radius), origin[2] + radius, 0.12)]
+        case Capsule(radius, length):
+            ends = (origin + 0.5 * length * axis, origin - 0.5 * length * axis)
+            return [(_hull(np.concatenate([_disc(end, radius) for end in ends])), origin[2], _shade(axis))]
+        case Cylinder(radius, length):
+            rim = radius * (np.outer(np.cos(_CIRCLE), turn[:, 0]) + np.outer(np.sin(_CIRCLE), turn[:, 1]))
+            ends = (origin + 0.5 * length * axis + rim, origin - 0.5 * length * axis + rim)
+            side = (_hull(np.concatenate(ends)[:, :2]), origin[2] + 0.5 * length * abs(axis[2]), _shade(axis))
+            facing = 0 if axis[2] >= 0.0 else 1
+            cap = (ends[facing][:, :2], side[1] + nearer, _tone(axis if facing == 0 else -axis))
+            return [side, cap] if abs(axis[2]) > 0.02 else [side]
+        case Box(size):
+            corners = origin + (_CORNERS * size) @ turn.T
+            parts = []
+            for k in range(3):
+                sign = 1.0 if turn[2, k] > 0.0 else -1.0
+                face = corners[_CORNERS[:, k] * sign > 0.0][[0, 1, 3, 2]]
+                if abs(turn[2, k]) > 0.02:
+                    parts.append((face[:, :2], origin[2] + k * nearer, _tone(sign * turn[:, k])))
+            return parts
+    raise InputError(f"{item.shape} cannot be drawn as an outline; drawings take boxes, spheres, cylinders and capsules")
+
+
+def _disc(center: np.ndarray, radius: float) -> np.ndarray:
+    return center[:2] + radius * np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)])
+
+
+def _tone(normal: np.ndarray) -> float:
+    """The tone of a face: light where it looks to the light."""
+    return float(0.34 * (normal @ _LIGHT) - 0.04)
+
+
+def _shade(axis: np.ndarray) -> float:
+    """The tone of a round side, as of its part that faces the eye."""
+    normal = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
+    length = float(np.linalg.norm(normal))
+    return _tone(normal / length) if length > 1e-9 else 0.0
+
+
+def _hull(points: np.ndarray) -> np.ndarray:
+    """The convex hull of points (k, 2), counter-clockwise (Andrew's monotone chain)."""
+    ordered = sorted(map(tuple, points.tolist()))
+    halves = [_half_hull(ordered), _half_hull(ordered[::-1])]
+    return np.array(halves[0][:-1] + halves[1][:-1])
+
+
+def _half_hull(ordered: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    chain: list[tuple[float, float]] = []
+    for x, y in ordered:
+        while len(chain) > 1:
+            (ax, ay), (bx, by) = chain[-2:]
+            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                break
+            chain.pop()
+        chain.append((x, y))
+    return chain

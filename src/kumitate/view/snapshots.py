@@ -1,0 +1,117 @@
+"""A mechanism at moments of its motion, side by side or over one another, for print."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..simulate.result import Result
+from .silhouette import View
+from .stage import Stage, checked_poses
+from .style import QUIET, checked_target, print_style, write_figure
+
+__all__ = ["snapshots", "snapshots_figure"]
+
+#: Inches: the text width of an A4 page, the most that a strip and one picture are high, and the line under each picture.
+PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
+
+
+def snapshots(
+    result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], count: int = 8, *,
+    overlay: bool = False, view: View | None = None,
+) -> Path:  # fmt: skip
+    """Draw a mechanism at `count` moments, evenly over the times, into a PDF, EPS, PNG or SVG.
+
+    Args:
+        poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4).
+        times: of the poses, (m,) [s], rising.
+        overlay: all moments in one picture, the earlier the paler, instead of a strip.
+        view: instead of square on to a motion in a plane, or else from above at a corner.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: for another suffix, a folder that does not exist, poses that do not fit, or fewer than 1 picture.
+    """
+    target = checked_target(path)
+    return write_figure(snapshots_figure(result, poses, times, count, overlay=overlay, view=view), target)
+
+
+def snapshots_figure(
+    result: Result, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
+) -> Any:
+    """The same as a `matplotlib.figure.Figure`, to change and to save."""
+    mechanism = result.mechanism
+    X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
+    if count < 1:
+        raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; ask for 1 or more")
+    moments = np.searchsorted(t, np.linspace(t[0], t[-1], count) - 1e-9 * (t[-1] - t[0]))
+    moments = np.unique(np.clip(moments, 0, len(t) - 1))
+    stage = Stage(mechanism, X, view)
+    with print_style():
+        return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments])
+
+
+def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
+    from matplotlib.figure import Figure
+
+    columns, scale = _arrangement(len(times), stage.size)
+    rows = math.ceil(len(times) / columns)
+    width, height = scale * stage.size
+    made = Figure(figsize=(columns * width + 0.1, rows * (height + CAPTION) + 0.05))
+    whole = made.get_size_inches()
+    for k, (X, time) in enumerate(zip(poses, times, strict=True)):
+        left, bottom = 0.05 + (k % columns) * width, whole[1] - (k // columns + 1) * (height + CAPTION) + CAPTION
+        axes = made.add_axes((left / whole[0], bottom / whole[1], 0.97 * width / whole[0], height / whole[1]))
+        stage.frame(axes, X)
+        stage.draw(axes, X)
+        if k == 0:
+            stage.scale_bar(axes, X)
+            stage.triad(axes, X)
+        axes.text(0.5, -0.02, f"{time:.2f} s", transform=axes.transAxes, ha="center", va="top", fontsize=8)
+    return made
+
+
+def _arrangement(count: int, size: np.ndarray) -> tuple[int, float]:
+    """How many pictures stand in a row, and inches a metre: large, in few rows, without empty places."""
+    best, chosen = (1, 0.0), 1.0
+    for columns in range(1, count + 1):
+        rows = math.ceil(count / columns)
+        room = min(MOST_HEIGHT / rows - CAPTION, MOST_PICTURE if count > 1 else MOST_HEIGHT)
+        if room <= 0.0:
+            continue
+        scale = min((PAGE_WIDTH - 0.1) / columns / size[0], room / size[1])
+        vacant = rows * columns - count
+        worth = scale / (1.0 + 0.35 * vacant) / (1.0 + 0.15 * (rows - 1))
+        if worth > best[1] * 1.001:
+            best, chosen = (columns, worth), scale
+    return best[0], chosen
+
+
+def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
+    from matplotlib.figure import Figure
+
+    low = np.min([stage.window(X)[0] for X in poses], axis=0)
+    high = np.max([stage.window(X)[1] for X in poses], axis=0)
+    size = high - low
+    scale = min(0.75 * PAGE_WIDTH / size[0], MOST_HEIGHT / size[1])
+    width, height = scale * size
+    made = Figure(figsize=(width + 0.1, height + CAPTION + 0.1))
+    whole = made.get_size_inches()
+    axes = made.add_axes((0.05 / whole[0], (CAPTION + 0.05) / whole[1], width / whole[0], height / whole[1]))
+    stage.frame(axes, poses[0])
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    for k, X in enumerate(poses):
+        age = 1.0 - (k + 1) / len(poses)
+        stage.draw(axes, X, fade=0.82 * age, shadow=k == len(poses) - 1)
+    stage.scale_bar(axes, poses[0])
+    text = f"{times[0]:g} s (pale) to {times[-1]:g} s" if len(times) > 1 else f"{times[0]:g} s"
+    axes.text(0.5, -0.01, text, transform=axes.transAxes, ha="center", va="top", fontsize=8, color=QUIET)
+    return made

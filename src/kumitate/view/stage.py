@@ -1,0 +1,199 @@
+"""Where drawings of a mechanism stand: the window that all of them share, the ground, the scale, the colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import WORLD, Mechanism
+from .silhouette import Outline, Silhouettes, View
+from .style import INK, QUIET, tint
+
+__all__ = ["Stage", "checked_poses"]
+
+#: Bodies without a colour of their own take these in turn: calm ones that stay apart.
+BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
+WORLD_COLOR = "#9a9a9a"
+
+
+def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The poses (m, bodies, 4, 4) and times (m,) [s] as arrays.
+
+    Raises:
+        InputError: if their shapes do not fit, there are none, or something in them is not finite.
+    """
+    X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
+    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
+        raise InputError(
+            f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
+            f"(m, {bodies}, 4, 4), one matrix a body in the order of mechanism.bodies"
+        )
+    if not (np.isfinite(X).all() and np.isfinite(t).all()):
+        raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
+    return X, t
+
+
+class Stage:
+    """A view of a motion, with a window of one scale for all its postures.
+
+    Args:
+        mechanism: that is drawn.
+        poses: of the whole motion, (m, bodies, 4, 4); they decide the view and the window.
+        view: instead of the one chosen from the motion.
+
+    Attributes:
+        size: of the window (2,) [m]. Where the motion goes much further than the mechanism is large, the window goes along.
+    """
+
+    def __init__(self, mechanism: Mechanism, poses: np.ndarray, view: View | None = None):
+        self.view = view or View.of_motion(poses)
+        self.silhouettes = Silhouettes(mechanism, self.view)
+        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane
+        self._colors = _body_colors(mechanism)
+        self._above = Silhouettes(mechanism, View.along(2))
+        some = poses[np.unique(np.linspace(0, len(poses) - 1, 120).astype(int))]
+        boxes = [self.silhouettes.box(X) for X in some]
+        low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
+        whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
+        self.extent = float(own.max()) or 1.0
+        self.floor = self._floor(poses)
+        if self.grounded:  # the shadow belongs to the picture
+            boxes = [self._box(X) for X in some]
+            low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
+            whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
+        self.follows = bool(whole.max() > 2.5 * own.max())
+        self._center = 0.5 * (high.max(axis=0) + low.min(axis=0))
+        size = own if self.follows else whole
+        self.size = np.maximum(1.1 * size, 0.5 * self.extent)
+
+    def _floor(self, poses: np.ndarray) -> float:
+        """The height of the ground: 0 if nothing goes below, otherwise below everything [m]."""
+        lowest = float(poses[..., 2, 3].min())
+        return 0.0 if lowest > -0.02 * self.extent else lowest - 0.06 * self.extent
+
+    def _box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners of what one posture covers of the view, with its shadow."""
+        low, high = self.silhouettes.box(poses)
+        if not self.grounded:
+            return low, high
+        points = np.concatenate([low[None], high[None], *self._shadow(poses)])
+        return points.min(axis=0), points.max(axis=0)
+
+    def window(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (2,), (2,) [m] of the window in one posture."""
+        center = self._center
+        if self.follows:
+            low, high = self._box(poses)
+            center = 0.5 * (low + high)
+        return center - 0.5 * self.size, center + 0.5 * self.size
+
+    def frame(self, axes: Any, poses: np.ndarray) -> None:
+        """Set the window, without axes about it; with gravity and depth, a grid on the ground."""
+        low, high = self.window(poses)
+        axes.set_xlim(low[0], high[0])
+        axes.set_ylim(low[1], high[1])
+        axes.set_aspect("equal")
+        axes.axis("off")
+        if self.grounded:
+            self._draw_ground(axes, poses)
+
+    def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True) -> None:
+        """One posture; `fade` (0…1) pales it, for postures that are past."""
+        from matplotlib.collections import PolyCollection
+
+        outlines = self.silhouettes.outlines(poses)
+        if self.grounded and shadow:
+            self._draw_shadow(axes, poses)
+        faces = [tint(tint(self._color(outline), outline.tone), fade) for outline in outlines]
+        edges = [tint(tint(self._color(outline), -0.55), fade) for outline in outlines]
+        polygons = [outline.points for outline in outlines]
+        axes.add_collection(
+            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=3)
+        )
+
+    def scale_bar(self, axes: Any, poses: np.ndarray) -> None:
+        """A bar of a round length in the lower left corner."""
+        low, high = self.window(poses)
+        length = _round_length(max(0.25 * (high[0] - low[0]), min(0.15 * (high[1] - low[1]), 0.8 * (high[0] - low[0]))))
+        start = low + 0.02 * (high - low)
+        axes.plot([start[0], start[0] + length], [start[1]] * 2, color=INK, linewidth=1.2, solid_capstyle="butt", zorder=5)
+        label = f"{length:g} m" if length >= 0.1 else f"{1000 * length:g} mm"
+        axes.annotate(
+            label,
+            start,
+            xytext=(0, 2.5),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=7,
+            zorder=5,
+            annotation_clip=False,
+        )
+
+    def triad(self, axes: Any, poses: np.ndarray) -> None:
+        """The world's axes, small, in the upper left corner: which way the picture looks."""
+        low, high = self.window(poses)
+        length = 0.13 * min(float((high - low).max()), 1.6 * float((high - low).min()))
+        tips = length * self.view.axes[:2].T
+        aside, down = max(0.0, -tips[:, 0].min()), max(0.0, tips[:, 1].max())
+        base = np.array([low[0] + 0.6 * length + aside, high[1] - 0.5 * length - down])
+        for name, tip in zip("xyz", tips, strict=True):
+            if np.linalg.norm(tip) > 0.1 * length:
+                axes.plot(*np.column_stack([base, base + tip]), color=QUIET, linewidth=0.8, zorder=5)
+                at = base + tip * (1.0 + 0.32 * length / np.linalg.norm(tip))
+                axes.text(*at, name, fontsize=7, fontstyle="italic", color=QUIET, ha="center", va="center", zorder=5)
+
+    def _color(self, outline: Outline) -> Any:
+        if outline.body < 0:
+            return outline.color or WORLD_COLOR
+        return outline.color or self._colors[outline.body]
+
+    def _draw_shadow(self, axes: Any, poses: np.ndarray) -> None:
+        """What stands above the ground, pressed flat onto it: the cue to how high and how far things are."""
+        from matplotlib.collections import PolyCollection
+
+        axes.add_collection(
+            PolyCollection(self._shadow(poses), facecolors="#dcdcdc", edgecolors="#dcdcdc", linewidths=0.3, zorder=2)
+        )
+
+    def _shadow(self, poses: np.ndarray) -> list[np.ndarray]:
+        """The polygons (k, 2) of the shadow in the view."""
+        seen = (outline.points for outline in self._above.outlines(poses))
+        return [np.column_stack([points, np.full(len(points), self.floor)]) @ self.view.axes[:2].T for points in seen]
+
+    def _draw_ground(self, axes: Any, poses: np.ndarray) -> None:
+        from matplotlib.collections import LineCollection
+
+        step = _round_length(0.4 * self.extent)
+        middle = np.round(poses[:, :2, 3].mean(axis=0) / step) * step
+        reach = step * np.ceil(0.9 * float(self.size.max()) / step)
+        marks = np.arange(-reach, reach + 0.5 * step, step)
+        lines = [[(x, -reach), (x, reach)] for x in marks] + [[(-reach, y), (reach, y)] for y in marks]
+        flat = [[(*(np.array(point) + middle), self.floor) @ self.view.axes[:2].T for point in line] for line in lines]
+        axes.add_collection(LineCollection(flat, colors=tint(QUIET, 0.68), linewidths=0.5, zorder=1))
+
+
+def _body_colors(mechanism: Mechanism) -> list[tuple[float, float, float]]:
+    """A colour a branch, each next link a little paler or darker; branches of few links, as fingers, keep their parent's."""
+    children = Counter(joint.parent for joint in mechanism.joints)
+    below: dict[str, int] = {}
+    for joint in reversed(mechanism.joints):
+        below[joint.child] = below.get(joint.child, 0) + 1
+        below[joint.parent] = below.get(joint.parent, 0) + below[joint.child]
+    branch: dict[str, int] = {WORLD: 0}
+    depth: dict[str, int] = {WORLD: 0}
+    for joint in mechanism.joints:
+        forks = children[joint.parent] > 1 and below[joint.child] > 3
+        branch[joint.child] = max(branch.values()) + 1 if forks else branch[joint.parent]
+        depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)  # type: ignore[union-attr]
+    names = [joint.child for joint in mechanism.joints]
+    return [tint(BODY_COLORS[branch[name] % len(BODY_COLORS)], 0.12 if depth[name] % 2 else -0.06) for name in names]
+
+
+def _round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is no longer [m]."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(next(factor * power for factor in (5.0, 2.0, 1.0) if factor * power <= length * (1.0 + 1e-12)))

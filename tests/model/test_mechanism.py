@@ -1,0 +1,162 @@
+"""What parts and mechanisms refuse, and what the messages say; the order that a mechanism keeps."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kumitate.errors import ModelError
+from kumitate.model import Body, Frame, Joint, Limits, Loop, Mechanism
+
+
+def body(name: str, **options) -> Body:
+    return Body(name, **{"mass": 1.0, "inertia": (1.0, 1.0, 1.0)} | options)
+
+
+def joint(name: str, parent: str, child: str, kind: str = "revolute", **options) -> Joint:
+    return Joint(name, kind, parent, child, **options)
+
+
+def chain(*names: str) -> Mechanism:
+    parents = ("world", *names)
+    return Mechanism("m", tuple(map(body, names)), tuple(joint(f"j{c}", p, c) for p, c in zip(parents, names, strict=False)))
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"mass": -1.0}, ("mass -1.0", "negative", "zero or more")),
+        ({"mass": math.nan}, ("nan", "not finite")),
+        ({"center_of_mass": (0.0, math.inf, 0.0)}, ("inf", "not finite")),
+        ({"center_of_mass": (0.0, 0.0)}, ("2 numbers", "3 numbers")),
+        ({"inertia": (1.0, 1.0)}, ("shape (2,)", "3×3")),
+        ({"inertia": (1.0, 1.0, math.nan)}, ("nan", "not finite")),
+        ({"inertia": (1.0, 1.0, -0.5)}, ("negative principal value -0.5", "zero is allowed")),
+        ({"inertia": ((1.0, 0.1, 0.0), (0.2, 1.0, 0.0), (0.0, 0.0, 1.0))}, ("0.2", "not symmetric")),
+    ],
+)
+def test_bodies_refuse(options, parts):
+    with pytest.raises(ModelError) as caught:
+        body("arm", **options)
+    for part in ("'arm'", *parts):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("inertia", [(1.0, 1.0, 0.0), (0.0, 0.0, 0.0), (1.0, 1.0, -1e-12)])
+def test_thin_rods_points_and_rounding_are_allowed(inertia):
+    assert body("rod", inertia=inertia).inertia[2][2] == inertia[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"kind": "ball"}, ("'ball'", "spherical", "revolute")),
+        ({"axis": (0.0, 0.0, 0.0)}, ("no direction", "not zero")),
+        ({"axis": (0.0, math.nan, 0.0)}, ("no direction",)),
+        ({"kind": "universal", "second_axis": (0.0, 1.0, 1.0)}, ("right angles", "two revolute joints")),
+        ({"limits": Limits(2.0, 1.0)}, ("lower limit 2.0", "1.0")),
+        ({"limits": (Limits(), Limits())}, ("2 limits", "1 degrees of freedom")),
+        ({"damping": -1.0}, ("damping", "(-1.0,)", "not negative")),
+        ({"friction": math.inf}, ("friction", "finite")),
+        ({"armature": (0.0, 1.0)}, ("2 values of armature", "1 degrees of freedom")),
+    ],
+)
+def test_joints_refuse(options, parts):
+    with pytest.raises(ModelError) as caught:
+        joint("elbow", "a", "b", **options)
+    for part in ("'elbow'", *parts):
+        assert part in str(caught.value)
+
+
+def test_joints_complete_themselves():
+    read = joint("j", "world", "a", "universal", axis=(0.0, 3.0, 4.0), damping=0.5, limits=())
+    assert read.axis == (0.0, 0.6, 0.8)
+    assert read.damping == (0.5, 0.5)
+    assert read.limits == (Limits(), Limits())
+
+
+def test_loops_refuse():
+    with pytest.raises(ModelError, match=r"'l'.*'ball'"):
+        Loop("l", "ball", "a", "b")
+    with pytest.raises(ModelError, match=r"'l'.*no direction"):
+        Loop("l", "revolute", "a", "b", axis=(0.0, 0.0, 0.0))
+
+
+# --- mechanisms -------------------------------------------------------------------------------------------------------
+A, B = body("a"), body("b")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "joints", "rest", "parts"),
+    [
+        ((A, A), (joint("j", "world", "a"),), {}, ("body name 'a'", "2 times", "unique")),
+        ((body("world"),), (), {}, ("body name 'world'", "2 times")),
+        ((body(""),), (joint("j", "world", ""),), {}, ("empty name",)),
+        ((A, B), (joint("j", "world", "a"), joint("j", "a", "b")), {}, ("joint name 'j'", "2 times")),
+        ((A,), (joint("j", "world", "a"),), {"loops": (Loop("j", "fixed", "a", "world"),)}, ("joint name 'j'", "2 times")),
+        ((A,), (joint("j", "world", "a"),), {"frames": (Frame("a", "a"),)}, ("frame name 'a'", "2 times")),
+        ((A,), (joint("j", "moon", "a"),), {}, ("joint 'j'", "parent 'moon'", "not a body")),
+        ((A,), (joint("j", "world", "b"),), {}, ("joint 'j'", "child 'b'", "not a body")),
+        ((A,), (joint("j", "world", "a"),), {"loops": (Loop("l", "fixed", "a", "b"),)}, ("'l'", "'b'", "not a body")),
+        ((A,), (joint("j", "world", "a"),), {"frames": (Frame("f", "b"),)}, ("'f'", "'b'", "not a body")),
+        ((A,), (joint("j", "world", "a"), joint("k", "a", "world")), {}, ("'k'", "world does not move")),
+        ((A,), (joint("j", "a", "a"),), {}, ("'j'", "'a' to itself")),
+        ((A, B), (joint("j", "world", "a"),), {}, ("body 'b'", "no joint", "'world'", "floating")),
+        ((A,), (joint("j", "world", "a"), joint("k", "world", "a")), {}, ("'a'", "['j', 'k']", "loops")),
+        ((A, B), (joint("j", "a", "b"), joint("k", "b", "a")), {}, ("cycle", "'a'", "'b'", "loop")),
+    ],
+)
+def test_mechanisms_refuse(bodies, joints, rest, parts):
+    with pytest.raises(ModelError) as caught:
+        Mechanism("robot", bodies, joints, **rest)
+    for part in ("robot:", *parts):
+        assert part in str(caught.value)
+
+
+def test_the_cycle_that_is_named_is_the_cycle():
+    bodies = tuple(map(body, "abcd"))
+    joints = (joint("1", "b", "a"), joint("2", "c", "b"), joint("3", "d", "c"), joint("4", "c", "d"))
+    with pytest.raises(ModelError, match="cycle") as caught:
+        Mechanism("robot", bodies, joints)
+    named = str(caught.value)
+    assert "'c'" in named
+    assert "'d'" in named
+    assert "'a'" not in named
+
+
+def test_joints_and_bodies_are_kept_depth_first():
+    bodies = tuple(map(body, "edcba"))
+    joints = (joint("4", "b", "d"), joint("3", "b", "c"), joint("5", "a", "e"), joint("2", "a", "b"), joint("1", "world", "a"))
+    mechanism = Mechanism("robot", bodies, joints)
+    assert [item.name for item in mechanism.joints] == ["1", "5", "2", "4", "3"]
+    assert [item.name for item in mechanism.bodies] == ["a", "e", "b", "d", "c"]
+
+
+def test_sizes_and_names():
+    bodies = (body("a"), body("b"))
+    mechanism = Mechanism("robot", bodies, (joint("base", "world", "a", "floating"), joint("hinge", "a", "b")))
+    assert (mechanism.nq, mechanism.nv) == (8, 7)
+    assert mechanism.q_names[:2] == ("base.qx", "base.qy")
+    assert mechanism.v_names[-2:] == ("base.vz", "hinge")
+    with pytest.raises(ModelError, match=r"no joint 'elbow'.*base, hinge"):
+        mechanism.joint("elbow")
+    with pytest.raises(ModelError, match="no body 'c'"):
+        mechanism.body("c")
+
+
+def test_a_moving_leaf_without_mass_is_refused_by_the_tree():
+    mechanism = chain("a", "b")
+    light = replace(mechanism, bodies=(mechanism.bodies[0], Body("b")))
+    with pytest.raises(ModelError, match=r"'jb'.*without mass.*armature"):
+        _ = light.tree
+    geared = replace(light, joints=(light.joints[0], replace(light.joints[1], armature=0.1)))
+    assert geared.tree.nv == 2
+
+
+def test_fixed_bodies_are_one_link():
+    tool = Joint("weld", "fixed", "a", "tool")
+    mechanism = Mechanism("m", (body("a"), body("tool", mass=2.0)), (joint("j", "world", "a"), tool))
+    assert len(mechanism.tree.links) == 1
+    assert np.isclose(mechanism.tree.links[0].inertia.mass, 3.0)

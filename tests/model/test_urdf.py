@@ -1,0 +1,333 @@
+"""URDF: what is read, what is warned of, what is refused, and what the messages say."""
+
+import textwrap
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kumitate.errors import KumitateWarning, ModelError
+from kumitate.model import Box, Capsule, Cylinder, Limits, Mesh, Sphere
+from kumitate.model.read import read_urdf
+from kumitate.spatial import pose
+
+
+def robot(body: str, name: str = "test") -> str:
+    return f'<robot name="{name}">\n{body}\n</robot>'
+
+
+def link(
+    name: str, mass: float = 1.0, inertia: str = 'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"', origin: str = ""
+) -> str:
+    return f'<link name="{name}"><inertial>{origin}<mass value="{mass}"/><inertia {inertia}/></inertial></link>'
+
+
+def joint(name: str, parent: str, child: str, kind: str = "continuous", inside: str = "") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
+
+
+def pair(kind: str, inside: str = "") -> str:
+    return robot("\n".join([link("a"), link("b"), joint("j", "a", "b", kind, inside)]))
+
+
+def quiet(text, **options):
+    """Read, where nothing may be warned of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read_urdf(text, **options)
+
+
+def warned(text, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = read_urdf(text, **options)
+    assert all(issubclass(item.category, KumitateWarning) for item in caught)
+    return mechanism, [str(item.message) for item in caught]
+
+
+def refused(text, *parts: str, **options) -> None:
+    with pytest.raises(ModelError) as caught:
+        read_urdf(text, **options)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+# --- what is read ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("kind", "ours", "nv"),
+    [
+        ("fixed", "fixed", 0), ("continuous", "revolute", 1), ("prismatic", "prismatic", 1), ("revolute", "revolute", 1),
+        ("planar", "planar", 3), ("floating", "floating", 6),
+    ],
+)  # fmt: skip
+def test_joint_types(kind, ours, nv):
+    limit = '<limit lower="-1" upper="2" effort="3" velocity="4"/>' if kind in ("revolute", "prismatic") else ""
+    mechanism = quiet(pair(kind, limit))
+    assert mechanism.joint("j").kind.name == ours
+    assert mechanism.nv == nv
+    if limit:
+        assert mechanism.joint("j").limits == (Limits(-1.0, 2.0, 4.0, 3.0),)
+
+
+def test_joint_pose_axis_and_friction():
+    inside = '<origin xyz="1 2 3" rpy="0.1 -0.2 0.3"/><axis xyz="0 3 4"/><dynamics damping="0.5" friction="0.25"/>'
+    mechanism = quiet(pair("continuous", inside))
+    read = mechanism.joint("j")
+    assert read.pose.almost_equal(pose((1, 2, 3), (0.1, -0.2, 0.3)))
+    assert read.axis == pytest.approx((0.0, 0.6, 0.8))
+    assert (read.damping, read.friction) == ((0.5,), (0.25,))
+
+
+def test_the_axis_is_x_when_it_is_left_out():
+    assert quiet(pair("continuous")).joint("j").axis == (1.0, 0.0, 0.0)
+
+
+def test_a_continuous_joint_keeps_speed_and_effort_but_no_bounds():
+    limit = '<limit lower="-1" upper="1" effort="3" velocity="4"/>'
+    assert quiet(pair("continuous", limit)).joint("j").limits == (Limits(None, None, 4.0, 3.0),)
+
+
+def test_bounds_left_out_are_zero_and_infinite_ones_are_none():
+    limits = quiet(pair("prismatic", '<limit upper="inf" effort="1" velocity="inf"/>')).joint("j").limits
+    assert limits == (Limits(0.0, None, None, 1.0),)
+
+
+def test_the_inertia_is_turned_into_the_axes_of_the_body():
+    origin = '<origin xyz="0.1 0.2 0.3" rpy="0 0 1.5707963267948966"/>'
+    text = robot(link("a", 2.0, 'ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0" iyz="0"', origin))
+    body = quiet(text).body("a")
+    assert body.mass == 2.0
+    assert body.center_of_mass == (0.1, 0.2, 0.3)
+    np.testing.assert_allclose(body.inertia, [[2.0, -0.1, 0.0], [-0.1, 1.0, 0.0], [0.0, 0.0, 2.5]], atol=1e-15)
+
+
+def test_a_link_without_inertial_has_no_mass():
+    body = quiet(robot('<link name="frame"/>')).body("frame")
+    assert body.mass == 0.0
+    assert np.all(np.asarray(body.inertia) == 0.0)
+
+
+def test_the_root_is_fixed_or_floats():
+    text = robot(link("trunk"))
+    assert [(j.name, j.kind.name, j.parent) for j in quiet(text).joints] == [("fixed_base", "fixed", "world")]
+    floating = quiet(text, floating_base=True)
+    assert [(j.name, j.kind.name) for j in floating.joints] == [("floating_base", "floating")]
+    assert floating.nq == 7
+
+
+def test_a_joint_of_the_file_may_have_our_name():
+    mechanism = quiet(robot("\n".join([link("a"), link("b"), joint("fixed_base", "a", "b")])))
+    assert [j.name for j in mechanism.joints] == ["fixed_base_", "fixed_base"]
+
+
+def test_a_bare_root_called_world_is_the_world():
+    text = robot("\n".join(['<link name="world"/>', link("arm"), joint("stand", "world", "arm", "fixed")]))
+    mechanism = quiet(text)
+    assert [body.name for body in mechanism.bodies] == ["arm"]
+    assert [j.name for j in mechanism.joints] == ["stand"]
+    refused(text, ":2:", "floating_base", "'world'", floating_base=True)
+
+
+def test_a_heavy_link_called_world_is_a_body_and_this_is_said():
+    mechanism, messages = warned(robot(link("world")))
+    assert [body.name for body in mechanism.bodies] == ["world_link"]
+    assert "world_link" in messages[0]
+
+
+def test_shapes_and_colors():
+    text = robot("""
+        <material name="red"><color rgba="1 0 0 0.5"/></material>
+        <link name="a">
+          <visual name="v"><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry><material name="red"/></visual>
+          <visual><geometry><sphere radius="0.5"/></geometry><material name="own"><color rgba="0 1 0 1"/></material></visual>
+          <visual><geometry><cylinder radius="0.1" length="2"/></geometry><material name="own"/></visual>
+          <collision><geometry><capsule radius="0.1" length="1"/></geometry></collision>
+        </link>""")
+    body = quiet(text).body("a")
+    assert [item.shape for item in body.visuals] == [Box((1.0, 2.0, 3.0)), Sphere(0.5), Cylinder(0.1, 2.0)]
+    assert [item.color for item in body.visuals] == [(1.0, 0.0, 0.0, 0.5), (0.0, 1.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0)]
+    assert body.visuals[0].name == "v"
+    assert tuple(body.visuals[0].pose.translation) == (0.0, 0.0, 1.0)
+    assert [item.shape for item in body.collisions] == [Capsule(0.1, 1.0)]
+
+
+def test_files_have_names_and_text_may_declare_an_encoding(tmp_path):
+    file = tmp_path / "stick.urdf"
+    file.write_text(robot(link("a"), name=""), encoding="utf-8")
+    assert quiet(file).name == "stick"
+    assert quiet(str(file)).source == str(file)
+    declared = '\ufeff<?xml version="1.0" encoding="latin-1"?>' + robot('<link name="関節"/>')
+    assert quiet(declared).bodies[0].name == "関節"
+
+
+# --- meshes -------------------------------------------------------------------------------------------------------------
+def mesh_robot(*uris: str) -> str:
+    visuals = "".join(f'<visual><geometry><mesh filename="{uri}" scale="1 -1 1"/></geometry></visual>' for uri in uris)
+    return robot(f'<link name="a">{visuals}</link>')
+
+
+def test_meshes_are_found_above_the_file_and_by_the_path_variable(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    package, elsewhere = tmp_path / "ws" / "my_robot", tmp_path / "other" / "parts"
+    for place in (package / "meshes" / "a b.stl", elsewhere / "b.stl", package / "urdf" / "c.stl"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("")
+    file = package / "urdf" / "robot.urdf"
+    uris = ("package://my_robot/meshes/a%20b.stl", "package://parts/b.stl", "c.stl", f"file://{elsewhere}/b.stl")
+    file.write_text(mesh_robot(*uris))
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{tmp_path / 'other'}")
+    shapes = [item.shape for item in quiet(file).body("a").visuals]
+    assert all(isinstance(shape, Mesh) and shape.scale == (1.0, -1.0, 1.0) for shape in shapes)
+    expected = [package / "meshes" / "a b.stl", elsewhere / "b.stl", package / "urdf" / "c.stl", elsewhere / "b.stl"]
+    assert [Path(shape.resolved) for shape in shapes] == expected
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(elsewhere))
+    assert quiet(file).body("a").visuals[1].shape.resolved == str(elsewhere / "b.stl")
+
+
+def test_missing_meshes_are_one_warning_that_names_the_places(tmp_path):
+    file = tmp_path / "robot.urdf"
+    file.write_text(mesh_robot("package://gone/a.stl", "package://gone/b.stl", "c.stl"))
+    mechanism, messages = warned(file)
+    assert len(messages) == 1
+    for part in (str(file), "×3", "package://gone/a.stl", str(tmp_path / "gone"), "ROS_PACKAGE_PATH"):
+        assert part in messages[0]
+    assert [item.shape.resolved for item in mechanism.body("a").visuals] == [None] * 3
+
+
+# --- what is warned of ----------------------------------------------------------------------------------------------------
+def test_what_is_not_used_is_told_once_a_kind_with_names():
+    text = robot("\n".join([
+        link("a"), *(link(f"b{i}") for i in range(5)),
+        *(joint(f"j{i}", "a", f"b{i}", inside='<mimic joint="j0"/>' * (i > 0) + '<calibration rising="0"/>') for i in range(5)),
+        '<transmission name="t1"/>', '<gazebo reference="a"><self/></gazebo>', "<novelty/>", '<link name="c" colour="red"/>',
+        joint("jc", "a", "c", "fixed"),
+    ]))  # fmt: skip
+    _, messages = warned(text)
+    assert {message.split(": ", 1)[1] for message in messages} == {
+        "<mimic> is not simulated; these joints move independently (×4: j1, j2, j3, …)",
+        "<calibration>: not needed in simulation (×5: j0, j1, j2, …)",
+        "attribute colour of <link>: not known here, not used (c)",
+        "<transmission>: not simulated; torques act at the joints (t1)",
+        "<gazebo>: settings for Gazebo, not used (a)",
+        "<novelty>: not known here, not used (test)",
+    }
+
+
+def test_an_inertia_that_breaks_the_triangle_inequality_is_used_with_a_warning():
+    mechanism, messages = warned(robot(link("a", 1.0, 'ixx="1" iyy="1" izz="3"')))
+    assert mechanism.body("a").inertia[2][2] == 3.0
+    assert len(messages) == 1
+    assert "'a'" in messages[0] or "(a)" in messages[0]
+
+
+def test_rounding_left_in_an_inertia_is_zero():
+    mechanism, messages = warned(robot(link("a", 1.0, 'ixx="0" iyy="0" izz="0" ixz="1e-20"')))
+    assert np.all(np.asarray(mechanism.body("a").inertia) == 0.0)
+    assert "read as zero" in messages[0]
+
+
+def test_other_remarks():
+    _, messages = warned(pair("revolute"))
+    assert "without <limit>" in messages[0]
+    _, messages = warned(pair("planar", '<limit upper="1"/>'))
+    assert any("several degrees of freedom" in message for message in messages)
+    _, messages = warned(pair("continuous", '<mimic joint="gone"/>'))
+    assert "'gone'" in messages[1] or "'gone'" in messages[0]
+    shape = '<geometry><sphere radius="1"/></geometry>'
+    red = '<material><color rgba="2 0 0 1"/></material>'
+    body = f'<visual>{shape}<material name="m"/></visual><visual/><visual>{shape}{red}</visual>'
+    mechanism, messages = warned(robot(f'<link name="a">{body}</link>'))
+    assert [item.color for item in mechanism.body("a").visuals] == [None, (1.0, 0.0, 0.0, 1.0)]
+    assert sorted(message.split(": ")[1].split(" ")[0] for message in messages) == ["<visual>", "colours", "material"]
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------------
+LAUGHS = '<!DOCTYPE lol [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<robot name="&b;"/>'
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (LAUGHS, (":1:", "<!DOCTYPE lol>", "remove")),
+        ('<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot/>', (":1:", "document type")),
+        ('<robot name="r">\n<link name="a">\n</robot>', (":3:", "malformed")),
+        ("<robot>&nbsp;</robot>", (":1:", "malformed")),
+        ('<sdf version="1.7"/>', (":1:", "<sdf>", "<robot>")),
+        ('<robot name="r"/>', (":1:", "'r'", "no <link>")),
+        (robot("<link/>"), (":2:", "<link>", "'name'")),
+        (robot(link("a") + "\n" + link("a")), (":3:", "'a'", "line 2", "unique")),
+        (robot('<link name="a"><inertial><mass value="1"/></inertial></link>'), (":2:", "<inertia>", "add")),
+        (robot(link("a", -2.0)), (":2:", "'a'", "-2.0", "negative")),
+        (robot(link("a", 1.0, 'ixx="1" iyy="1" izz="-1"')), (":2:", "'a'", "negative principal value -1")),
+        (robot(link("a", 1.0, 'ixx="1" iyy="1"')), (":2:", "<inertia>", "'izz'")),
+        (robot(link("a", float("nan"))), (":2:", "nan", "finite")),
+        (robot(link("a", 1.0, 'ixx="1,5" iyy="1" izz="1"')), (":2:", "'1,5'", "decimal point")),
+        (robot(link("a", 1.0, 'ixx="${i}" iyy="1" izz="1"')), (":2:", "'${i}'", "xacro")),
+        (robot(link("a", 1.0, 'ixx="1_0" iyy="1" izz="1"')), (":2:", "'1_0'")),
+        (pair("ball"), (":4:", "'j'", "'ball'", "continuous")),
+        (pair("continuous", '<axis xyz="0 0 0"/>'), (":4:", "'j'", "no direction")),
+        (pair("continuous", '<axis xyz="0 1"/>'), (":4:", "2 numbers", "3")),
+        (pair("continuous", '<limit effort="nan"/>'), (":4:", "'nan'")),
+        (pair("continuous", '<dynamics damping="-1"/>'), (":4:", "damping", "negative")),
+        (pair("revolute", '<limit lower="1" upper="-1"/>'), (":4:", "'j'", "lower limit 1.0")),
+        (pair("continuous", '<mimic joint="j"/>'), (":4:", "'j'", "mimics itself")),
+        (robot(link("a") + joint("j", "a", "arm_left") + link("arm_lefd")), ("'j'", "'arm_left'", "did you mean 'arm_lefd'")),
+        (robot(link("a") + '<joint name="j" type="fixed"><parent link="a"/></joint>'), ("'j'", "no <child>")),
+        (robot('<link name="a"><visual><geometry><sphere radius="-1"/></geometry></visual></link>'), (":2:", "negative")),
+        (robot("\n".join([link("a"), link("b"), joint("j", "a", "b"), joint("k", "a", "b")])), (":5:", "line 4", "Loop")),
+        (robot("\n".join([link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")])), ("circle", "root")),
+        (robot("\n".join([link("a"), link("b"), link("c"), joint("j", "a", "b")])), (":4:", "'a' (line 2)", "'c' (line 4)")),
+        ("<robot>\ud800</robot>", ("malformed",)),
+        ("", ("empty",)),
+        ("gone.urdf", ("gone.urdf", "cannot be read", "check the path")),
+    ],
+)  # fmt: skip
+def test_refusals_name_file_line_element_rule_and_remedy(text, parts):
+    refused(text, *parts)
+
+
+def test_a_circle_of_mimics_is_refused():
+    parts = [link("a"), link("b"), link("c"), joint("j", "a", "b", inside='<mimic joint="k"/>')]
+    refused(robot("\n".join([*parts, joint("k", "b", "c", inside='<mimic joint="j"/>')])), "j → k → j")
+
+
+def test_files_that_are_empty_or_no_text_are_refused(tmp_path):
+    file = tmp_path / "bad.urdf"
+    for content, part in (
+        (b"", "empty"),
+        (b" \n", "empty"),
+        (b"\x00\xff\x00", "malformed"),
+        (b"<robot \xff='1'/>", "malformed"),
+    ):
+        file.write_bytes(content)
+        refused(file, str(file), part)
+    file.write_bytes(b'<?xml version="1.0" encoding="klingon"?><robot/>')
+    refused(file, str(file))
+    refused(tmp_path, "cannot be read")
+
+
+def test_deep_nesting_and_long_files_are_no_trouble():
+    depth = 20_000
+    mechanism, _ = warned(robot(link("a") + "<x>" * depth + "</x>" * depth))
+    assert mechanism.bodies[0].name == "a"
+    links = [link(f"l{i}") for i in range(400)]
+    joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(399)]
+    start = time.perf_counter()
+    assert quiet(robot("\n".join(links + joints))).nv == 399
+    assert time.perf_counter() - start < 5.0
+
+
+def test_a_small_file():
+    text = textwrap.dedent("""
+        <robot name="pendulum">
+          <link name="rod">
+            <inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+          </link>
+          <link name="ceiling"/>
+          <joint name="hinge" type="continuous"><parent link="ceiling"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+        </robot>""")
+    mechanism = quiet(text)
+    assert mechanism.q_names == ("hinge",)
+    assert [body.name for body in mechanism.bodies] == ["ceiling", "rod"]

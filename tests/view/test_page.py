@@ -1,0 +1,271 @@
+"""The self-contained page: what the scene says, how the file is written, and that a browser plays it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kumitate.errors import InputError
+from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Mesh
+from kumitate.spatial import pose
+from kumitate.view.page import write_page
+from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
+from kumitate.view.skeleton import body_tip, drawn_shapes
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+LENGTH = 1.0
+
+
+def rod(name: str, **more) -> Body:
+    return Body(name, 1.0, (0.0, 0.0, -0.5 * LENGTH), (LENGTH**2 / 12.0, LENGTH**2 / 12.0, 0.0), **more)
+
+
+def double_pendulum(**upper) -> Mechanism:
+    joints = (
+        Joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0)),
+        Joint("elbow", "revolute", "upper", "lower", pose((0.0, 0.0, -LENGTH)), axis=(0, 1, 0)),
+    )
+    return Mechanism("double pendulum", (rod("upper", **upper), rod("lower")), joints)
+
+
+def turn(angle: np.ndarray) -> np.ndarray:
+    """Poses (n, 4, 4) turned about y by the angles (n,)."""
+    out = np.tile(np.eye(4), (len(angle), 1, 1))
+    out[:, 0, 0] = out[:, 2, 2] = np.cos(angle)
+    out[:, 0, 2], out[:, 2, 0] = np.sin(angle), -np.sin(angle)
+    return out
+
+
+def acceleration(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Of two equal thin rods in absolute angles, from the textbook's equations (m = l = 1)."""
+    c, s = np.cos(q[0] - q[1]), np.sin(q[0] - q[1])
+    mass = np.array([[4.0 / 3.0, 0.5 * c], [0.5 * c, 1.0 / 3.0]])
+    force = np.array([-0.5 * s * v[1] ** 2 - 1.5 * 9.81 * np.sin(q[0]), 0.5 * s * v[0] ** 2 - 0.5 * 9.81 * np.sin(q[1])])
+    return np.linalg.solve(mass, force)
+
+
+def swing(duration: float = 6.0, step: float = 0.01) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times (n,), absolute angles (n, 2) and their rates, by Runge-Kutta's fourth order."""
+    times = np.arange(round(duration / step) + 1) * step
+    state, states = np.array([1.9, 2.4, 0.0, 0.0]), []
+    for _ in times:
+        states.append(state)
+        rate = lambda y: np.concatenate([y[2:], acceleration(y[:2], y[2:])])  # noqa: E731
+        k1 = rate(state)
+        k2 = rate(state + 0.5 * step * k1)
+        k3 = rate(state + 0.5 * step * k2)
+        k4 = rate(state + step * k3)
+        state = state + step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    states = np.array(states)
+    return times, states[:, :2], states[:, 2:]
+
+
+def pendulum_scene(mechanism: Mechanism | None = None, **more) -> dict:
+    times, q, v = swing()
+    # a positive turn about +y takes a hanging rod to −x; the equations above do not care which
+    poses = np.stack([turn(q[:, 0]), turn(q[:, 1])], axis=1)
+    poses[:, 1, :3, 3] = poses[:, 0, :3, :3] @ [0.0, 0.0, -LENGTH]
+    kinetic = 4 / 6 * v[:, 0] ** 2 + v[:, 1] ** 2 / 6 + 0.5 * np.cos(q[:, 0] - q[:, 1]) * v[:, 0] * v[:, 1]
+    potential = -9.81 * (1.5 * np.cos(q[:, 0]) + 0.5 * np.cos(q[:, 1]))
+    a = np.array([acceleration(*state) for state in zip(q, v, strict=True)])
+
+    def joints(title: str, unit: str, values: np.ndarray) -> dict:
+        curves = [("shoulder", values[:, 0]), ("elbow", values[:, 1] - values[:, 0])]
+        return {"title": title, "unit": unit, "x": times, "series": [{"name": n, "values": y} for n, y in curves]}
+
+    energies = [("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential)]
+    channels = [
+        joints("Joint angle", "rad", q),
+        joints("Joint velocity", "rad/s", v),
+        joints("Joint acceleration", "rad/s²", a),
+        {"title": "Energy", "unit": "J", "x": times, "series": [{"name": n, "values": y} for n, y in energies]},
+    ]
+    return build_scene(mechanism or double_pendulum(), times, poses, channels, **more)
+
+
+def unpack(text: str, kind: str = "<f4") -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+# --- the scene --------------------------------------------------------------------------------------------------------
+def test_scene_holds_the_motion():
+    scene = json.loads(json.dumps(pendulum_scene(title="A swing", notes=["drift 1e-9 J"])))
+    times, q, _ = swing()
+    assert (scene["title"], scene["notes"]) == ("A swing", ["drift 1e-9 J"])
+    assert [body["name"] for body in scene["bodies"]] == ["upper", "lower"]
+    np.testing.assert_array_equal(unpack(scene["time"], "<f8"), times)
+    positions = unpack(scene["positions"]).reshape(-1, 2, 3)
+    elbow = np.stack([-LENGTH * np.sin(q[:, 0]), 0.0 * times, -LENGTH * np.cos(q[:, 0])], axis=1)
+    np.testing.assert_allclose(positions[:, 1], elbow, atol=1e-6)
+    quaternions = unpack(scene["quaternions"]).reshape(-1, 2, 4)
+    half = 0.5 * q[:, 1]
+    expected = np.stack([0.0 * half, np.sin(half), 0.0 * half, np.cos(half)], axis=1)
+    np.testing.assert_allclose(np.abs(np.sum(quaternions[:, 1] * expected, axis=1)), 1.0, atol=1e-6)
+    assert scene["ground"] < -1.9  # it hangs below the world's zero
+
+
+def test_curves_of_a_joint_take_its_links_colour():
+    scene = pendulum_scene()
+    angle, energy = scene["channels"][0], scene["channels"][-1]
+    assert [series["group"] for series in angle["series"]] == [body["group"] for body in scene["bodies"]] == [0, 1]
+    assert all("group" not in series for series in energy["series"])
+    assert (energy["title"], energy["unit"]) == ("Energy", "J")
+
+
+def test_bodies_fixed_together_share_a_colour():
+    mechanism = Mechanism(
+        "m", (Body("stand"), rod("arm"), Body("tool", 0.1)),
+        (
+            Joint("mount", "fixed", "world", "stand"), Joint("hinge", "revolute", "stand", "arm"),
+            Joint("grip", "fixed", "arm", "tool"),
+        ),
+    )  # fmt: skip
+    scene = build_scene(mechanism, [0.0], np.tile(np.eye(4), (1, 3, 1, 1)))
+    assert [body["group"] for body in scene["bodies"]] == [-1, 0, 0]
+
+
+def test_a_models_own_shapes_are_drawn_and_a_skeleton_stands_in_for_meshes():
+    box = Geometry(Box((0.1, 0.1, LENGTH)), pose((0.0, 0.0, -0.5)), (1.0, 0.0, 0.0, 0.5))
+    (shape,) = pendulum_scene(double_pendulum(visuals=(box,)))["bodies"][0]["shapes"]
+    assert shape == {
+        "type": "box", "size": [0.1, 0.1, 1.0], "position": [0.0, 0.0, -0.5], "quaternion": [0.0, 0.0, 0.0, 1.0],
+        "color": [1.0, 0.0, 0.0, 0.5],
+    }  # fmt: skip
+    mesh = Geometry(Mesh("arm.stl"))
+    link, hinge = drawn_shapes(double_pendulum(visuals=(mesh,)))["upper"]
+    assert link.shape.length == pytest.approx(LENGTH)
+    assert [float(x) for x in link.pose.translation] == pytest.approx([0.0, 0.0, -0.5])
+    assert hinge.shape.radius > link.shape.radius
+    assert drawn_shapes(double_pendulum(visuals=(mesh,), collisions=(box,)))["upper"] == (box,)
+
+
+@pytest.mark.parametrize(
+    ("inertia", "end"),
+    [((1 / 12, 1 / 12, 0.0), -1.0), ((0.0, 0.0, 0.0), -0.5), ((0.4 * 0.01, 0.4 * 0.01, 0.4 * 0.01), -0.5 - np.sqrt(0.012))],
+    ids=["rod", "point", "ball"],
+)
+def test_the_end_of_a_branch_is_where_a_rod_of_its_inertia_ends(inertia, end):
+    body = Body("b", 2.0, (0.0, 0.0, -0.5), tuple(2.0 * x for x in inertia))
+    assert body_tip(body) == pytest.approx([0.0, 0.0, end])
+
+
+def test_a_free_body_without_shapes_is_drawn_as_the_box_of_its_inertia():
+    a, b, c, m = 0.3, 0.2, 0.1, 5.0
+    body = Body("brick", m, inertia=(m / 12 * (b * b + c * c), m / 12 * (a * a + c * c), m / 12 * (a * a + b * b)))
+    mechanism = Mechanism("free", (body,), (Joint("base", "floating", "world", "brick"),))
+    (block,) = drawn_shapes(mechanism)["brick"]
+    assert sorted(block.shape.size) == pytest.approx([c, b, a])
+
+
+def test_long_curves_are_thinned_without_losing_a_peak():
+    x = np.linspace(0.0, 10.0, 100_000)
+    y = np.sin(3.0 * x)
+    y[54_321] = 7.0
+    few_x, few_y = thinned(x, y)
+    assert len(few_x) == len(few_y) <= MAX_POINTS
+    assert (few_x[0], few_x[-1]) == (0.0, 10.0)
+    assert np.all(np.diff(few_x) > 0.0)
+    assert 7.0 in few_y
+    np.testing.assert_allclose(np.interp(few_x, x, y), few_y, atol=1e-12)
+    assert len(thinned(x[:50], y[:50])[0]) == 50
+
+
+def test_many_frames_are_thinned():
+    times = np.linspace(0.0, 1.0, 3 * MAX_FRAMES)
+    mechanism = Mechanism("one", (rod("arm"),), (Joint("hinge", "revolute", "world", "arm"),))
+    scene = build_scene(mechanism, times, turn(times)[:, None])
+    kept = unpack(scene["time"], "<f8")
+    assert (len(kept), kept[0], kept[-1]) == (MAX_FRAMES, 0.0, 1.0)
+    assert unpack(scene["positions"]).size == 3 * MAX_FRAMES
+
+
+@pytest.mark.parametrize(
+    ("time", "poses", "words"),
+    [
+        ([0.0, 1.0], np.tile(np.eye(4), (2, 1, 1, 1)), r"2 bodies.*\(2, 1, 4, 4\).*\(n, 2, 4, 4\)"),
+        ([0.0, 0.0], np.tile(np.eye(4), (2, 2, 1, 1)), "rise"),
+        ([0.0], np.full((1, 2, 4, 4), np.nan), "body 0 in frame 0 is not finite"),
+    ],
+)
+def test_wrong_input_is_named(time, poses, words):
+    with pytest.raises(InputError, match=f"double pendulum: .*{words}"):
+        build_scene(double_pendulum(), time, poses)
+
+
+def test_a_curve_of_the_wrong_length_is_named():
+    channel = {"title": "Energy", "unit": "J", "x": [0.0, 1.0], "series": [{"name": "total", "values": [1.0]}]}
+    with pytest.raises(InputError, match="'Energy', series 'total'"):
+        build_scene(double_pendulum(), [0.0], np.tile(np.eye(4), (1, 2, 1, 1)), [channel])
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+def test_the_page_is_one_file_and_loads_nothing(tmp_path):
+    path = write_page(tmp_path / "swing.html", pendulum_scene())
+    text = path.read_text(encoding="utf-8")
+    assert [item.name for item in tmp_path.iterdir()] == ["swing.html"]
+    assert "default-src 'none'" in text  # the browser itself refuses every load
+    markup = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    assert not re.search("https?:", markup)
+    assert not re.search(r"(src|href)\s*=\s*[\"'](?!data:)", markup)
+    namespaces = set(re.findall(r"https?://[^\s\"'`)<]+", text))
+    assert namespaces <= {"http://www.w3.org/1999/xhtml"}
+    assert "three.js authors" in text
+    assert "Permission is hereby granted" in text  # the licence travels with the page
+
+
+def test_data_cannot_break_out_of_the_page(tmp_path):
+    evil = "</script><script>alert(1)</script><!-- {{player}} & \u2028"
+    scene = pendulum_scene(title=evil, notes=[evil])
+    text = write_page(tmp_path / "evil.html", scene).read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert text.count("</script>") == 2
+    (data,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', text, flags=re.S)
+    assert json.loads(data) == scene
+
+
+def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("kumitate.view.page.os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_page(path, pendulum_scene())
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
+    with pytest.raises(InputError, match="does not exist; make it first"):
+        write_page(tmp_path / "no" / "page.html", pendulum_scene())
+    with pytest.raises(InputError, match=r"page\.html: the scene is not plain data"):
+        write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3)})
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium to open the page; none is on the PATH")
+@pytest.mark.parametrize("fragment", ["", "#t=1.5"], ids=["playing", "paused"])
+def test_a_browser_plays_the_page_without_complaint(tmp_path: Path, fragment: str):
+    path = write_page(tmp_path / "swing.html", pendulum_scene(notes=["a note"]))
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={tmp_path / 'user'}", "--enable-logging=stderr", "--window-size=900,600",
+        "--virtual-time-budget=2000", "--dump-dom", path.as_uri() + fragment,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "CONSOLE" not in done.stderr, done.stderr
+    assert 'data-state="ready"' in done.stdout
+    assert done.stdout.count('<section class="plot">') == 4
+    assert "a note" in done.stdout
+    now = float(re.search(r'id="now"[^>]*>([\d.]+)<', done.stdout)[1])
+    assert now == 1.5 if fragment else now > 0.0

@@ -1,0 +1,185 @@
+// The 3D view: camera, lights, floor, axes, bodies, trail.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/examples/jsm/environments/RoomEnvironment.js";
+import { makeAxes } from "./axes.js";
+import { Bodies } from "./bodies.js";
+import { makeGround } from "./ground.js";
+import { colorOf, theme } from "./theme.js";
+import { makeTrail } from "./trail.js";
+
+function pathOf(scene, { body, point }) {
+  const count = scene.bodies.length;
+  const path = new Float32Array(3 * scene.time.length);
+  const at = new THREE.Vector3();
+  const turn = new THREE.Quaternion();
+  for (let frame = 0; frame < scene.time.length; frame++) {
+    const k = frame * count + body;
+    turn.fromArray(scene.quaternions, 4 * k);
+    at.fromArray(point).applyQuaternion(turn);
+    for (let axis = 0; axis < 3; axis++) path[3 * frame + axis] = at.getComponent(axis) + scene.positions[3 * k + axis];
+  }
+  return path;
+}
+
+export class Stage {
+  constructor(holder, scene) {
+    this.holder = holder;
+    this.data = scene;
+    const box = new THREE.Box3(new THREE.Vector3(...scene.extent[0]), new THREE.Vector3(...scene.extent[1]));
+    const axes = 0.14 * scene.size;
+    const origin = new THREE.Box3(new THREE.Vector3(), new THREE.Vector3().setScalar(1.4 * axes));
+    if (box.intersectsBox(origin)) box.union(origin); // the world's axes, where they stand by the mechanism
+    this.middle = box.getCenter(new THREE.Vector3());
+    this.whole = box;
+    this.travels = box.getSize(new THREE.Vector3()).length() > 3.5 * scene.size;
+    this.following = this.travels;
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, powerPreference: "high-performance" });
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.toneMappingExposure = 1.05;
+    holder.prepend(this.renderer.domElement);
+    this.scene = new THREE.Scene();
+    const generator = new THREE.PMREMGenerator(this.renderer);
+    this.scene.environment = generator.fromScene(new RoomEnvironment(), 0.04).texture;
+    generator.dispose();
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 100);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.addEventListener("change", () => (this.stale = true));
+    this.bodies = new Bodies(scene);
+    this.bodies.moveTo(scene.time[0]);
+    this.anchor = this.bodies.center.clone();
+    this.scene.add(this.bodies.root);
+    this.addLights();
+    this.ground = makeGround(scene.ground, this.range);
+    this.axes = makeAxes(axes);
+    const duration = scene.time[scene.time.length - 1] - scene.time[0];
+    this.trail = makeTrail(pathOf(scene, scene.trail), scene.time, Math.min(Math.max(0.2 * duration, 0.8), 2.5));
+    this.scene.add(this.ground.node, this.axes, this.trail.mesh);
+    this.recolor();
+    this.resize();
+    this.resetView();
+    new ResizeObserver(() => this.resize()).observe(holder);
+  }
+
+  /** How much of the world is looked at [m]: the whole motion, or the mechanism alone while following it. */
+  get range() {
+    return this.following ? 1.6 * this.data.size : Math.max(this.whole.getSize(new THREE.Vector3()).length(), 1e-6);
+  }
+
+  addLights() {
+    this.sky = new THREE.HemisphereLight();
+    this.sky.position.set(0, 0, 1);
+    this.sun = new THREE.DirectionalLight("#fff6ea");
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 4;
+    this.scene.add(this.sky, this.sun, this.sun.target);
+  }
+
+  placeSun() {
+    const target = this.following ? this.bodies.center : this.middle;
+    const reach = this.range;
+    this.sun.target.position.copy(target);
+    this.sun.position.set(0.45, -0.55, 1.25).multiplyScalar(1.6 * reach).add(target);
+    const { camera } = this.sun.shadow;
+    if (camera.right !== reach) {
+      Object.assign(camera, { left: -reach, right: reach, bottom: -reach, top: reach, near: 0.1 * reach, far: 5 * reach });
+      this.sun.shadow.normalBias = 0.004 * reach;
+      this.sun.shadow.bias = -0.0004;
+      camera.updateProjectionMatrix();
+    }
+  }
+
+  recolor() {
+    const colors = theme();
+    this.sky.color.set(colors.sky);
+    this.sky.groundColor.set(colors.soil);
+    this.sky.intensity = colors.skyLight;
+    this.sun.intensity = colors.sun;
+    this.scene.environmentIntensity = colors.environment;
+    this.ground.recolor(colors);
+    this.bodies.recolor();
+    this.trail.color = colorOf(this.data.bodies[this.data.trail.body].group);
+    this.stale = true;
+  }
+
+  /** Look at the whole motion (or at the mechanism, while following it) from where it is seen best. */
+  resetView() {
+    const direction = new THREE.Vector3(...this.data.view).normalize();
+    const target = this.following ? this.bodies.center : this.middle;
+    const half = this.following ? new THREE.Vector3().setScalar(0.45 * this.data.size) : this.whole.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    // back off until all eight corners of the box are inside the view
+    const right = new THREE.Vector3(0, 0, 1).cross(direction).normalize();
+    const up = direction.clone().cross(right);
+    const slope = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
+    let distance = 0;
+    for (let corner = 0; corner < 8; corner++) {
+      const p = new THREE.Vector3(corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z);
+      const across = Math.max(Math.abs(p.dot(up)), Math.abs(p.dot(right)) / this.camera.aspect);
+      distance = Math.max(distance, p.dot(direction) + across / slope);
+    }
+    this.controls.target.copy(target);
+    this.camera.position.copy(direction).multiplyScalar(1.12 * distance).add(target);
+    this.camera.near = 0.01 * distance;
+    this.camera.far = 30 * distance;
+    this.camera.updateProjectionMatrix();
+    this.anchor.copy(this.bodies.center);
+    this.controls.update();
+    this.stale = true;
+  }
+
+  set follows(on) {
+    this.following = on;
+    this.anchor.copy(this.bodies.center);
+    this.resetView();
+  }
+
+  set trailing(on) {
+    this.trail.mesh.visible = on;
+    this.stale = true;
+  }
+
+  highlight(group) {
+    this.bodies.highlight(group);
+    this.stale = true;
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.trail.resize(width, height, this.renderer.getPixelRatio());
+    if (!this.touched) this.resetView();
+    this.stale = true;
+  }
+
+  moveTo(time) {
+    this.bodies.moveTo(time);
+    this.trail.moveTo(time);
+    if (this.following) {
+      const step = this.bodies.center.clone().sub(this.anchor);
+      this.camera.position.add(step);
+      this.controls.target.add(step);
+      this.anchor.copy(this.bodies.center);
+    }
+    this.stale = true;
+  }
+
+  /** Draw, if anything has changed. */
+  render() {
+    this.controls.update();
+    if (!this.stale) return;
+    this.stale = false;
+    this.ground.follow(this.controls.target.x, this.controls.target.y);
+    this.placeSun();
+    this.renderer.render(this.scene, this.camera);
+  }
+}
