@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link, Tree, inward, outward
-from ..spatial import ArticulatedBody, ArticulatedInertia, Force, Motion, Release, Vector3
+from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release, Vector3
 from .motion import link_motions
 from .passive import passive_force
 from .wrenches import Wrenches

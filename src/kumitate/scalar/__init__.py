@@ -1,5 +1,6 @@
 """What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
 
+from .derivatives import directional, gradient, hessian
 from .evaluate import evaluate
 from .functions import (
     absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh,
@@ -12,6 +13,6 @@ from .tracing import active_scope, call, loop, table, trace
 
 __all__ = [
     "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute", "active_scope",
-    "arctan2", "both", "call", "cos", "either", "equal", "evaluate", "exp", "flatten", "log", "loop", "maximum", "minimum", "origin",
+    "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten", "gradient", "hessian", "log", "loop", "maximum", "minimum", "origin",
     "select", "sin", "sqrt", "table", "tanh", "trace",
 ]  # fmt: skip

@@ -1,110 +1,35 @@
-"""A program as LLVM text, for one state or for several lanes at once.
-
-The kernel's signature is `void kernel(i64 n, ptr in…, ptr out…)`: n states, each array with one contiguous row a state. Lanes are
-gathered from and scattered to the user's rows; what a program calls works on lanes throughout. The last block of a batch slides
-back over states that are done already, so that no tail needs code of its own: n must be at least the number of lanes.
-"""
+"""The code of one program: its batch of states, its inputs and outputs, its loops and calls."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
-from ..scalar import Loop, Program, Symbol, Table, origin
-from .sincos import emit_sincos
+from ...scalar import Loop, Program, Symbol, origin
+from .line import LineWriter
+from .module import Module
 
-__all__ = ["ENTRY", "emit"]
+__all__ = ["ENTRY", "Function"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
 _STACK_BYTES = 1 << 17  # scratch memory beyond this comes from the heap
 _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
 
-_ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract", "div": "fdiv"}
-_COMPARE = {"lt": "fcmp olt", "le": "fcmp ole", "eq": "fcmp oeq"}
-_LOGIC = {"and": "and", "or": "or"}
-_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
-_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2}
 
+class Function(LineWriter):
+    """The function of one program.
 
-def emit(program: Program, lanes: int) -> str:
-    """The LLVM module of `program` for `lanes` states at a time."""
-    module = _Module(lanes)
-    module.entry(program)
-    return module.text()
+    `blocked` functions are called by others and work on blocks of lanes; the other kind is the entry, which works on the rows of
+    the user's arrays.
+    """
 
-
-class _Module:
-    """The functions written so far, each program once."""
-
-    def __init__(self, lanes: int):
-        self.lanes = lanes
-        self.real = "double" if lanes == 1 else f"<{lanes} x double>"
-        self.condition = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        self.integer = "i64" if lanes == 1 else f"<{lanes} x i64>"
-        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-        self.functions: list[str] = []
-        self.tables: dict[Table, str] = {}
-        self.names: dict[Program, str] = {}
-        self.declared: set[str] = set()
-
-    def text(self) -> str:
-        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{64 * self.lanes}" }}'
-        constants = [
-            f"{name} = internal constant [{len(t.values)} x double] [{', '.join(f'double {_hex(x)}' for x in t.values)}]"
-            for t, name in self.tables.items()
-        ]
-        return "\n".join([*sorted(self.declared), *constants, *self.functions, attributes, ""])
-
-    def constant(self, value: float) -> str:
-        return _hex(value) if self.lanes == 1 else f"splat (double {_hex(value)})"
-
-    def whole(self, value: int) -> str:
-        return str(value) if self.lanes == 1 else f"splat (i64 {value})"
-
-    def table(self, table: Table) -> str:
-        return self.tables.setdefault(table, f"@table{len(self.tables)}")
-
-    def declare(self, returned: str, name: str, arguments: Sequence[str]) -> None:
-        self.declared.add(f"declare {returned} @{name}({', '.join(arguments)})")
-
-    def callee(self, program: Program) -> str:
-        """The function of a called program: it reads and writes blocks of lanes."""
-        if program not in self.names:
-            self.names[program] = f"@program{len(self.names)}"
-            body = _Function(self, program, blocked=True)
-            body.run()
-            body.store_blocked()
-            self.functions.append(
-                f"define internal void {self.names[program]}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n"
-                + body.finished("ret void")
-            )
-        return self.names[program]
-
-    def entry(self, program: Program) -> None:
-        ins = [f"%in{k}" for k in range(len(program.inputs))]
-        outs = [f"%out{k}" for k in range(len(program.outputs))]
-        body = _Function(self, program, blocked=False)
-        body.batch(ins, outs)
-        arguments = ", ".join(["i64 %n", *(f"ptr {p}" for p in (*ins, *outs))])
-        self.functions.append(f"define void @{ENTRY}({arguments}) #0 {{\n" + body.finished("ret void"))
-
-
-class _Function:
-    """The code of one program."""
-
-    def __init__(self, module: _Module, program: Program, *, blocked: bool):
-        self.module = module
+    def __init__(self, module: Module, program: Program, *, blocked: bool):
+        super().__init__(module)
         self.program = program
         self.blocked = blocked
         self.head: list[str] = []
-        self.lines: list[str] = []
-        self.values: dict[Symbol, str] = {}
         self.results: dict[Symbol, dict[int, str]] = {}
         self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}  # loop node → first slot of its stack, column of each value
-        self.trig: dict[Symbol, tuple[str, str]] = {}
-        self.block = "entry"
-        self.count = 0
         self.rows: dict[str, str] = {}
         self.offsets: dict[str, int] = {}
         start = 0
@@ -114,19 +39,20 @@ class _Function:
         self.scratch_size = 0
         self.argument_size = self.result_size = 0
 
-    # --- writing ------------------------------------------------------------------------------------------------------
-    def line(self, text: str) -> str:
-        name = f"%v{self.count}"
-        self.count += 1
-        self.lines.append(f"  {name} = {text}")
-        return name
+    def entry_text(self) -> str:
+        """The whole text as the module's entry."""
+        ins = [f"%in{k}" for k in range(len(self.program.inputs))]
+        outs = [f"%out{k}" for k in range(len(self.program.outputs))]
+        self.batch(ins, outs)
+        arguments = ", ".join(["i64 %n", *(f"ptr {p}" for p in (*ins, *outs))])
+        return f"define void @{ENTRY}({arguments}) #0 {{\n" + self.finished("ret void")
 
-    def effect(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def start(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-        self.block = label
+    def called_text(self, name: str) -> str:
+        """The whole text as a function that others call: it reads and writes blocks of lanes."""
+        self.run_line(self.program.line)
+        for k, node in enumerate(self.program.results):
+            self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.align}")
+        return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
 
     def finished(self, last: str) -> str:
         """The whole body, with the memory it turned out to need."""
@@ -168,7 +94,7 @@ class _Function:
         for pointer, array in zip(ins, program.inputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
             self.rows[array.name] = self.line(f"getelementptr double, ptr {pointer}, i64 {offset}")
-        self.run()
+        self.run_line(program.line)
         for node in program.results:
             self.value(node)  # all is read before anything is written: outputs may be inputs
         position = 0
@@ -231,81 +157,9 @@ class _Function:
         """The address of a block of lanes in an array of them."""
         return self.line(f"getelementptr {self.module.real}, ptr {base}, i64 {index}")
 
-    def store_blocked(self) -> None:
-        for k, node in enumerate(self.program.results):
-            self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.align}")
-
     @property
     def align(self) -> int:
         return 8 * self.module.lanes
-
-    # --- lines --------------------------------------------------------------------------------------------------------
-    def run(self) -> None:
-        self.run_line(self.program.line)
-
-    def run_line(self, line: Sequence[Symbol]) -> None:
-        for node in line:
-            # what is only read, not computed, is loaded where it is first used
-            if node.op not in ("const", "input", "carried", "counter", "capture"):
-                self.value(node)
-
-    def value(self, node: Symbol) -> str:
-        found = self.values.get(node)
-        if found is None:
-            found = self.values[node] = self.compute(node)
-        return found
-
-    def compute(self, node: Symbol) -> str:
-        op, module = node.op, self.module
-        if op == "const":
-            return module.constant(node.payload)
-        if op in _ARITHMETIC:
-            a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_ARITHMETIC[op]} {module.real} {a}, {b}")
-        if op in ("sin", "cos"):
-            (x,) = node.args
-            if x not in self.trig:
-                self.module.declare(module.real, f"llvm.fma.{module.suffix}", [module.real] * 3)
-                self.trig[x] = emit_sincos(
-                    self.value(x), module.real, module.integer, self.line, module.constant, module.whole, module.suffix
-                )
-            return self.trig[x][op == "cos"]
-        if op == "neg":
-            return self.line(f"fneg {module.real} {self.value(node.args[0])}")
-        if op in _INTRINSIC:
-            name = f"llvm.{_INTRINSIC[op]}.{module.suffix}"
-            module.declare(module.real, name, [module.real] * len(node.args))
-            arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
-            return self.line(f"call {module.real} @{name}({arguments})")
-        if op in _COMPARE:
-            a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_COMPARE[op]} {module.real} {a}, {b}")
-        if op in _LOGIC:
-            a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_LOGIC[op]} {module.condition} {a}, {b}")
-        if op == "not":
-            true = "true" if module.lanes == 1 else "splat (i1 true)"
-            return self.line(f"xor {module.condition} {self.value(node.args[0])}, {true}")
-        if op == "select":
-            c, a, b = (self.value(x) for x in node.args)
-            return self.line(f"select {module.condition} {c}, {module.real} {a}, {module.real} {b}")
-        if op in _LIBRARY:
-            return self.library(node)
-        return getattr(self, f"compute_{op}")(node)
-
-    def library(self, node: Symbol) -> str:
-        """A function of the C library, lane by lane."""
-        module = self.module
-        module.declare("double", node.op, ["double"] * _LIBRARY[node.op])
-        arguments = [self.value(x) for x in node.args]
-        if module.lanes == 1:
-            return self.line(f"call double @{node.op}({', '.join(f'double {a}' for a in arguments)})")
-        value = "poison"
-        for lane in range(module.lanes):
-            singles = [self.line(f"extractelement {module.real} {a}, i32 {lane}") for a in arguments]
-            result = self.line(f"call double @{node.op}({', '.join(f'double {s}' for s in singles)})")
-            value = self.line(f"insertelement {module.real} {value}, double {result}, i32 {lane}")
-        return value
 
     # --- inputs, tables, indices --------------------------------------------------------------------------------------
     def compute_input(self, node: Symbol) -> str:
@@ -373,7 +227,8 @@ class _Function:
         for k, argument in enumerate(node.args):
             self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.align}")
         scratch = self.slot("%scratch", _own_scratch(self.program.line)) if _scratch(self.program) else "null"
-        self.effect(f"call void {self.module.callee(program)}(ptr %arguments, ptr %returned, ptr {scratch})")
+        name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
+        self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {
             k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.align}") for k in range(len(program.results))
         }
@@ -438,8 +293,3 @@ def _own_scratch(line: Sequence[Symbol]) -> int:
 def _scratch(program: Program) -> int:
     """Blocks of lanes that a program needs, the programs it calls included."""
     return _own_scratch(program.line) + max((_scratch(callee) for callee in program.callees), default=0)
-
-
-def _hex(value: float) -> str:
-    """A float64 in LLVM's exact notation."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

@@ -1,0 +1,109 @@
+"""Straight-line code: one instruction a node, and what is only read loaded where it is first used."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from ...scalar import Symbol
+from .module import Module
+from .sincos import emit_sincos
+
+__all__ = ["LineWriter"]
+
+_ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract", "div": "fdiv"}
+_COMPARE = {"lt": "fcmp olt", "le": "fcmp ole", "eq": "fcmp oeq"}
+_LOGIC = {"and": "and", "or": "or"}
+_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
+_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2}
+
+
+class LineWriter(ABC):
+    """Writes the lines of one function. What is not arithmetic is left to the methods `compute_…` of its heirs."""
+
+    def __init__(self, module: Module):
+        self.module = module
+        self.lines: list[str] = []
+        self.values: dict[Symbol, str] = {}
+        self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.block = "entry"
+        self.count = 0
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+    def line(self, text: str) -> str:
+        name = f"%v{self.count}"
+        self.count += 1
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def effect(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+    def run_line(self, line: Sequence[Symbol]) -> None:
+        for node in line:
+            # what is only read, not computed, is loaded where it is first used
+            if node.op not in ("const", "input", "carried", "counter", "capture"):
+                self.value(node)
+
+    def value(self, node: Symbol) -> str:
+        found = self.values.get(node)
+        if found is None:
+            found = self.values[node] = self.compute(node)
+        return found
+
+    def compute(self, node: Symbol) -> str:
+        op, module = node.op, self.module
+        if op == "const":
+            return module.constant(node.payload)
+        if op in _ARITHMETIC:
+            a, b = (self.value(x) for x in node.args)
+            return self.line(f"{_ARITHMETIC[op]} {module.real} {a}, {b}")
+        if op in ("sin", "cos"):
+            (x,) = node.args
+            if x not in self.trig:
+                self.module.declare(module.real, f"llvm.fma.{module.suffix}", [module.real] * 3)
+                self.trig[x] = emit_sincos(
+                    self.value(x), module.real, module.integer, self.line, module.constant, module.whole, module.suffix
+                )
+            return self.trig[x][op == "cos"]
+        if op == "neg":
+            return self.line(f"fneg {module.real} {self.value(node.args[0])}")
+        if op in _INTRINSIC:
+            name = f"llvm.{_INTRINSIC[op]}.{module.suffix}"
+            module.declare(module.real, name, [module.real] * len(node.args))
+            arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
+            return self.line(f"call {module.real} @{name}({arguments})")
+        if op in _COMPARE:
+            a, b = (self.value(x) for x in node.args)
+            return self.line(f"{_COMPARE[op]} {module.real} {a}, {b}")
+        if op in _LOGIC:
+            a, b = (self.value(x) for x in node.args)
+            return self.line(f"{_LOGIC[op]} {module.condition} {a}, {b}")
+        if op == "not":
+            true = "true" if module.lanes == 1 else "splat (i1 true)"
+            return self.line(f"xor {module.condition} {self.value(node.args[0])}, {true}")
+        if op == "select":
+            c, a, b = (self.value(x) for x in node.args)
+            return self.line(f"select {module.condition} {c}, {module.real} {a}, {module.real} {b}")
+        if op in _LIBRARY:
+            return self.library(node)
+        return getattr(self, f"compute_{op}")(node)
+
+    def library(self, node: Symbol) -> str:
+        """A function of the C library, lane by lane."""
+        module = self.module
+        module.declare("double", node.op, ["double"] * _LIBRARY[node.op])
+        arguments = [self.value(x) for x in node.args]
+        if module.lanes == 1:
+            return self.line(f"call double @{node.op}({', '.join(f'double {a}' for a in arguments)})")
+        value = "poison"
+        for lane in range(module.lanes):
+            singles = [self.line(f"extractelement {module.real} {a}, i32 {lane}") for a in arguments]
+            result = self.line(f"call double @{node.op}({', '.join(f'double {s}' for s in singles)})")
+            value = self.line(f"insertelement {module.real} {value}, double {result}, i32 {lane}")
+        return value

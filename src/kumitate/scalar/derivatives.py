@@ -1,0 +1,238 @@
+"""Derivatives of programs, as programs: forward along a direction, reverse for the gradient of one output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .blocks import Array, Index, Loop, Program, Stack
+from .graph import Symbol, TraceError
+from .rules import apply
+from .tracing import call, loop, trace
+
+__all__ = ["directional", "gradient", "hessian"]
+
+Scalar = Any
+
+# ∂op/∂argument for each argument, from the arguments and the operation's own value
+_PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
+    "neg": lambda y, a: (-1.0,),
+    "add": lambda y, a, b: (1.0, 1.0),
+    "sub": lambda y, a, b: (1.0, -1.0),
+    "mul": lambda y, a, b: (b, a),
+    "div": lambda y, a, b: (1.0 / b, -(y / b)),
+    "sqrt": lambda y, a: (0.5 / y,),
+    "sin": lambda y, a: (apply("cos", a),),
+    "cos": lambda y, a: (-apply("sin", a),),
+    "exp": lambda y, a: (y,),
+    "log": lambda y, a: (1.0 / a,),
+    "tanh": lambda y, a: (1.0 - y * y,),
+    "atan2": lambda y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))),
+    "abs": lambda y, a: (apply("select", apply("lt", a, 0.0), -1.0, 1.0),),
+    "min": lambda y, a, b: _chosen(apply("le", a, b)),
+    "max": lambda y, a, b: _chosen(apply("le", b, a)),
+    "select": lambda y, c, a, b: (0.0, *_chosen(c)),
+}
+
+
+def _chosen(first: Scalar) -> tuple[Scalar, Scalar]:
+    return apply("select", first, 1.0, 0.0), apply("select", first, 0.0, 1.0)
+
+
+def _scaled(partial: Scalar, value: Scalar) -> Scalar:
+    return 0.0 if value.__class__ is float and value == 0.0 else partial * value
+
+
+def directional(program: Program) -> Program:
+    """The program with, for every input x, an input x_dot behind the inputs, and for every output y an output y_dot behind.
+
+    y_dot is the derivative of y when x moves with x_dot. Calls and loops are differentiated as what they are.
+
+    >>> line = trace(lambda x: [x[0] * x[1]], {"x": 2}, name="product")
+    >>> from kumitate.scalar import evaluate
+    >>> evaluate(directional(line), [2.0, 3.0, 1.0, 0.0])
+    [6.0, 3.0]
+    """
+    shapes = {array.name: array.shape for array in program.inputs}
+    dotted = {f"{name}_dot": shape for name, shape in shapes.items()}
+
+    def both(*arguments: Any) -> dict[str, Any]:
+        half = len(arguments) // 2
+        given = dict(zip(shapes, zip(arguments[:half], arguments[half:], strict=True), strict=True))
+        forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()})
+        forward.run(program.line)
+        pairs = [forward.values[node] for node in program.results]
+        values = _named(program.outputs, [x for x, _ in pairs])
+        return values | {f"{name}_dot": rates for name, rates in _named(program.outputs, [dx for _, dx in pairs]).items()}
+
+    return trace(both, {**shapes, **dotted}, f"{program.name}_dot")
+
+
+def _flat(value: Any) -> Sequence[Scalar]:
+    if value.__class__ is Symbol:
+        return [value]
+    return [scalar for row in value for scalar in row] if isinstance(value, list) else value
+
+
+def _named(outputs: Sequence[Array], scalars: list[Scalar]) -> dict[str, Any]:
+    named, start = {}, 0
+    for array in outputs:
+        named[array.name] = _shaped(array.shape, scalars[start : start + array.size])
+        start += array.size
+    return named
+
+
+def _shaped(shape: tuple[int, ...], scalars: list[Scalar]) -> Any:
+    if not shape:
+        return scalars[0]
+    row = len(scalars) // shape[0] if shape[0] else 0
+    return [_shaped(shape[1:], scalars[i * row : (i + 1) * row]) for i in range(shape[0])]
+
+
+class _Forward:
+    """A line run over pairs (value, rate)."""
+
+    def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]]):
+        self.inputs = inputs
+        self.values: dict[Symbol, Any] = {}
+
+    def run(self, line: Sequence[Symbol]) -> None:
+        for node in line:
+            if node.op in _PARTIALS:
+                pairs = [self.values[a] for a in node.args]
+                value = apply(node.op, *(x for x, _ in pairs))
+                if node.op == "select":  # not by partials: what is not chosen may be infinite
+                    rate = apply("select", pairs[0][0], pairs[1][1], pairs[2][1])
+                else:
+                    partials = _PARTIALS[node.op](value, *(x for x, _ in pairs))
+                    rate = sum((_scaled(p, dx) for p, (_, dx) in zip(partials, pairs, strict=True)), 0.0)
+                self.values[node] = (value, rate)
+            elif node.op in ("lt", "le", "eq", "and", "or", "not"):
+                self.values[node] = (apply(node.op, *(self.values[a][0] for a in node.args)), 0.0)
+            elif node.op not in ("carried", "counter"):  # these are set by their loop
+                self.values[node] = getattr(self, f"_{node.op}")(node)
+
+    def _const(self, node: Symbol) -> Any:
+        return node.payload, 0.0
+
+    def _capture(self, node: Symbol) -> Any:
+        return self.values[node.payload]
+
+    def _position(self, node: Symbol) -> int | Index:
+        _, stride, offset = node.payload
+        return self.values[node.args[-1]] * stride + offset if stride else offset
+
+    def _input(self, node: Symbol) -> Any:
+        name, k = node.payload
+        return self.inputs[name][0][k], self.inputs[name][1][k]
+
+    def _load(self, node: Symbol) -> Any:
+        values, rates = self.inputs[node.payload[0]]
+        return values[self._position(node)], rates[self._position(node)]  # type: ignore[index]
+
+    def _lookup(self, node: Symbol) -> Any:
+        return node.payload[0][self._position(node)], 0.0
+
+    def _ordinal(self, node: Symbol) -> Any:
+        position = self._position(node)
+        return (position.value if isinstance(position, Index) else float(position)), 0.0
+
+    def _call(self, node: Symbol) -> Any:
+        pairs = [self.values[a] for a in node.args]
+        outputs = call(directional(node.payload), [x for x, _ in pairs], [dx for _, dx in pairs])
+        half = len(node.payload.outputs)
+        flat = [_leaves(value) for value in outputs.values()]
+        values, rates = ([scalar for part in parts for scalar in part] for parts in (flat[:half], flat[half:]))
+        return dict(enumerate(zip(values, rates, strict=True)))
+
+    def _loop(self, node: Symbol) -> Any:
+        block: Loop = node.payload
+        carries, keeps = block.carries, block.keeps
+        start = [self.values[a] for a in node.args[: len(carries)]]
+
+        def inside(carry: list[Any]) -> _Forward:
+            inner = _Forward(self.inputs)
+            inner.values = dict(self.values)
+            inner.values.update(zip((block.carried[k] for k in carries), carry, strict=True))
+            return inner
+
+        def body(i: int | Index, carry: list[Any]) -> tuple[list[Any], list[Any]]:
+            inner = inside(carry)
+            inner.values.update({part: i for part in block.line if part.op == "counter"})
+            inner.run(block.line)
+            return [inner.values[block.following[k]] for k in carries], [inner.values[block.stacked[k]] for k in keeps]  # type: ignore[index]
+
+        if block.condition is not None:
+            raise TraceError("a loop that stops early (while_) cannot be differentiated")
+        last, stack = loop(block.count, body, start)
+        return dict(zip(carries, last, strict=True)), Stack(lambda i: dict(zip(keeps, stack[i], strict=True)), block.count)
+
+    def _result(self, node: Symbol) -> Any:
+        block = self.values[node.args[0]]
+        return (block[0] if isinstance(block, tuple) else block)[node.payload]
+
+    def _element(self, node: Symbol) -> Any:
+        return self.values[node.args[0]][1][self._position(node)][node.payload[0]]
+
+
+def _leaves(value: Any) -> list[Scalar]:
+    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, list) else [value]
+
+
+def gradient(program: Program, wrt: str) -> Program:
+    """The gradient of a program's single scalar output by one of its inputs, in reverse: a few times the cost of the program.
+
+    Raises:
+        TraceError: if there is more than one scalar, or the program has loops or calls (use `directional` for these).
+
+    >>> square = trace(lambda x: x[0] * x[0] + x[1], {"x": 2}, name="square")
+    >>> from kumitate.scalar import evaluate
+    >>> evaluate(gradient(square, "x"), [3.0, 5.0])
+    [6.0, 1.0]
+    """
+    if len(program.results) != 1:
+        raise TraceError(f"{program.name} has {len(program.results)} outputs; a gradient is of one scalar")
+    size = next((array.size for array in program.inputs if array.name == wrt), None)
+    if size is None:
+        raise TraceError(f"{program.name} has no input {wrt!r}; it has {', '.join(array.name for array in program.inputs)}")
+
+    def page(*arguments: Any) -> list[Scalar]:
+        forward = _Forward({a.name: (_flat(x), [0.0] * a.size) for a, x in zip(program.inputs, arguments, strict=True)})
+        forward.run(program.line)
+        values = {node: pair[0] for node, pair in forward.values.items() if isinstance(pair, tuple)}
+        adjoints: dict[Symbol, Scalar] = {program.results[0]: 1.0}
+        found: list[Scalar] = [0.0] * size
+        for node in reversed(program.line):
+            adjoint = adjoints.get(node)
+            if adjoint is None or node.op in ("const", "lt", "le", "eq", "and", "or", "not"):
+                continue
+            if node.op == "input":
+                if node.payload[0] == wrt:
+                    found[node.payload[1]] = adjoint
+                continue
+            if node.op not in _PARTIALS:
+                raise TraceError(f"{program.name} contains a {node.op}: reverse derivatives are of straight lines; use `directional`")
+            partials = _PARTIALS[node.op](values[node], *(values[a] for a in node.args))
+            for argument, partial in zip(node.args, partials, strict=True):
+                share = partial * adjoint
+                adjoints[argument] = adjoints[argument] + share if argument in adjoints else share
+        return found
+
+    return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_gradient")
+
+
+def hessian(program: Program, wrt: str) -> Program:
+    """The second derivatives (n, n) of a program's single scalar output by one of its inputs: forward over reverse."""
+    reverse = gradient(program, wrt)
+    size = next(array.size for array in program.inputs if array.name == wrt)
+
+    def page(*arguments: Any) -> list[list[Scalar]]:
+        rows = []
+        for i in range(size):
+            rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
+            forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in zip(program.inputs, arguments, rates, strict=True)})
+            forward.run(reverse.line)
+            rows.append([forward.values[node][1] for node in reverse.results])
+        return rows
+
+    return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_hessian")
