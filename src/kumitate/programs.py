@@ -123,6 +123,11 @@ def _jacobian_rate(m: Mechanism, *, place: str) -> Traceable:
     return lambda q, v: kinematics.jacobian_rate(m.tree, q, v, at), _state(m)
 
 
+def _reach(m: Mechanism, *, place: str, points: Sequence[Sequence[float]]) -> Traceable:
+    at = _place(m, place)
+    return lambda q, direction: kinematics.reach(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
+
+
 def _center_of_mass(m: Mechanism) -> Traceable:
     return lambda q: kinematics.center_of_mass(m.tree, q), {"q": m.nq}
 
@@ -158,6 +163,7 @@ PROGRAMS: dict[str, Callable[..., Traceable]] = {
     "velocity": _velocity,
     "jacobian": _jacobian,
     "jacobian_rate": _jacobian_rate,
+    "reach": _reach,
     "center_of_mass": _center_of_mass,
     "momentum": _momentum,
     "energy": _energy,

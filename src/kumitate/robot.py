@@ -161,6 +161,14 @@ class Robot:
         """J̇ (..., 6, nv) while moving with v."""
         return self.compile("jacobian_rate", place=place)(self._coordinates(q), v)
 
+    def reach(self, q: Any, place: str, points: Any, direction: Any) -> np.ndarray:
+        """max d·p (...) over points p (m, 3) fixed on a body or frame, d = `direction` (..., 3) in the world [m].
+
+        Minus the height of the lowest point for d = (0, 0, −1). The points are compiled in: give the same ones for one kernel.
+        """
+        constants = tuple(tuple(float(x) for x in point) for point in np.asarray(points, dtype=float).reshape(-1, 3))
+        return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
+
     def center_of_mass(self, q: Any) -> np.ndarray:
         """The mass centre of all moving bodies (..., 3) [m]."""
         return self.compile("center_of_mass")(self._coordinates(q))
@@ -268,11 +276,12 @@ class Run(Result):
 
     def page(self, path: str | Path, *, fps: int = 50) -> Path:
         """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
-        from .view import page, panels, scene
+        from .view import page, scene
+        from .view.channels import channels_of
 
         samples = self._frames(fps)
         built = scene.build_scene(
-            self.mechanism, self.time[samples], self.poses(samples), panels.channels_of(self), title=self.mechanism.name,
+            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=self.mechanism.name,
             notes=self.audit.lines(),
         )  # fmt: skip
         return page.write_page(path, built)

@@ -4,8 +4,9 @@ from .configuration import difference, integrate, neutral, normalized, random_co
 from .jacobian import jacobian, jacobian_rate
 from .mass_center import center_of_mass, total_mass
 from .poses import link_poses, link_twists, place_pose, place_twist, world_velocity
+from .reach import reach
 
 __all__ = [
     "center_of_mass", "difference", "integrate", "jacobian", "jacobian_rate", "link_poses", "link_twists", "neutral",
-    "normalized", "place_pose", "place_twist", "random_coordinates", "rate", "total_mass", "world_velocity",
+    "normalized", "place_pose", "place_twist", "random_coordinates", "rate", "reach", "total_mass", "world_velocity",
 ]  # fmt: skip

@@ -153,6 +153,8 @@ def _unit(joint: str, which: str, axis: Sequence[float]) -> tuple[float, float, 
     length = float(np.linalg.norm((x, y, z)))
     if not np.isfinite(length) or length < 1e-12:
         raise ModelError(f"joint {joint!r}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
+    if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only stir its last bits
+        return x, y, z
     return x / length, y / length, z / length
 
 

@@ -135,7 +135,7 @@ def build_tree(mechanism: Mechanism) -> Tree:
         base = places[frame.body]
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
     tree = Tree(tuple(links), places, q_start, v_start)
-    _check_inertia(mechanism.name, tree)
+    _check_inertia(mechanism.source or mechanism.name, tree)
     return tree
 
 

@@ -135,6 +135,8 @@ def loop(
         The last carried value, and the `Stack` of what was kept (undefined for the passes that `while_` cut off).
     """
     scope = active_scope()
+    if count == 0:
+        return carry, Stack([], 0)
     if scope is None:
         kept: list[Any] = []
         for i in range(count):
