@@ -1,5 +1,6 @@
 """What a mechanism is, as frozen data."""
 
+from .edit import lock, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from .joints import (
     KINDS, Cylindrical, Fixed, Floating, FloatingEuler, JointKind, Planar, Prismatic, Revolute, Spherical, SphericalEuler,
@@ -13,5 +14,5 @@ from .tree import Link, Place, Tree
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Cylinder", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "Frame",
     "Geometry", "Joint", "JointKind", "Limits", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute",
-    "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "inward", "outward",
+    "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "inward", "lock", "outward", "without_friction",
 ]  # fmt: skip

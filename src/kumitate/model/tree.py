@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial import AxisTurn, DenseRotation, Inertia, Matrix3, RotationChain, Transform, Vector3, zxz_rotation
+from ..spatial import (
+    AxisTurn, DenseRotation, Inertia, Matrix3, Rotation, RotationChain, Transform, Vector3, identity_rotation, zxz_rotation,
+)  # fmt: skip
 from .joints import JointKind
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-__all__ = ["Link", "Place", "Tree", "build_tree"]
+__all__ = ["Link", "Place", "Tree", "alignment", "build_tree"]
 
 WORLD_LINK = -1
 
@@ -119,7 +121,7 @@ def build_tree(mechanism: Mechanism) -> Tree:
                 whole = links[parent.link].inertia + body_inertia.to_parent(places[joint.child].pose)
                 links[parent.link] = replace(links[parent.link], inertia=whole)
             continue
-        turn = _alignment(joint.axis, joint.second_axis)
+        turn = Transform(alignment(joint.axis, joint.second_axis))
         placement, extra = _placement(_numeric(at_joint @ turn), kind)
         X_BL = _numeric(turn @ extra)  # the same in F and M, so that it commutes with the joint's motion
         places[joint.child] = Place(len(links), _numeric(X_BL.inverse()))
@@ -139,21 +141,21 @@ def build_tree(mechanism: Mechanism) -> Tree:
     return tree
 
 
-def _alignment(axis: Sequence[float], second: Sequence[float] | None) -> Transform:
+def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation:
     """The rotation that takes z to `axis` (and y to `second`): the identity for z itself, the shortest turn otherwise."""
     z = np.asarray(axis)
     if second is not None:
         y = np.asarray(second)
         columns = np.column_stack([np.cross(y, z), y, z])
     elif z[2] > 1.0 - 1e-15:
-        return Transform()
+        return identity_rotation()
     elif z[2] < -1.0 + 1e-15:
         columns = np.diag([1.0, -1.0, -1.0])
     else:  # Rodrigues' formula about z × axis
         w = np.cross([0.0, 0.0, 1.0], z)
         skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
         columns = np.eye(3) + skew + skew @ skew / (1.0 + z[2])
-    return Transform(DenseRotation(Matrix3.of(columns.tolist())))
+    return DenseRotation(Matrix3.of(columns.tolist()))
 
 
 def _placement(X_PF: Transform, kind: JointKind) -> tuple[Transform, Transform]:

@@ -68,7 +68,8 @@ def quaternion_log(q: Sequence[Scalar]) -> Vector3:
     vector, w = Vector3(x, y, z) * sign, w * sign
     squared = vector.dot(vector)
     length = sqrt(maximum(squared, _TINY))
-    return vector * select(squared < _TINY, 2.0 / w, 2.0 * _arctan2(length, w) / length)
+    small = (2.0 - squared / (1.5 * w * w)) / w
+    return vector * select(squared < _TINY, small, 2.0 * _arctan2(length, w) / length)
 
 
 def quaternion_normalized(q: Sequence[Scalar]) -> list[Scalar]:

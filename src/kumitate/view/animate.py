@@ -24,7 +24,7 @@ PAUSE = 0.8
 
 def animate(
     result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
-    size: tuple[int, int] = (640, 480), *, progress: Callable[[int, int], None] | None = None, view: View | None = None,
+    size: tuple[int, int] = (640, 480), *, progress: Callable[[float], None] | None = None, view: View | None = None,
 ) -> Path:  # fmt: skip
     """Write a motion as an animated GIF that plays in real time, for ever.
 
@@ -33,7 +33,7 @@ def animate(
         times: of the poses, (m,) [s], rising.
         fps: pictures a second, up to 50 (viewers slow down what is faster).
         size: of a picture [pixels].
-        progress: called with the pictures drawn and their number.
+        progress: called with the fraction done after each picture.
         view: instead of square on to a motion in a plane, or else from above at a corner.
 
     Returns:
@@ -78,7 +78,7 @@ def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
 
 
 def _pictures(
-    stage: Stage, poses: np.ndarray, moments: np.ndarray, size: tuple[int, int], progress: Callable[[int, int], None] | None
+    stage: Stage, poses: np.ndarray, moments: np.ndarray, size: tuple[int, int], progress: Callable[[float], None] | None
 ) -> Iterator[Any]:
     """The pictures, all in the same 255 colours."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -97,9 +97,9 @@ def _pictures(
         _widen(axes, size)
         stage.draw(axes, X)
         if not stage.view.plane:
-            stage.triad(axes, X)
-        figure.text(0.025, 0.955, f"{moments[k]:.2f} s", fontsize=11, va="top")
-        figure.text(0.975, 0.955, stage.silhouettes.name, fontsize=11, va="top", ha="right", color=QUIET)
+            stage.triad(axes)
+        figure.text(0.025, 0.035, f"{moments[k]:.2f} s", fontsize=11)
+        figure.text(0.975, 0.035, stage.silhouettes.name, fontsize=11, ha="right", color=QUIET)
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
@@ -111,13 +111,13 @@ def _pictures(
     for k in range(len(poses)):
         yield Image.fromarray(drawn(k)).quantize(palette=palette, dither=Image.Dither.NONE)
         if progress is not None:
-            progress(k + 1, len(poses))
+            progress((k + 1) / len(poses))
 
 
 def _widen(axes: Any, size: tuple[int, int]) -> None:
     """Grow the window to the picture's proportions, so that what stands about it is drawn too."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    width, height = right - left, (top - bottom) * 1.12  # the words stand above
+    width, height = right - left, (top - bottom) * 1.12  # words stand below
     wanted = max(width / size[0], height / size[1])
     middle, center = 0.5 * (left + right), 0.5 * (bottom + top)
     axes.set_xlim(middle - 0.5 * wanted * size[0], middle + 0.5 * wanted * size[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,11 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
         axes = [made.add_subplot(cell) for cell in cells]
         for k, (place, panel) in enumerate(zip(axes, drawn, strict=True)):
             letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
-            _draw(place, result.time, panel, letter, legend=not (panel.by_joint and shared))
+            _draw(place, result.time, panel, letter, legend=not (panel.by_joint and panel.names == shared))
             if k // columns == rows - 1:
                 place.set_xlabel("Time [s]")
         if shared:
-            _shared_legend(made, next(place for place, panel in zip(axes, drawn, strict=True) if panel.by_joint), shared)
+            _shared_legend(made, next(place for place, panel in zip(axes, drawn, strict=True) if panel.names == shared), shared)
         made.align_ylabels(axes)
         return made
 
@@ -85,8 +86,6 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, *, legend: boo
         if len(time) == 1:
             style = {**style, "marker": "o", "markersize": 3}
         axes.plot(time, values[:, k], label=name, **style)
-    if len(panel.names) == 1 and panel.by_joint and legend:
-        legend = panel.names[0] not in ("", "joint")
     axes.set_ylabel(f"[{panel.unit}]" if panel.unit else "")
     axes.set_title(f"{letter} {panel.quantity}".strip(), loc="left", pad=4.0)
     if time[-1] > time[0]:
@@ -112,7 +111,10 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def _own_legend(axes: Any, panel: Panel) -> None:
-    """Above the axes, on the right of the letter, where it covers no curve."""
+    """Above the axes, on the right of the title, where it covers no curve; inside them where it would be too large."""
+    if len(panel.names) > 8:
+        axes.legend(loc="best", ncols=4, fontsize=5.0, frameon=True, framealpha=1.0, edgecolor="none", handlelength=1.1)
+        return
     many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=min(len(panel.names), 4), borderpad=0.1,
@@ -121,11 +123,10 @@ def _own_legend(axes: Any, panel: Panel) -> None:
 
 
 def _shared_names(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The joints' names, if more than one panel shows the same joints; else every panel keeps its own legend."""
-    sets = {panel.names for panel in panels if panel.by_joint}
-    most = max((names for names in sets), key=len, default=())
-    together = sum(panel.by_joint for panel in panels) > 1 and len(sets) == 1
-    return most if together or (len(sets) == 1 and len(most) > 4) else ()
+    """The joints' names that the panels share a legend of: those of more than one panel, or too many for a panel's own."""
+    sets = Counter(panel.names for panel in panels if panel.by_joint)
+    names = max(sets, key=lambda names: (len(names), sets[names]), default=())
+    return names if sets[names] > 1 or len(names) > 4 else ()
 
 
 def _legend_columns(names: Sequence[str], page_width: float) -> tuple[int, float]:

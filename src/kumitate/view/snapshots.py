@@ -51,8 +51,7 @@ def snapshots_figure(
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
     if count < 1:
         raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; ask for 1 or more")
-    moments = np.searchsorted(t, np.linspace(t[0], t[-1], count) - 1e-9 * (t[-1] - t[0]))
-    moments = np.unique(np.clip(moments, 0, len(t) - 1))
+    moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
     stage = Stage(mechanism, X, view)
     with print_style():
         return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments])
@@ -72,8 +71,8 @@ def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
         stage.frame(axes, X)
         stage.draw(axes, X)
         if k == 0:
-            stage.scale_bar(axes, X)
-            stage.triad(axes, X)
+            stage.scale_bar(axes)
+            stage.triad(axes, stage.free_corner(axes, [X]))
         axes.text(0.5, -0.02, f"{time:.2f} s", transform=axes.transAxes, ha="center", va="top", fontsize=8)
     return made
 
@@ -111,7 +110,8 @@ def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
     for k, X in enumerate(poses):
         age = 1.0 - (k + 1) / len(poses)
         stage.draw(axes, X, fade=0.82 * age, shadow=k == len(poses) - 1)
-    stage.scale_bar(axes, poses[0])
+    stage.scale_bar(axes)
+    stage.triad(axes, stage.free_corner(axes, list(poses)))
     text = f"{times[0]:g} s (pale) to {times[-1]:g} s" if len(times) > 1 else f"{times[0]:g} s"
     axes.text(0.5, -0.01, text, transform=axes.transAxes, ha="center", va="top", fontsize=8, color=QUIET)
     return made

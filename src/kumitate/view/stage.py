@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,37 +115,48 @@ class Stage:
             PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=3)
         )
 
-    def scale_bar(self, axes: Any, poses: np.ndarray) -> None:
+    def scale_bar(self, axes: Any) -> None:
         """A bar of a round length in the lower left corner."""
-        low, high = self.window(poses)
+        low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
         length = _round_length(max(0.25 * (high[0] - low[0]), min(0.15 * (high[1] - low[1]), 0.8 * (high[0] - low[0]))))
         start = low + 0.02 * (high - low)
         axes.plot([start[0], start[0] + length], [start[1]] * 2, color=INK, linewidth=1.2, solid_capstyle="butt", zorder=5)
         label = f"{length:g} m" if length >= 0.1 else f"{1000 * length:g} mm"
-        axes.annotate(
-            label,
-            start,
-            xytext=(0, 2.5),
-            textcoords="offset points",
-            ha="left",
-            va="bottom",
-            fontsize=7,
-            zorder=5,
-            annotation_clip=False,
-        )
+        words = {"xytext": (0, 2.5), "textcoords": "offset points", "fontsize": 7, "annotation_clip": False}
+        axes.annotate(label, start, ha="left", va="bottom", zorder=5, **words)
 
-    def triad(self, axes: Any, poses: np.ndarray) -> None:
-        """The world's axes, small, in the upper left corner: which way the picture looks."""
-        low, high = self.window(poses)
-        length = 0.13 * min(float((high - low).max()), 1.6 * float((high - low).min()))
-        tips = length * self.view.axes[:2].T
-        aside, down = max(0.0, -tips[:, 0].min()), max(0.0, tips[:, 1].max())
-        base = np.array([low[0] + 0.6 * length + aside, high[1] - 0.5 * length - down])
+    def triad(self, axes: Any, corner: tuple[int, int] = (0, 1), length: float = 18.0) -> None:
+        """The world's axes, `length` points long, in a corner (0 or 1 from the left, 0 or 1 from below)."""
+        center, unit = self._corner(axes, corner)
+        tips = length * unit * self.view.axes[:2].T
+        base = center - 0.5 * (tips.min(axis=0) + tips.max(axis=0))
         for name, tip in zip("xyz", tips, strict=True):
-            if np.linalg.norm(tip) > 0.1 * length:
+            far = float(np.linalg.norm(tip))
+            if far > 0.1 * length * unit:
                 axes.plot(*np.column_stack([base, base + tip]), color=QUIET, linewidth=0.8, zorder=5)
-                at = base + tip * (1.0 + 0.32 * length / np.linalg.norm(tip))
+                at = base + tip * (1.0 + 6.0 * unit / far)
                 axes.text(*at, name, fontsize=7, fontstyle="italic", color=QUIET, ha="center", va="center", zorder=5)
+
+    def free_corner(self, axes: Any, poses: Sequence[np.ndarray]) -> tuple[int, int]:
+        """The corner that these postures leave most free; not the lower left, where the scale is."""
+        edges = []
+        for outline in (outline for X in poses for outline in self.silhouettes.outlines(X)):
+            steps = np.linspace(0.0, 1.0, 12)[:, None, None]
+            edges.append((outline.points + steps * (np.roll(outline.points, 1, axis=0) - outline.points)).reshape(-1, 2))
+        points = np.concatenate(edges)
+        taken = {}
+        for corner in ((0, 1), (1, 1), (1, 0)):
+            center, unit = self._corner(axes, corner)
+            taken[corner] = int((np.abs(points - center).max(axis=1) < 20.0 * unit).sum())
+        return min(taken, key=lambda corner: taken[corner])
+
+    def _corner(self, axes: Any, corner: tuple[int, int]) -> tuple[np.ndarray, float]:
+        """The middle of a corner of the axes [m] and how many metres a point of type is."""
+        low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
+        place = axes.get_position()
+        points = 72.0 * np.array([place.width, place.height]) * axes.figure.get_size_inches()
+        unit = float(((high - low) / points).max())
+        return low + 20.0 * unit + np.array(corner) * (high - low - 40.0 * unit), unit
 
     def _color(self, outline: Outline) -> Any:
         if outline.body < 0:

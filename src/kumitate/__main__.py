@@ -1,0 +1,5 @@
+"""`python -m kumitate` is the command `kumitate`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,69 @@
+"""The verbs, and what happens when one fails."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from cyclopts import App, CycloptsError
+
+from ..errors import DivergenceError, KumitateError
+from .report import complain, print_json
+
+__all__ = ["app", "run"]
+
+_VERBS = {
+    "simulate": "Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.",
+    "info": "Say what a mechanism consists of.",
+    "plot": "Draw a result again without simulating: the last one, or a file's.",
+    "examples": "List the examples, or run one with all its figures.",
+    "version": "Print the version.",
+}
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__
+
+
+app = App(
+    name="kumitate",
+    help="Simulate mechanisms made of rigid bodies, joints, loops and contacts.",
+    version=_version,
+    result_action="return_value",
+)
+for _verb, _what in _VERBS.items():
+    app.command(f"kumitate.cli.{_verb}:{_verb}", name=_verb, help=_what)  # loaded when it is called
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command. Returns the exit code.
+
+    With --json, an error too is one object on standard output: {"error": {"kind": ..., "message": ...}}.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: complain(str(message), what="warning")
+        try:
+            app(arguments, exit_on_error=False)
+        except CycloptsError as error:  # printed by cyclopts, with what was meant
+            return _failed(arguments, error, code=2)
+        except KumitateError as error:
+            complain(str(error))
+            if isinstance(error, DivergenceError) and error.result is None:
+                complain("nothing of the run could be kept", what="note")
+            return _failed(arguments, error, code=1)
+        except OSError as error:
+            complain(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+            return _failed(arguments, error, code=1)
+        except KeyboardInterrupt:
+            complain("stopped", what="note")
+            return 130
+    return 0
+
+
+def _failed(arguments: list[str], error: Exception, code: int) -> int:
+    if "--json" in arguments:
+        print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
+    sys.stdout.flush()
+    return code

@@ -1,0 +1,49 @@
+"""kumitate examples"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..study import catalogue
+from . import folder as runs
+from .options import AsJson, Formats, Out
+from .report import print_json, print_table, progress
+from .simulate import finish
+
+__all__ = ["examples"]
+
+
+def examples(
+    name: Annotated[str | None, Parameter(help="The example to run; without it, all are listed.")] = None,
+    /,
+    *,
+    formats: Formats = "pdf,png",
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the examples, or run one with all its figures."""
+    if name is not None:
+        _run(name, formats, out, as_json)
+        return
+    known = catalogue.examples().values()
+    if as_json:
+        print_json({"examples": [{"name": ex.name, "title": ex.title, "rows": ex.rows, "summary": ex.summary} for ex in known]})
+        return
+    print_table(("example", "rows", "what"), [(ex.name, ", ".join(ex.rows), ex.title) for ex in known])
+
+
+def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
+    from .. import open as reopen
+    from ..simulate.archive import save
+    from .drawing import formats_of
+
+    wanted = formats_of(formats)
+    example = catalogue.example(name)
+    with progress(example.title):
+        result = example.run()
+    folder = runs.make(example.name, out)
+    # Examples live below robot.py and give plain results; re-opened, they can be drawn.
+    saved = save(result, runs.result_file(folder))
+    finish(example.name, reopen(saved), saved, gif=True, formats=wanted, as_json=as_json)

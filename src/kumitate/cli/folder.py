@@ -1,0 +1,56 @@
+"""The folder that a run leaves: which files it holds, and where the last one is."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import InputError
+
+__all__ = ["DRAWINGS", "RESULTS", "RUNS", "clear_drawings", "latest", "make", "result_file"]
+
+#: Where runs go unless told otherwise.
+RUNS = Path("kumitate-runs")
+#: A result's name, by how it is written.
+RESULTS = ("result.h5", "result.npz")
+#: What is drawn of a result, without suffix.
+DRAWINGS = ("graphs", "snapshots", "motion", "page")
+SUFFIXES = (".pdf", ".png", ".eps", ".svg", ".gif", ".html")
+
+
+def make(name: str, out: Path | None) -> Path:
+    """The folder for a run of the mechanism `name`, made if it is missing: `out`, or one below `RUNS`."""
+    folder = out if out is not None else RUNS / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def result_file(folder: Path) -> Path:
+    """Where the result goes: HDF5 where h5py is installed, .npz otherwise."""
+    return folder / (RESULTS[0] if find_spec("h5py") else RESULTS[1])
+
+
+def clear_drawings(folder: Path, keep: Path) -> None:
+    """Remove what older results left in the folder: it would pass for the result `keep`'s."""
+    for path in folder.iterdir():
+        older_drawing = path.stem in DRAWINGS and path.suffix in SUFFIXES
+        if older_drawing or (path.name in RESULTS and path != keep):
+            path.unlink()
+
+
+def latest(place: Path | None) -> Path:
+    """The result to open: the file `place`, the newest in the folder `place`, or the newest below `RUNS`.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if place is not None and not place.is_dir():
+        if not place.exists():
+            raise InputError(f"{place}: there is no such file; `kumitate simulate` writes results below {RUNS}/")
+        return place
+    patterns = RESULTS if place is not None else tuple(f"*/{name}" for name in RESULTS)
+    found = [path for pattern in patterns for path in (place or RUNS).glob(pattern)]
+    if not found:
+        raise InputError(f"{place or RUNS}: there is no result here yet; run `kumitate simulate pa10`, or name a result's file")
+    return max(found, key=lambda path: path.stat().st_mtime)

@@ -1,0 +1,35 @@
+"""kumitate plot"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from . import folder as runs
+from .drawing import draw, formats_of
+from .options import AsJson, Formats, Gif, Out
+from .simulate import report
+
+__all__ = ["plot"]
+
+
+def plot(
+    file: Annotated[Path | None, Parameter(help="A result's file or its folder; without it, the last result.")] = None,
+    /,
+    *,
+    gif: Gif = False,
+    formats: Formats = "pdf,png",
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a result again without simulating: the last one, or a file's."""
+    from .. import open as reopen
+
+    wanted = formats_of(formats)
+    source = runs.latest(file)
+    result = reopen(source)
+    folder = source.parent if out is None else runs.make(result.mechanism.name, out)
+    files = {source.name: source, **draw(result, folder, gif=gif, formats=wanted)}
+    report(result.mechanism.name, result, folder, files, as_json=as_json)

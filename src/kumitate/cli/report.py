@@ -1,0 +1,83 @@
+"""What the command line says: answers on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["complain", "print_facts", "print_json", "print_table", "progress", "shown"]
+
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print one object for machines. Numbers that JSON lacks (nan, inf) become null."""
+    sys.stdout.write(json.dumps(_plain(answer), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def complain(message: str, what: str = "error") -> None:
+    """Print a message on standard error."""
+    Console(stderr=True, soft_wrap=True).print(f"[{_COLOURS[what]}]{what}:[/] {escape(message)}", highlight=False)
+
+
+def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """Print a short table of two columns: what, and its value."""
+    table = Table(title=escape(title), title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(escape(name), escape(value))
+    Console().print(table)
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a table with a header."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in columns:
+        table.add_column(escape(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    console = Console()
+    console.print()
+    console.print(table)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on standard error, where that is a terminal; gives the function that takes the fraction done, 0 to 1."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(escape(what), total=1.0)
+        yield lambda fraction: bar.update(task, completed=min(max(float(fraction), 0.0), 1.0))
+
+
+def shown(path: Path) -> str:
+    """A path as people like to read it: relative to the working folder where it lies below."""
+    full = path.resolve()
+    return str(full.relative_to(Path.cwd())) if full.is_relative_to(Path.cwd()) else str(full)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        return _plain(value.tolist())
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value

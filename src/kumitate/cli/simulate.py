@@ -1,0 +1,96 @@
+"""kumitate simulate"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ..errors import DivergenceError, InputError
+from . import folder as runs
+from .drawing import draw, formats_of
+from .options import AsJson, FloatingBase, Formats, Gif, Out, RobotName
+from .posture import with_values
+from .report import complain, print_facts, print_json, progress, shown
+
+if TYPE_CHECKING:
+    from ..robot import Run
+
+__all__ = ["finish", "simulate"]
+
+#: Simulated time for mechanisms that do not come with their own [s].
+DURATION = 10.0
+
+
+def simulate(
+    robot: RobotName,
+    /,
+    *,
+    duration: Annotated[float | None, Parameter(help="Simulated time [s]; a sample's own, else 10.")] = None,
+    step: Annotated[float, Parameter(help="Between the times that are kept, and of the integrator [s].")] = 1e-3,
+    integrator: Annotated[str, Parameter(help="Its name.")] = "rkf45",
+    floating_base: FloatingBase = False,
+    q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,
+    v: Annotated[str | None, Parameter(help="Initial velocities, likewise.")] = None,
+    gif: Gif = False,
+    formats: Formats = "pdf,png",
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder."""
+    from .. import load
+    from .. import simulate as run
+    from ..model.samples import SAMPLES
+
+    wanted = formats_of(formats)
+    for option, value in (("--duration", duration), ("--step", step)):
+        if value is not None and not 0.0 < value < float("inf"):
+            raise InputError(f"{option} {value}: must be a time above 0 s")
+    machine = load(robot, floating_base=floating_base)
+    usual_q, usual_v = (list(part) for part in machine.start)
+    mechanism = machine.mechanism
+    q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
+    v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
+    name = Path(robot).stem if Path(robot).exists() else robot
+    own = SAMPLES[robot].duration if robot in SAMPLES else DURATION
+    try:
+        with progress(f"simulating {name}") as done:
+            result = run(
+                machine, q0, v0, duration=own if duration is None else duration, step=step, integrator=integrator, progress=done
+            )
+    except DivergenceError as error:
+        if error.result is not None:
+            kept = runs.result_file(runs.make(name, out))
+            error.result.save(kept)  # type: ignore[attr-defined]
+            complain(f"what was simulated up to there is in {shown(kept)}; `kumitate plot` draws it", what="note")
+        raise
+    saved = runs.result_file(runs.make(name, out))
+    result.save(saved)
+    finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
+
+
+def finish(name: str, result: Run, saved: Path, *, gif: bool, formats: tuple[str, ...], as_json: bool) -> None:
+    """Draw a fresh result into the folder where it is saved, and say how it went."""
+    folder = saved.parent
+    runs.clear_drawings(folder, keep=saved)
+    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats)}
+    report(name, result, folder, files, as_json=as_json)
+
+
+def report(name: str, result: Run, folder: Path, files: dict[str, Path], *, as_json: bool) -> None:
+    """Say how a run went and where its files are."""
+    if as_json:
+        where = {key: path.resolve() for key, path in files.items()}
+        total = result.energy.total
+        energy = {"initial": total[0], "final": total[-1], "drift": result.audit.energy_drift}
+        answer = {"name": name, "folder": folder.resolve(), "files": where, "settings": result.settings}
+        print_json({**answer, "energy": energy, "audit": result.audit.as_dict()})
+        return
+    time = f"{result.time[0]:g} to {result.time[-1]:g} s, {len(result.time)} times"
+    facts = [("simulated", time), *(("", line) for line in result.audit.lines())]
+    page = files.get("page.html")
+    others = ", ".join(key for key in files if key != "page.html")
+    facts += [("folder", f"{shown(folder)}  ({others})")]
+    facts += [("open this", shown(page))] if page else []
+    print_facts(name, facts)

@@ -1,0 +1,18 @@
+"""kumitate version"""
+
+from __future__ import annotations
+
+from .options import AsJson
+from .report import print_json
+
+__all__ = ["version"]
+
+
+def version(*, as_json: AsJson = False) -> None:
+    """Print the version."""
+    from .. import __version__
+
+    if as_json:
+        print_json({"kumitate": __version__})
+    else:
+        print(__version__)

@@ -1,0 +1,44 @@
+"""Mechanisms from mechanisms: what users change of a model that they loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..errors import ModelError
+from ..spatial import Transform
+from .mechanism import Mechanism
+from .parts import Joint
+from .tree import alignment
+
+__all__ = ["lock", "without_friction"]
+
+
+def lock(mechanism: Mechanism, joints: Mapping[str, Sequence[float]] | Sequence[str]) -> Mechanism:
+    """The mechanism with some joints fixed: at the coordinates given by name, or at their neutral ones.
+
+    Raises:
+        ModelError: if a name is no joint's, or a joint is given the wrong number of coordinates.
+    """
+    known = {joint.name for joint in mechanism.joints}
+    for name in joints:
+        if name not in known:
+            raise ModelError(f"{mechanism.name}: there is no joint {name!r} to lock; there are {', '.join(sorted(known))}")
+    at = joints if isinstance(joints, Mapping) else {}
+    changed = tuple(_locked(joint, at.get(joint.name)) if joint.name in joints else joint for joint in mechanism.joints)
+    return replace(mechanism, joints=changed)
+
+
+def _locked(joint: Joint, q: Sequence[float] | None) -> Joint:
+    kind = joint.kind
+    values = kind.neutral() if q is None else [float(x) for x in q]  # type: ignore[union-attr]
+    if len(values) != kind.nq:  # type: ignore[union-attr]
+        raise ModelError(f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {kind.nq}")  # type: ignore[union-attr]
+    A = Transform(alignment(joint.axis, joint.second_axis))
+    held = joint.pose @ A @ kind.transform(values) @ A.inverse()  # type: ignore[union-attr]
+    return Joint(joint.name, "fixed", joint.parent, joint.child, held.dense())
+
+
+def without_friction(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with frictionless, undamped joints."""
+    return replace(mechanism, joints=tuple(replace(joint, damping=0.0, friction=0.0) for joint in mechanism.joints))

@@ -1,0 +1,137 @@
+"""What a run says about itself: whether energy, quaternions and limits were kept, and what the run cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model import Mechanism
+from .columns import joint_columns
+
+__all__ = ["Audit", "LimitPassed", "limits_passed", "quaternion_error"]
+
+
+class LimitPassed(NamedTuple):
+    """A limit that a joint passed.
+
+    Attributes:
+        joint: name of the degree of freedom, as in `Mechanism.v_names`.
+        time: when it was passed first [s].
+        excess: by how much at most over the run [the unit of the quantity].
+        quantity: "position", "velocity" or "effort".
+    """
+
+    joint: str
+    time: float
+    excess: float
+    quantity: str = "position"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The account of a run.
+
+    Attributes:
+        energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
+        work: done on the mechanism by controllers, applied wrenches and damping over the run [J].
+        quaternion_error: max |1 − |q|| over all quaternions and times.
+        limits_passed: the limits of joints that were passed; the motion is not stopped there.
+        loop_error: largest residual of the loop constraints over the run [m or rad]; None without loops.
+        notes: sentences for people, such as a change of method on the way.
+        steps, rejected_steps: of the integrator.
+        wall_time: that the run took [s].
+    """
+
+    energy_drift: float = 0.0
+    work: float = 0.0
+    quaternion_error: float = 0.0
+    limits_passed: tuple[LimitPassed, ...] = ()
+    loop_error: float | None = None
+    notes: tuple[str, ...] = ()
+    steps: int = 0
+    rejected_steps: int = 0
+    wall_time: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("energy_drift", "work", "quaternion_error", "wall_time"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
+        object.__setattr__(self, "limits_passed", passed)
+        object.__setattr__(self, "notes", tuple(str(note) for note in self.notes))
+
+    def lines(self) -> list[str]:
+        """The account, a line an entry, for people."""
+        rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
+        lines = [
+            f"energy balance kept to {self.energy_drift:.3g} J",
+            f"work of controllers, wrenches and damping {self.work:.6g} J",
+            f"quaternions of unit length to {self.quaternion_error:.3g}",
+        ]
+        if self.loop_error is not None:
+            lines.append(f"loops closed to {self.loop_error:.3g}")
+        lines.append(f"{self.steps} steps{rejected}, {self.wall_time:.3g} s")
+        for item in self.limits_passed:
+            lines.append(f"limit passed: {item.joint}, {item.quantity}, from t = {item.time:.6g} s, by up to {item.excess:.4g}")
+        return [*lines, *self.notes]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The account as plain data."""
+        return {**asdict(self), "limits_passed": [item._asdict() for item in self.limits_passed], "notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Audit:
+        """The account that `as_dict` gave."""
+        passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
+        return cls(**{**data, "limits_passed": passed})
+
+
+def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
+    """max |1 − |quaternion|| over all quaternions of q, shape (n, nq)."""
+    worst = 0.0
+    for _, kind, columns, _ in joint_columns(mechanism):
+        parts = [columns.start + k for k, name in enumerate(kind.coordinates) if name in ("qx", "qy", "qz", "qw")]
+        if parts:
+            worst = max(worst, float(np.abs(1.0 - np.linalg.norm(q[:, parts], axis=1)).max(initial=0.0)))
+    return worst
+
+
+def limits_passed(
+    mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
+) -> tuple[LimitPassed, ...]:
+    """Which limits of joints a motion passes.
+
+    Args:
+        time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
+
+    Position limits are checked where coordinates and degrees of freedom go together one by one (not for quaternions).
+    """
+    passed: list[LimitPassed] = []
+    for joint, kind, q_columns, v_columns in joint_columns(mechanism):
+        for k, limit in enumerate(joint.limits):
+            dof = v_columns.start + k
+            excesses: dict[str, np.ndarray | None] = {
+                "position": _outside(q[:, q_columns.start + k], limit.lower, limit.upper) if kind.nq == kind.nv else None,
+                "velocity": _outside(v[:, dof], _negative(limit.velocity), limit.velocity),
+                "effort": _outside(tau[:, dof], _negative(limit.effort), limit.effort),
+            }
+            for quantity, excess in excesses.items():
+                if excess is not None and (excess > 0.0).any():
+                    first = float(time[int(np.argmax(excess > 0.0))])
+                    passed.append(LimitPassed(mechanism.v_names[dof], first, float(np.nanmax(excess)), quantity))
+    return tuple(passed)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+def _outside(values: np.ndarray, lower: float | None, upper: float | None) -> np.ndarray | None:
+    """How far the values are outside of the limits; None where there are none."""
+    if lower is None and upper is None:
+        return None
+    below = -np.inf if lower is None else lower - values
+    above = -np.inf if upper is None else values - upper
+    return np.maximum(below, above)

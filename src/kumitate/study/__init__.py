@@ -1,0 +1,1 @@
+"""Studies: the papers' rows, the examples that reproduce them, sweeps and benchmarks."""

@@ -1,0 +1,1 @@
+"""The examples, one a module: each offers `EXAMPLE`, which the catalogue collects."""
