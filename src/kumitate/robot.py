@@ -255,7 +255,7 @@ class Run(Result):
         return archive.save(self, path)
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
-        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.plot`."""
+        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.figures.plot`."""
         from .view import figures
 
         return figures.plot(self, path, panels, degrees=degrees)
@@ -264,8 +264,9 @@ class Run(Result):
         """Draws the mechanism at `count` times, as one picture."""
         from .view import snapshots
 
-        samples = np.linspace(0, len(self) - 1, count).round().astype(int)
-        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path)
+        # more poses than pictures: the common window and the plane of the motion are found from all of them
+        samples = np.unique(np.linspace(0, len(self) - 1, 10 * count).round().astype(int))
+        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
 
     def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
         """Draws an animated GIF in real time; needs no display."""

@@ -37,7 +37,7 @@ def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> l
     x = list(right)
     for k in reversed(range(n)):
         inverse[k] = 1.0 / L[k][k]
-        for i in range(k):
+        for i in reversed(range(k)):  # each row before it is overwritten
             if L[k][i].__class__ is float and L[k][i] == 0.0:
                 continue
             factor = L[k][i] * inverse[k]

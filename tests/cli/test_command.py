@@ -1,0 +1,168 @@
+"""The command line, as a user meets it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kumitate
+from kumitate.cli import folder as runs
+from kumitate.cli.app import run
+from kumitate.cli.posture import with_values
+from kumitate.errors import InputError
+
+
+def command(*arguments, cwd):
+    """Run the command in a process of its own."""
+    env = {**os.environ, "PYTHONPATH": str(Path(kumitate.__file__).parents[1])}
+    call = [sys.executable, "-m", "kumitate", *arguments]
+    return subprocess.run(call, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A short run of the pendulum: its answer, and the folder it was started in."""
+    place = tmp_path_factory.mktemp("run")
+    answer = command("simulate", "pendulum", "--duration", "0.2", "--formats", "png", "--json", cwd=place)
+    assert answer.returncode == 0, answer.stderr
+    return answer, place
+
+
+@pytest.mark.row("T-5.1")
+def test_simulate_leaves_data_graphs_and_a_page(ran):
+    answer, place = ran
+    said = json.loads(answer.stdout)
+    folder = place / "kumitate-runs" / "pendulum"
+    assert Path(said["folder"]) == folder.resolve()
+    assert (
+        {path.name for path in folder.iterdir()}
+        == {"result.h5", "graphs.png", "snapshots.png", "page.html"}
+        == set(said["files"])
+    )
+    assert said["settings"]["duration"] == 0.2
+    assert abs(said["energy"]["final"] - said["energy"]["initial"]) < 1e-6
+
+
+@pytest.mark.row("T-5.1")
+def test_plot_reopens_the_last_result_without_simulating(ran):
+    _, place = ran
+    data = place / "kumitate-runs" / "pendulum" / "result.h5"
+    before = data.read_bytes()
+    answer = command("plot", "--formats", "svg", "--json", cwd=place)
+    assert answer.returncode == 0, answer.stderr
+    assert (data.parent / "graphs.svg").exists()
+    assert data.read_bytes() == before
+
+
+def test_people_are_told_how_it_went_and_where_it_is(ran, monkeypatch, capsys):
+    _, place = ran
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["plot", "kumitate-runs/pendulum", "--formats", ""]) == 0
+    said = capsys.readouterr().out
+    assert "energy" in said
+    assert "kumitate-runs/pendulum/page.html" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["simulat", "pa10"], "simulate"),
+        (["simulate", "pa10", "--duraton", "3"], "--duration"),
+        (["info"], "ROBOT"),
+        (["simulate", "pa10", "--duration", "long"], "--duration"),
+    ],
+)
+def test_usage_errors_say_what_was_meant(arguments, meant, capsys):
+    assert run(arguments) == 2
+    assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["simulate", "pa1"], "pa10"),
+        (["info", "planar_3rr"], "planar_3r"),
+        (["examples", "no-such-example"], "no example 'no-such-example'"),
+        (["simulate", "pendulum", "--duration", "-1"], "--duration"),
+        (["simulate", "pendulum", "--integrator", "rk45"], "rkf45"),
+        (["simulate", "pendulum", "--q", "nobody=1"], "nobody"),
+        (["simulate", "pendulum", "--formats", "bmp"], "bmp"),
+        (["info", "no/such/robot.urdf"], "no/such/robot.urdf"),
+        (["plot", "nothing.h5"], "nothing.h5"),
+    ],
+)
+def test_errors_are_a_message_without_a_traceback(arguments, words, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 1
+    said = capsys.readouterr()
+    assert words in said.err
+    assert "Traceback" not in said.err
+    assert not said.out
+
+
+def test_an_error_is_one_object_too(capsys):
+    assert run(["info", "planar_3rr", "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert "planar_3r" in error["message"]
+
+
+def test_info_counts(capsys):
+    assert run(["info", "pa10", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    moving = [joint for joint in facts["joints"] if joint["kind"] == "revolute"]
+    assert (facts["nq"], facts["nv"], len(moving)) == (7, 7, 7)
+    assert facts["mass"] == pytest.approx(9.78 + 8.41 + 3.52 + 4.31 + 3.45 + 1.46 + 0.24)
+
+
+def test_info_is_readable(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    assert run(["info", "pa10"]) == 0
+    said = capsys.readouterr().out
+    assert "nq = 7" in said
+    assert "revolute" in said
+
+
+def test_examples_are_listed(capsys):
+    assert run(["examples", "--json"]) == 0
+    assert "examples" in json.loads(capsys.readouterr().out)
+
+
+def test_version(capsys):
+    assert run(["version"]) == 0
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*\n", capsys.readouterr().out)
+
+
+def test_values_by_name():
+    assert with_values("b = 90deg, a=-2e-1", "--q", ("a", "b", "c"), (0, 0, 5)) == pytest.approx(
+        [-0.2, 1.5707963267948966, 5.0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("a", "name=value"), ("a=x", "not a number"), ("a=nan", "finite"), ("angle=1", "There are a, b")]
+)
+def test_values_that_make_no_sense(text, words):
+    with pytest.raises(InputError, match=words):
+        with_values(text, "--q", ("a", "b"), (0.0, 0.0))
+
+
+def test_a_new_run_leaves_no_drawing_of_an_older_one(tmp_path):
+    for name in ("motion.gif", "graphs.eps", "result.npz", "result.h5", "notes.txt"):
+        (tmp_path / name).touch()
+    runs.clear_drawings(tmp_path, keep=tmp_path / "result.h5")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "result.h5"]
+
+
+def test_the_last_result_is_the_newest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="kumitate simulate"):
+        runs.latest(None)
+    folder = runs.make("a b/c", None)
+    assert folder.name == "a-b-c"
+    (folder / "result.npz").touch()
+    assert runs.latest(None).resolve() == (folder / "result.npz").resolve()

@@ -1,0 +1,226 @@
+"""Random mechanisms, states and shapes of error bounds, shared by the tests.
+
+Everything is drawn from a seed, so that a failing test's name says how to repeat it: `random_case(7)`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kumitate.kinematics import link_poses, place_pose
+from kumitate.model import KINDS, Body, Frame, Joint, JointKind, Mechanism
+from kumitate.spatial import Transform, pose
+
+EPS = float(np.finfo(float).eps)
+MOVING = tuple(name for name, kind in KINDS.items() if kind.nv)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism in a state: coordinates, velocities, forces of the drives, and accelerations of no relation to them."""
+
+    mechanism: Mechanism
+    q: list[float]
+    v: list[float]
+    tau: list[float]
+    a: list[float]
+
+    @property
+    def n(self) -> int:
+        """What rounding errors grow with: the number of joints and degrees of freedom."""
+        return len(self.mechanism.joints) + self.mechanism.nv
+
+
+# --- drawing ----------------------------------------------------------------------------------------------------------
+def random_rotation(rng: np.random.Generator) -> np.ndarray:
+    """A rotation matrix, uniform over all orientations."""
+    x, y, z, w = (part := rng.normal(size=4)) / np.linalg.norm(part)
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + 2.0 * w * K + 2.0 * K @ K
+
+
+def random_pose(rng: np.random.Generator) -> Transform:
+    """A pose within ±0.5 m; one in four along the axes of the parent, as most real ones are."""
+    xyz = rng.uniform(-0.5, 0.5, 3)
+    if rng.random() < 0.25:
+        return pose(xyz, rng.choice([0.0, 0.5, 1.0, -0.5], 3) * math.pi)
+    return pose(xyz, matrix=random_rotation(rng).tolist())
+
+
+def random_body(rng: np.random.Generator, name: str) -> Body:
+    """A body that could exist: six point masses make the inertia, so that the triangle inequality holds."""
+    points, masses = rng.normal(scale=0.15, size=(6, 3)), rng.uniform(0.05, 0.5, 6)
+    center = masses @ points / masses.sum()
+    arms = points - center
+    inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True))
+    return Body(name, masses.sum(), center, inertia)
+
+
+def random_axes(rng: np.random.Generator) -> tuple[list[float], list[float]]:
+    """Two directions at right angles; often along coordinates, which is a case of its own."""
+    if rng.random() < 0.5:
+        first, second = rng.choice(3, 2, replace=False)
+        return (np.eye(3)[first] * rng.choice([1.0, -1.0])).tolist(), (np.eye(3)[second] * rng.choice([1.0, -1.0])).tolist()
+    columns = random_rotation(rng).T
+    return columns[0].tolist(), columns[1].tolist()
+
+
+def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, child: str, *, passive: bool = True) -> Joint:
+    """A joint of this kind; `passive` gives it armature, damping and dry friction."""
+    nv = KINDS[kind].nv
+    axis, second = random_axes(rng)
+    drive = {key: rng.uniform(0.0, 0.2, nv) * rng.integers(0, 2, nv) for key in ("armature", "damping", "friction")}
+    return Joint(name, kind, parent, child, random_pose(rng), axis, second, **(drive if passive else {}))
+
+
+def random_mechanism(
+    rng: np.random.Generator, kinds: Sequence[str], *, chain: bool = False, passive: bool = True, root: str | None = None
+) -> Mechanism:
+    """Bodies b0, b1, … carried by joints j0, j1, … of these kinds, as a tree (or a chain), with a frame f0, f1, … on each.
+
+    Args:
+        rng: where everything is drawn from.
+        kinds: of the joints.
+        chain: whether each body is carried by the one before; otherwise by any of them, or by the world.
+        passive: whether joints have armature, damping and friction; a free root (`root`) never has.
+        root: the kind of an additional joint that alone hangs on the world, carrying the body "root".
+    """
+    joints, bodies, carriers = [], [], ["world"]
+    if root is not None:
+        joints.append(random_joint(rng, "base", root, "world", "root", passive=False))
+        bodies.append(random_body(rng, "root"))
+        carriers = ["root"]
+    for i, kind in enumerate(kinds):
+        parent = carriers[-1] if chain else str(rng.choice(carriers))
+        joints.append(random_joint(rng, f"j{i}", kind, parent, f"b{i}", passive=passive))
+        bodies.append(random_body(rng, f"b{i}"))
+        carriers.append(f"b{i}")
+    frames = tuple(Frame(f"f{i}", f"b{i}", random_pose(rng)) for i in range(len(kinds)))
+    gravity = (1.3, -0.7, -9.81)  # along no axis, so that no component is tested by zero
+    return Mechanism("random", tuple(bodies), tuple(joints), frames=frames, gravity=gravity)
+
+
+def random_kinds(rng: np.random.Generator, count: int) -> list[str]:
+    """Kinds of joints, at least one of which moves."""
+    kinds = [str(kind) for kind in rng.choice(list(KINDS), count)]
+    kinds[int(rng.integers(count))] = str(rng.choice(MOVING))
+    return kinds
+
+
+def random_coordinates(mechanism: Mechanism, rng: np.random.Generator) -> list[float]:
+    """Coordinates (nq), away from where angles are singular: there M is, and no bound by rounding holds."""
+    q: list[float] = []
+    for link in mechanism.tree.links:
+        part = link.kind.random(rng)
+        while link.kind.singularity(part) < 0.3:
+            part = link.kind.random(rng)
+        q += part
+    return q
+
+
+def random_state(mechanism: Mechanism, rng: np.random.Generator) -> Case:
+    """The mechanism in a random state."""
+    v, tau, a = (rng.normal(size=mechanism.nv).tolist() for _ in range(3))
+    return Case(mechanism, random_coordinates(mechanism, rng), v, tau, a)
+
+
+def random_case(seed: int, *, chain: bool | None = None, passive: bool = True, root: str | None = None) -> Case:
+    """A mechanism of 1 to 12 bodies with joints of any kinds, in a random state; every other seed is a chain."""
+    rng = np.random.default_rng(seed)
+    kinds = random_kinds(rng, int(rng.integers(1, 13)))
+    chain = seed % 2 == 1 if chain is None else chain
+    return random_state(random_mechanism(rng, kinds, chain=chain, passive=passive, root=root), rng)
+
+
+def every_kind(seed: int) -> Case:
+    """One joint of every kind in one tree."""
+    rng = np.random.default_rng(seed)
+    return random_state(random_mechanism(rng, rng.permutation(list(KINDS)).tolist()), rng)
+
+
+def seeds(count: int) -> dict:
+    """Arguments of `pytest.mark.parametrize` over seeds, named in the test's id."""
+    return {"argnames": "seed", "argvalues": range(count), "ids": lambda seed: f"seed{seed}"}
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+def agree(actual: object, expected: object, n: int, *, scale: float | None = None, condition: float = 1.0) -> None:
+    """Fails unless two arrays agree up to rounding.
+
+    Each of n joints adds some tens of operations on numbers no larger than `scale` (by default the largest entry of what is
+    compared, at least 1), each wrong by at most ε, and solving with a matrix multiplies that by its condition number: the bound
+    is 64·ε·n·scale·condition.
+    """
+    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    assert actual.shape == expected.shape
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)), 0.0 if scale is None else scale)
+    bound = 64.0 * EPS * n * size * condition
+    error = float(np.abs(actual - expected).max(initial=0.0))
+    assert error <= bound, f"{error:.3g} apart, {bound:.3g} allowed:\n{actual}\n{expected}"  # not <=: NaN fails too
+
+
+def near(actual: object, expected: object, tolerance: float = 1e-8) -> None:
+    """Fails unless a number and its `slope` agree: relative to the largest entry, at least 1.
+
+    The error of the slope is about h⁶ f⁽⁷⁾/140 + ε·|f|/h, below 1e-8 for speeds of a few rad/s.
+    """
+    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    assert actual.shape == expected.shape
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    error = float(np.abs(actual - expected).max(initial=0.0)) / size
+    assert error <= tolerance, f"{error:.3g} apart, relative to {size:.3g}:\n{actual}\n{expected}"
+
+
+def slope(f: Callable[[float], object], h: float = 4e-3) -> np.ndarray:
+    """df/dt at 0, by central differences of sixth order."""
+
+    def difference(k: int) -> np.ndarray:
+        return np.asarray(f(k * h), dtype=float) - np.asarray(f(-k * h), dtype=float)
+
+    return (45.0 * difference(1) - 9.0 * difference(2) + difference(3)) / (60.0 * h)
+
+
+# --- the same by matrices, independently of the package's spatial algebra -----------------------------------------------
+def matrix(rows: object) -> np.ndarray:
+    """A Matrix3, Symmetric3 or list of rows as an array."""
+    return np.array([list(row) for row in rows], dtype=float)  # type: ignore[attr-defined]
+
+
+def skew(p: Sequence[float]) -> np.ndarray:
+    """p̂, with p̂ x = p × x."""
+    x, y, z = p
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def body_poses(mechanism: Mechanism, q: Sequence[float]) -> dict[str, np.ndarray]:
+    """The pose (4, 4) of every body in the world, from the joints as they were written: no tree, no re-framing.
+
+    The joint's own turn is conjugated by the frame (y × z, y, z) of its axes, which the generator always gives.
+    """
+    poses, start = {"world": np.eye(4)}, 0
+    for joint in mechanism.joints:
+        kind: JointKind = joint.kind  # type: ignore[assignment]
+        turn = np.eye(4)
+        turn[:3, :3] = np.column_stack([np.cross(joint.second_axis, joint.axis), joint.second_axis, joint.axis])
+        moved = np.array(kind.transform(q[start : start + kind.nq]).matrix(), dtype=float)
+        fixed = np.array(joint.pose.matrix(), dtype=float)
+        poses[joint.child] = poses[joint.parent] @ fixed @ turn @ moved @ turn.T
+        start += kind.nq
+    return poses
+
+
+def places(mechanism: Mechanism, q: Sequence[float], names: Sequence[str]) -> list[np.ndarray]:
+    """The poses (4, 4) of bodies or frames by the package's kinematics."""
+    tree = mechanism.tree
+    poses = link_poses(tree, q)
+    return [np.array(place_pose(tree, poses, tree.places[name]).matrix(), dtype=float) for name in names]
+
+
+def with_joint(mechanism: Mechanism, name: str, **changes: object) -> Mechanism:
+    """The mechanism with one joint changed."""
+    joints = tuple(replace(joint, **changes) if joint.name == name else joint for joint in mechanism.joints)  # type: ignore[arg-type]
+    return replace(mechanism, joints=joints)

@@ -1,0 +1,62 @@
+"""Where the package's sources are, and what its files import."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "kumitate"
+
+#: In the order that data flows in: a room imports only from itself and from rooms before it.
+ROOMS = (
+    "scalar", "compile", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis", "control", "simulate",
+    "study", "view", "programs", "robot", "cli",
+)  # fmt: skip
+
+
+def modules() -> list[Path]:
+    """All Python files of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def title(path: Path) -> str:
+    """A file's path inside the package, for messages and test names."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def dotted(path: Path) -> str:
+    """A file's name as a module: "kumitate.model.joints.revolute"."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def room(module: str) -> str:
+    """The room that a module of kumitate is in: "model" for "kumitate.model.joints"; "" for the package itself."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module) of everything inside kumitate that a file imports, wherever in the file, relative or not."""
+    here = dotted(path).split(".")
+    package = here if path.name == "__init__.py" else here[:-1]
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            # `from .. import errors` imports the module errors, not the package
+            names = [f"{origin}.{alias.name}" for alias in node.names] if _is_package_root(origin) else [origin]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "kumitate")
+
+
+def _is_package_root(module: str) -> bool:
+    return module == "kumitate"

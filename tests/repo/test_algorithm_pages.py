@@ -1,0 +1,70 @@
+"""An algorithm is one page; the tree is walked in one place; nothing in dynamics asks what kind of joint it meets."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kumitate.model import KINDS, JointKind
+
+from .sources import PACKAGE, title, tree
+
+LONGEST = 120
+DYNAMICS = sorted((PACKAGE / "dynamics").rglob("*.py"))
+JOINT_CLASSES = {JointKind.__name__, *(type(kind).__name__ for kind in KINDS.values())}
+PAGES = DYNAMICS + sorted((PACKAGE / "kinematics").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=title)
+def test_a_page_is_a_page(path):
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}: a concept is missing below it"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=title)
+def test_the_traversal_is_written_once(path):
+    faults = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and node.attr in {"parent", "parents"}:
+            faults.append(f"{title(path)}:{node.lineno}: .{node.attr}; walk with outward() and inward()")
+        # by the number of links, or counting down: an index loop over the tree
+        if isinstance(node, ast.For) and _is_range(node.iter) and _mentions(node.iter, {"links", "bodies", "joints"}):
+            faults.append(f"{title(path)}:{node.lineno}: a loop over the indices of the tree; walk with outward() and inward()")
+        if isinstance(node, ast.For) and _is_range(node.iter) and len(node.iter.args) == 3 and _is_negative(node.iter.args[2]):
+            faults.append(f"{title(path)}:{node.lineno}: a loop that counts down; walk with inward()")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("path", DYNAMICS, ids=title)
+def test_no_case_by_kind_of_joint(path):
+    faults = [f"{title(path)}:{line}: {what}; put the difference under the joint's contract" for line, what in _cases(path)]
+    assert not faults, "\n".join(faults)
+
+
+def _cases(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(isinstance(side, ast.Attribute) and side.attr in {"kind", "name"} for side in sides):
+                yield node.lineno, "compares kinds or names"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            if _mentions(node, {"kind", *JOINT_CLASSES}):
+                yield node.lineno, "asks for the class of a joint"
+        elif isinstance(node, ast.Match) and _mentions(node.subject, {"kind"}):
+            yield node.lineno, "matches kinds"
+
+
+def _is_range(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed":
+        return any(_is_range(arg) for arg in node.args)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _is_negative(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return bool(names & (found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}))

@@ -1,0 +1,68 @@
+"""Small modules with names that say something, and an honest list of what each offers."""
+
+import ast
+import importlib
+import re
+
+import pytest
+
+from .sources import ROOT, dotted, modules, title, tree
+
+LONGEST = 400
+EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
+#: Work that is left over belongs in a list of work, not in the code.
+LEFT_OVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError")
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_a_module_is_short(path):
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}; a concept a module"
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_names_say_what_is_inside(path):
+    assert not EMPTY_NAMES & set(dotted(path).split(".")), f"{title(path)}: name it after what it holds"
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_nothing_is_left_over(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        assert not LEFT_OVER.search(line), f"{title(path)}:{number}: {line.strip()}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_all_is_sorted_and_true(path):
+    names = _all_of(path)
+    if names is None:
+        assert path.name in {"__main__.py", "__init__.py"} or _offers_nothing(path), f"{title(path)} has no __all__"
+        return
+    assert len(names) == len(set(names)), f"{title(path)}: __all__ repeats a name"
+    # constants, then classes, then the rest, as ruff sorts them
+    assert names == sorted(names, key=lambda name: (_rank(name), name)), f"{title(path)}: __all__ is not sorted"
+    module = importlib.import_module(dotted(path))
+    missing = [name for name in names if not hasattr(module, name)]
+    assert not missing, f"{title(path)}: __all__ names {missing}, which do not exist"
+
+
+def test_the_licence_is_named():
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert 'license = "Apache-2.0"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def _all_of(path):
+    for node in tree(path).body:
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
+            return ast.literal_eval(node.value)
+    return None
+
+
+def _offers_nothing(path):
+    if path.parent.name == "examples":  # offers EXAMPLE, to the catalogue
+        return True
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return all(node.name.startswith("_") for node in tree(path).body if isinstance(node, kinds))
+
+
+def _rank(name):
+    return 0 if name.isupper() else 1 if name[:1].isupper() else 2
