@@ -7,11 +7,9 @@
 """
 
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
-from .model import (
-    Body, Box, Capsule, Cylinder, Frame, Geometry, Joint, Limits, Loop, Mechanism, Mesh, Sphere,
-)  # fmt: skip
+from .model import Body, Box, Capsule, Cylinder, Frame, Geometry, Joint, Limits, Loop, Mechanism, Mesh, Sphere  # fmt: skip
 from .robot import Robot, Run, load, samples, simulate
-from .robot import open_run as open  # noqa: A004  (km.open reads well, and is what design and users call it)
+from .robot import open_run as open
 from .spatial import pose
 
 __version__ = "0.1.0"

@@ -199,7 +199,9 @@ class Robot:
         if key not in self._kernels:
             if self.mechanism.loops and function in _WITHOUT_LOOPS:
                 names = ", ".join(self.loops)
-                raise ModelError(f"{self.name}: {function} does not know the loops {names} yet; it would be that of the tree alone")
+                raise ModelError(
+                    f"{self.name}: {function} does not know the loops {names} yet; it would be that of the tree alone"
+                )
             self._kernels[key] = Kernel(make_program(self.mechanism, function, **options))
         return self._kernels[key]
 

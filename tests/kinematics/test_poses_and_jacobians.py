@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from kumitate.kinematics import (
-    center_of_mass, integrate, jacobian, jacobian_rate, link_poses, link_twists, place_pose, place_twist, total_mass,
+    center_of_mass,
+    integrate,
+    jacobian,
+    jacobian_rate,
+    link_poses,
+    link_twists,
+    place_pose,
+    place_twist,
+    total_mass,
     world_velocity,
 )  # fmt: skip
 
@@ -21,7 +29,7 @@ def moved(case, t: float) -> list[float]:
 
 def spatial_velocity(case, name: str) -> list[float]:
     """[ω; v] of a place in the axes of the world, from the rate of its pose."""
-    X, = places(case.mechanism, case.q, [name])
+    (X,) = places(case.mechanism, case.q, [name])
     rate = slope(lambda t: places(case.mechanism, moved(case, t), [name])[0])
     W = rate[:3, :3] @ X[:3, :3].T
     return [W[2, 1], W[0, 2], W[1, 0], *rate[:3, 3]]

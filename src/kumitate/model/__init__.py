@@ -3,7 +3,17 @@
 from .edit import lock, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from .joints import (
-    KINDS, Cylindrical, Fixed, Floating, FloatingEuler, JointKind, Planar, Prismatic, Revolute, Spherical, SphericalEuler,
+    KINDS,
+    Cylindrical,
+    Fixed,
+    Floating,
+    FloatingEuler,
+    JointKind,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SphericalEuler,
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism

@@ -15,7 +15,16 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import (
-    AxisTurn, DenseRotation, Inertia, Matrix3, Rotation, RotationChain, Transform, Vector3, identity_rotation, zxz_rotation,
+    AxisTurn,
+    DenseRotation,
+    Inertia,
+    Matrix3,
+    Rotation,
+    RotationChain,
+    Transform,
+    Vector3,
+    identity_rotation,
+    zxz_rotation,
 )  # fmt: skip
 from .joints import JointKind
 
@@ -193,5 +202,3 @@ def _check_inertia(name: str, tree: Tree) -> None:
                 f"{name}: joint {link.name!r} moves only bodies without mass and inertia, so that its acceleration is not "
                 "determined; give them a mass, give the joint an armature, or make it fixed"
             )
-
-

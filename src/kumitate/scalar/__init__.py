@@ -1,12 +1,25 @@
 """What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
 
+from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
 from .derivatives import directional, gradient, hessian
 from .evaluate import evaluate
 from .functions import (
-    absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh,
+    absolute,
+    arctan2,
+    both,
+    cos,
+    either,
+    equal,
+    exp,
+    log,
+    maximum,
+    minimum,
+    select,
+    sin,
+    sqrt,
+    tanh,
 )  # fmt: skip
 from .graph import Graph, Symbol, TraceError
-from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
 from .liveness import origin
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace

@@ -211,7 +211,9 @@ def gradient(program: Program, wrt: str) -> Program:
                     found[node.payload[1]] = adjoint
                 continue
             if node.op not in _PARTIALS:
-                raise TraceError(f"{program.name} contains a {node.op}: reverse derivatives are of straight lines; use `directional`")
+                raise TraceError(
+                    f"{program.name} contains a {node.op}: reverse derivatives are of straight lines; use `directional`"
+                )
             partials = _PARTIALS[node.op](values[node], *(values[a] for a in node.args))
             for argument, partial in zip(node.args, partials, strict=True):
                 share = partial * adjoint

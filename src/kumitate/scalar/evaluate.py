@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .graph import Symbol
 from .blocks import Loop, Program
+from .graph import Symbol
 from .rules import FLOAT
 
 __all__ = ["evaluate"]

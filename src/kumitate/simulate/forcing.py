@@ -40,7 +40,9 @@ class Forcing:
         for name in self.wrenches:
             if name not in self.mechanism.tree.places:
                 known = ", ".join(self.mechanism.tree.places)
-                raise InputError(f"{self.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}")
+                raise InputError(
+                    f"{self.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}"
+                )
 
     @property
     def size(self) -> int:
@@ -84,7 +86,9 @@ class Forcing:
         self(0.0, q, v)  # wrong shapes and values are the caller's to know, whether traced or not
         m = self.mechanism
         rng = np.random.default_rng(20121)
-        tries = [(0.0, q, v)] + [(float(rng.uniform(0, 9)), q + 0.1 * rng.normal(size=m.nq), v + rng.normal(size=m.nv)) for _ in "ab"]
+        tries = [(0.0, q, v)] + [
+            (float(rng.uniform(0, 9)), q + 0.1 * rng.normal(size=m.nq), v + rng.normal(size=m.nv)) for _ in "ab"
+        ]
         try:
             first, second = (trace(self.symbols, {"t": (), "q": m.nq, "v": m.nv}, "forcing") for _ in range(2))
             if str(first) != str(second):
@@ -104,7 +108,9 @@ class Forcing:
             given = np.zeros(len(names)) if source is None else source(t, q, v) if callable(source) else source
             part = np.asarray(given)
             if part.shape != (len(names),):
-                raise InputError(f"{label} gave an array of shape {part.shape}; it must give {len(names)} values: {', '.join(names)}")
+                raise InputError(
+                    f"{label} gave an array of shape {part.shape}; it must give {len(names)} values: {', '.join(names)}"
+                )
             parts.append(part)
         return parts
 

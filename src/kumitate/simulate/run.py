@@ -123,7 +123,9 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
     array = np.array(values, dtype=float)
     names = mechanism.q_names if what == "q" else mechanism.v_names
     if array.shape != (size,):
-        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must have {size} components: {', '.join(names)}")
+        raise InputError(
+            f"{mechanism.name}: {what} has shape {array.shape}; it must have {size} components: {', '.join(names)}"
+        )
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise InputError(f"{mechanism.name}: {what} is {array[bad[0]]} for {names[bad[0]]!r}; it must be finite")
@@ -155,7 +157,9 @@ def _step_count(duration: float, step: float) -> int:
         raise InputError(f"duration is {duration} s; it must not be negative")
     count = round(duration / step)
     if abs(count * step - duration) > 1e-9 * max(duration, step):
-        raise InputError(f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step")
+        raise InputError(
+            f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
+        )
     return count
 
 
@@ -211,7 +215,9 @@ def _runaway(
     rate, joint = fastest_damping(mechanism, q, v_before)
     remedy = "Take a smaller step, or integrator='rkf45_adaptive'."
     if rate * step > 1.0:
-        remedy = f"The damping at {joint!r} acts at {rate:.3g} 1/s: take integrator='semi_implicit_euler', which is implicit in it."
+        remedy = (
+            f"The damping at {joint!r} acts at {rate:.3g} 1/s: take integrator='semi_implicit_euler', which is implicit in it."
+        )
     return (
         f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
         f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. {remedy}"

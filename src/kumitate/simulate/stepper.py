@@ -26,7 +26,15 @@ class Stepper:
     """
 
     def __init__(
-        self, mechanism: Mechanism, integrator: Integrator, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, held: bool, traced: bool
+        self,
+        mechanism: Mechanism,
+        integrator: Integrator,
+        forcing: Forcing,
+        q: np.ndarray,
+        v: np.ndarray,
+        *,
+        held: bool,
+        traced: bool,
     ):
         self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
         self.steps = self.rejected = 0
@@ -81,7 +89,9 @@ class Stepper:
         self._step_size = max(size, 1e-3 * h)
         q[k + 1], v[k + 1], work[k + 1] = state
 
-    def _one(self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+    def _one(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: float
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
         self.steps += 1
         if self.mode != "called":
             q1, v1, work1, error = self._kernel(t, h, q, v, work, self.efforts)

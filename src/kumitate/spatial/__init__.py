@@ -4,7 +4,12 @@ from .articulated import ArticulatedBody, Release
 from .inertia import ArticulatedInertia, Inertia, centripetal
 from .motion import Force, Motion
 from .quaternion import (
-    quaternion_exp, quaternion_log, quaternion_normalized, quaternion_product, quaternion_rate, quaternion_rotation,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_normalized,
+    quaternion_product,
+    quaternion_rate,
+    quaternion_rotation,
 )  # fmt: skip
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, zxz_rotation
 from .transform import Transform, pose

@@ -39,9 +39,7 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         """Two bodies as one: the composite rigid body."""
-        return Inertia(
-            self.mass + other.mass, self.first_moment + other.first_moment, self.rotational + other.rotational
-        )
+        return Inertia(self.mass + other.mass, self.first_moment + other.first_moment, self.rotational + other.rotational)
 
     def times(self, motion: Motion) -> Force:
         """I·V: momentum of a velocity, or force of a classical acceleration at rest (A.25)."""
@@ -86,7 +84,7 @@ def centripetal(omega: Vector3, p: Vector3) -> Vector3:
 class ArticulatedInertia:
     """The blocks of [n; f] = [[I, H], [Hᵀ, M]] [α; a] at a handle (thesis eq. 2.2)."""
 
-    I: Symmetric3  # noqa: E741  (the field's letter)
+    I: Symmetric3
     H: Matrix3
     M: Symmetric3
 

@@ -62,15 +62,11 @@ class Motion:
 
     def cross(self, other: Motion) -> Motion:
         """The rate of a motion that moves along: V × M (thesis eq. 5.4)."""
-        return Motion(
-            self.angular.cross(other.angular), self.angular.cross(other.linear) + self.linear.cross(other.angular)
-        )
+        return Motion(self.angular.cross(other.angular), self.angular.cross(other.linear) + self.linear.cross(other.angular))
 
     def cross_force(self, force: Force) -> Force:
         """The rate of a force that moves along: V ×* F."""
-        return Force(
-            self.angular.cross(force.moment) + self.linear.cross(force.force), self.angular.cross(force.force)
-        )
+        return Force(self.angular.cross(force.moment) + self.linear.cross(force.force), self.angular.cross(force.force))
 
     def to_parent(self, X_AB: Transform) -> Motion:
         """This motion of B's body, given in B, in A and at A's origin (A.14)."""

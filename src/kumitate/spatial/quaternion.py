@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..scalar import cos, maximum, select, sin, sqrt
 from ..scalar import arctan2 as _arctan2
+from ..scalar import cos, maximum, select, sin, sqrt
 from .rotation import DenseRotation
 from .vector import Matrix3, Vector3
 

@@ -230,7 +230,8 @@ class Function(LineWriter):
         name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
         self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {
-            k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.align}") for k in range(len(program.results))
+            k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.align}")
+            for k in range(len(program.results))
         }
         return "call"
 

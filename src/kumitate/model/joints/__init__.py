@@ -21,7 +21,15 @@ __all__ = [
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
-        Fixed(), Revolute(), Prismatic(), Cylindrical(), Universal(), Spherical(), SphericalEuler(), Planar(), Floating(),
+        Fixed(),
+        Revolute(),
+        Prismatic(),
+        Cylindrical(),
+        Universal(),
+        Spherical(),
+        SphericalEuler(),
+        Planar(),
+        Floating(),
         FloatingEuler(),
     )  # fmt: skip
 }

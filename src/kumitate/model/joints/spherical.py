@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...spatial import (
-    Transform, Vector3, quaternion_exp, quaternion_log, quaternion_normalized, quaternion_product, quaternion_rate,
+    Transform,
+    Vector3,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_normalized,
+    quaternion_product,
+    quaternion_rate,
     quaternion_rotation,
 )  # fmt: skip
 from .coordinate import CoordinateJoint

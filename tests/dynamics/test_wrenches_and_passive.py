@@ -1,0 +1,109 @@
+"""External wrenches act by the Jacobian's transpose; damping and friction oppose the motion."""
+
+import math
+
+import numpy as np
+import pytest
+
+from kumitate.dynamics import FRICTION_VELOCITY, Wrenches, aba, crba, factored, passive_force, passive_slope, rnea, solve_symmetric
+from kumitate.kinematics import jacobian
+from kumitate.model import Body, Joint, Mechanism
+
+from ..mechanisms import agree, every_kind, near, random_case, seeds, slope
+
+
+@pytest.mark.row("N-inv")
+@pytest.mark.parametrize(**seeds(16))
+def test_a_wrench_acts_by_the_transpose_of_the_jacobian(seed):
+    """On a body or a frame: the drives do −Jᵀ w besides (virtual work)."""
+    case = random_case(seed) if seed < 12 else every_kind(seed)
+    tree, g = case.mechanism.tree, case.mechanism.gravity
+    without = np.array(rnea(tree, case.q, case.v, case.a, gravity=g))
+    wrench = np.random.default_rng(seed).normal(size=6)
+    for name in [case.mechanism.bodies[-1].name, case.mechanism.frames[0].name, case.mechanism.frames[-1].name]:
+        tau = rnea(tree, case.q, case.v, case.a, gravity=g, wrenches=Wrenches(tree, {name: wrench.tolist()}))
+        J = np.array(jacobian(tree, case.q, tree.places[name]), dtype=float)
+        agree(tau - without, -J.T @ wrench, case.n, scale=float(np.abs(without).max()))
+
+
+@pytest.mark.parametrize(**seeds(6))
+def test_wrenches_add_up(seed):
+    case = random_case(seed)
+    tree, g = case.mechanism.tree, case.mechanism.gravity
+    rng = np.random.default_rng(seed)
+    names = [case.mechanism.bodies[0].name, case.mechanism.frames[-1].name]
+    values = {name: rng.normal(size=6).tolist() for name in names}
+
+    def tau(given) -> np.ndarray:
+        return np.array(rnea(tree, case.q, case.v, case.a, gravity=g, wrenches=Wrenches(tree, given)))
+
+    parts = [tau({name: value}) for name, value in values.items()]
+    agree(tau(values), sum(parts) - tau({}), case.n, scale=100.0)
+
+
+def test_a_wrench_on_the_world_or_on_what_is_fixed_to_it_moves_nothing():
+    bodies = (Body("stand", 1.0), Body("arm", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1)))
+    joints = (Joint("bolts", "fixed", "world", "stand"), Joint("hinge", "revolute", "stand", "arm", axis=(0, 1, 0)))
+    m = Mechanism("held", bodies, joints)
+    given = Wrenches(m.tree, {"stand": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "world": [1.0] * 6})
+    assert rnea(m.tree, [0.3], [0.2], [0.1], gravity=m.gravity, wrenches=given) == rnea(m.tree, [0.3], [0.2], [0.1], gravity=m.gravity)
+
+
+def slider(**options) -> Mechanism:
+    return Mechanism("slider", (Body("mass", 2.0),), (Joint("rail", "prismatic", "world", "mass", axis=(1, 0, 0), **options),))
+
+
+@pytest.mark.row("N-inv")
+@pytest.mark.parametrize("v", [-1.0, -0.02, 0.0, 1e-4, 0.3, 5.0])
+def test_damping_and_friction_of_one_slider(v):
+    """m a = tau − d v − f v/√(v² + ε²) (N eq. 10), and the armature adds to m."""
+    m = slider(damping=0.5, friction=0.8, armature=0.25)
+    force = 0.5 * v + 0.8 * v / math.hypot(v, FRICTION_VELOCITY)
+    link = m.tree.links[0]
+    assert passive_force(link, [v])[0] == pytest.approx(force, rel=1e-15)
+    assert aba(m.tree, [0.2], [v], [3.0], gravity=m.gravity)[0] == pytest.approx((3.0 - force) / 2.25, rel=1e-14)
+    near(slope(lambda t: passive_force(link, [v + t]), h=1e-4), passive_slope(link, [v]), tolerance=1e-6)
+    assert passive_slope(link, [v])[0] >= 0.5
+
+
+def test_friction_is_the_dry_value_at_speed_and_71_percent_at_the_regularised_one():
+    link = slider(friction=0.8).tree.links[0]
+    assert passive_force(link, [10.0])[0] == pytest.approx(0.8, rel=1e-6)
+    assert passive_force(link, [-FRICTION_VELOCITY])[0] == pytest.approx(-0.8 / math.sqrt(2.0))
+
+
+@pytest.mark.parametrize(**seeds(6))
+def test_implicit_inertia_adds_to_the_diagonal(seed):
+    """aba's `implicit` is an armature for one call."""
+    case = random_case(seed)
+    tree, g = case.mechanism.tree, case.mechanism.gravity
+    extra = np.random.default_rng(seed).uniform(0.0, 1.0, tree.nv)
+    M = np.array(crba(tree, case.q)) + np.diag(extra)
+    h = np.array(rnea(tree, case.q, case.v, [0.0] * tree.nv, gravity=g))
+    a = aba(tree, case.q, case.v, case.tau, gravity=g, implicit=extra.tolist())
+    agree(a, np.linalg.solve(M, case.tau - h), case.n, condition=np.linalg.cond(M))
+
+
+@pytest.mark.parametrize(**seeds(10))
+def test_solving_symmetric_systems(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 15))
+    A = rng.normal(size=(n, n))
+    M, right = A @ A.T + np.eye(n), rng.normal(size=n)
+    before = M.copy()
+    agree(solve_symmetric(M.tolist(), right.tolist()), np.linalg.solve(M, right), n, condition=np.linalg.cond(M))
+    assert (M == before).all()
+
+
+@pytest.mark.parametrize(**seeds(3))
+def test_solving_keeps_branches_apart(seed):
+    """Zeros of the inertia matrix between branches stay zeros: two trees side by side do not feel each other's forces."""
+    rng = np.random.default_rng(seed)
+    from ..mechanisms import random_mechanism, random_state
+
+    case = random_state(random_mechanism(rng, ["fixed", "revolute", "universal", "revolute"], chain=False), rng)
+    tree = case.mechanism.tree
+    M = np.array(crba(tree, case.q))
+    a = factored(crba, tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity)
+    h = rnea(tree, case.q, case.v, a, gravity=case.mechanism.gravity)
+    agree(h, case.tau, case.n, scale=100.0, condition=np.linalg.cond(M))
