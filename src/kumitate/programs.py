@@ -62,37 +62,37 @@ def _wrench_inputs(wrenches: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
 def _applied(m: Mechanism, wrenches: Sequence[str], values: Sequence[Any]) -> dynamics.Wrenches | None:
     for name in wrenches:
         _place(m, name)
-    return dynamics.Wrenches(m.tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
+    return dynamics.Wrenches(m.lean_tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
 
 
 def _forward_dynamics(m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = ()) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        return page(m.tree, q, v, tau, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+        return page(m.lean_tree, q, v, tau, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
 
     return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        return dynamics.rnea(m.tree, q, v, a, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
 
 
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
     page = _choose("method of mass_matrix", MASS_MATRIX, method)
-    return lambda q: page(m.tree, q), {"q": m.nq}
+    return lambda q: page(m.lean_tree, q), {"q": m.nq}
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
-    return lambda q, v: dynamics.rnea(m.tree, q, v, [0.0] * m.nv, gravity=m.gravity), _state(m)
+    return lambda q, v: dynamics.rnea(m.lean_tree, q, v, [0.0] * m.nv, gravity=m.gravity), _state(m)
 
 
 def _gravity_forces(m: Mechanism) -> Traceable:
     still = [0.0] * m.nv
-    return lambda q: dynamics.rnea(m.tree, q, still, still, gravity=m.gravity), {"q": m.nq}
+    return lambda q: dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity), {"q": m.nq}
 
 
 def _pose(m: Mechanism, *, place: str) -> Traceable:

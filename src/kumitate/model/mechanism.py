@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import ModelError
+from .lean import lean_tree
 from .parts import Body, Frame, Joint, Loop
 from .tree import Tree, build_tree
 
@@ -138,6 +139,11 @@ class Mechanism:
     def tree(self) -> Tree:
         """The moving links with their inertias, in the frames that the dynamics is computed in."""
         return build_tree(self)
+
+    @cached_property
+    def lean_tree(self) -> Tree:
+        """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which do not change."""
+        return lean_tree(self.tree)
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""

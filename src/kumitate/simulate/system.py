@@ -24,7 +24,7 @@ Scalar = Any
 
 def dynamics_program(mechanism: Mechanism, places: Sequence[str], *, implicit_damping: bool) -> Program:
     """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of a `Forcing`."""
-    tree = mechanism.tree
+    tree = mechanism.lean_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         tau = u[: mechanism.nv]

@@ -15,12 +15,26 @@ from ..errors import InputError
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
 from .skeleton import drawn_shapes
 
-__all__ = ["Outline", "Silhouettes", "View"]
+__all__ = ["Outline", "Silhouettes", "View", "broadside"]
 
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
 _CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 #: Where the light comes from, in the view's axes (right, up, towards the eye).
 _LIGHT = np.array([-0.45, 0.75, 0.5]) / np.linalg.norm([-0.45, 0.75, 0.5])
+
+
+def broadside(points: np.ndarray) -> float:
+    """The azimuth to look from at points (n, 3) [rad]: a little aslant on the vertical plane that they mostly lie along.
+
+    Points that spread in all directions, or in none, are looked at from the right in front.
+    """
+    flat = points[:, :2] - points[:, :2].mean(axis=0)
+    spread, directions = np.linalg.eigh(flat.T @ flat)
+    if spread[0] >= 0.1 * spread[1]:
+        return float(np.deg2rad(-52.0))
+    along = np.arctan2(directions[1, 1], directions[0, 1])
+    across = -((along + np.pi / 2.0) % np.pi)  # of the two sides, that with the eye at negative y
+    return float((-along - np.pi / 2.0 if False else across) + np.deg2rad(25.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +70,14 @@ class View:
         """
         origins, turns = poses[..., :3, 3], poses[..., :3, :3]
         size = float(np.ptp(origins.reshape(-1, 3), axis=0).max())
+        own = float(np.ptp(origins[0], axis=0).max())  # without the way that the mechanism goes
         for axis in (1, 0, 2):
             shift = np.abs(origins[..., axis] - origins[:1, :, axis]).max()
             # the turn from the first frame on must leave the axis where it is, and the bodies lie in one layer
             tilt = np.abs(np.einsum("kbij,bj->kbi", turns, turns[0, :, axis, :]) - np.eye(3)[axis]).max()
-            if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * size:
+            if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * own:
                 return cls.along(axis)
-        return cls.from_angles(np.deg2rad(-52.0), np.deg2rad(20.0))
+        return cls.from_angles(broadside(origins.reshape(-1, 3)), np.deg2rad(20.0))
 
 
 class Outline(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...spatial import Force, Motion, Transform
+from ...spatial import Force, Inertia, Motion, Transform
 
 __all__ = ["JointKind", "basis_forces", "basis_motions"]
 
@@ -67,6 +67,10 @@ class JointKind(ABC):
     @abstractmethod
     def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """The constraint-force subspace T(q), 6 − n_J forces in M; Tᵀ S = 0 (eq. 2.8)."""
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        """The largest part of a child's inertia, in M, that moves the same if it belongs to the parent, in F."""
+        return Inertia()
 
     # --- the configuration manifold -----------------------------------------------------------------------------------
     def neutral(self) -> list[float]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spatial import AxisTurn, Transform, Vector3
+from ...spatial import AxisTurn, Inertia, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
 
 __all__ = ["Cylindrical"]
@@ -29,3 +29,7 @@ class Cylindrical(CoordinateJoint):
 
     def random(self, rng: np.random.Generator) -> list[float]:
         return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        rod = inertia.rotational.yy
+        return Inertia(rotational=Symmetric3.diagonal(rod, rod, 0.0))

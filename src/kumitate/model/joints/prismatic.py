@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spatial import Transform, Vector3
+from ...spatial import Inertia, Transform, Vector3
 from .coordinate import CoordinateJoint
 
 __all__ = ["Prismatic"]
@@ -28,3 +28,6 @@ class Prismatic(CoordinateJoint):
 
     def random(self, rng: np.random.Generator) -> list[float]:
         return [float(rng.uniform(-1.0, 1.0))]
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(rotational=inertia.rotational)  # parent and child turn alike

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...spatial import AxisTurn, Transform
+from ...spatial import AxisTurn, Inertia, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
 
 __all__ = ["Revolute"]
@@ -23,3 +23,8 @@ class Revolute(CoordinateJoint):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]))
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        # a thin rod on the axis, whose turning about itself does not matter
+        rod = inertia.rotational.yy
+        return Inertia(inertia.mass, Vector3(0.0, 0.0, inertia.first_moment.z), Symmetric3.diagonal(rod, rod, 0.0))

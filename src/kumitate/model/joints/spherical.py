@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...spatial import (
+    Inertia,
     Transform,
     Vector3,
     quaternion_exp,
@@ -54,6 +55,9 @@ class Spherical(CoordinateJoint):
 
     def normalized(self, q: Sequence[Any]) -> list[Any]:
         return quaternion_normalized(q)
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point at the centre
 
     def off_manifold(self, q: Sequence[float]) -> float:
         return abs(1.0 - math.sqrt(sum(part * part for part in q)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...scalar import cos, sin
-from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
+from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
 __all__ = ["SphericalEuler"]
@@ -54,3 +54,6 @@ class SphericalEuler(JointKind):
 
     def singularity(self, q: Sequence[float]) -> float:
         return abs(math.sin(q[1]))
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point at the centre

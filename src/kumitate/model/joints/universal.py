@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...scalar import cos, sin
-from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
+from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
 __all__ = ["Universal"]
@@ -38,3 +38,6 @@ class Universal(JointKind):
     def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
         s2, c2 = sin(q[1]), cos(q[1])
         return (Force(Vector3(c2, 0.0, s2)), *basis_forces((3, 4, 5)))
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point at the centre
