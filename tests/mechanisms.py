@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -147,6 +148,13 @@ def seeds(count: int) -> dict:
     return {"argnames": "seed", "argvalues": range(count), "ids": lambda seed: f"seed{seed}"}
 
 
+def cases(count: int, *, every: int = 2) -> dict:
+    """Arguments of `pytest.mark.parametrize` over functions `make` that give a `Case`: random ones, then `every_kind`."""
+    makers = {f"seed{seed}": partial(random_case, seed) for seed in range(count)}
+    makers |= {f"every-kind-seed{seed}": partial(every_kind, seed) for seed in range(every)}
+    return {"argnames": "make", "argvalues": makers.values(), "ids": makers}
+
+
 # --- comparing --------------------------------------------------------------------------------------------------------
 def agree(actual: object, expected: object, n: int, *, scale: float | None = None, condition: float = 1.0) -> None:
     """Fails unless two arrays agree up to rounding.
@@ -220,7 +228,57 @@ def places(mechanism: Mechanism, q: Sequence[float], names: Sequence[str]) -> li
     return [np.array(place_pose(tree, poses, tree.places[name]).matrix(), dtype=float) for name in names]
 
 
+def quaternion_of(R: np.ndarray) -> list[float]:
+    """The unit quaternion (x, y, z, w) of a rotation matrix: the eigenvector of Bar-Itzhack's matrix for the eigenvalue 1."""
+    antisymmetric = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    K = np.zeros((4, 4))
+    K[:3, :3] = R + R.T - np.trace(R) * np.eye(3)
+    K[:3, 3] = K[3, :3] = antisymmetric
+    K[3, 3] = np.trace(R)
+    return np.linalg.eigh(K / 3.0)[1][:, -1].tolist()
+
+
+# --- the same mechanism, written otherwise --------------------------------------------------------------------------------
 def with_joint(mechanism: Mechanism, name: str, **changes: object) -> Mechanism:
     """The mechanism with one joint changed."""
     joints = tuple(replace(joint, **changes) if joint.name == name else joint for joint in mechanism.joints)  # type: ignore[arg-type]
     return replace(mechanism, joints=joints)
+
+
+def with_body(mechanism: Mechanism, name: str, **changes: object) -> Mechanism:
+    """The mechanism with one body changed."""
+    bodies = tuple(replace(body, **changes) if body.name == name else body for body in mechanism.bodies)  # type: ignore[arg-type]
+    return replace(mechanism, bodies=bodies)
+
+
+def seen_from(body: Body, X_AB: Transform) -> dict:
+    """`center_of_mass` and `inertia` of a body given in B, by its frame A."""
+    X = np.array(X_AB.matrix(), dtype=float)
+    return {
+        "center_of_mass": (X @ [*body.center_of_mass, 1.0])[:3],
+        "inertia": (lambda I: 0.5 * (I + I.T))(X[:3, :3] @ np.array(body.inertia) @ X[:3, :3].T),
+    }
+
+
+def reframed(mechanism: Mechanism, name: str, X_BC: Transform) -> Mechanism:
+    """The mechanism with the frame of a body B moved to C, and all that is given in it written anew; its joint stays behind."""
+    back = X_BC.inverse()
+    moved = with_body(mechanism, name, **seen_from(mechanism.body(name), back))
+    joints = tuple(replace(j, pose=back @ j.pose) if j.parent == name else j for j in moved.joints)
+    frames = tuple(replace(f, pose=back @ f.pose) if f.body == name else f for f in moved.frames)
+    return replace(moved, joints=joints, frames=frames)
+
+
+def split(mechanism: Mechanism, values: Sequence[float], size: str = "nv") -> dict[str, list[float]]:
+    """The part of q (`size` "nq") or of v, a or tau that is each joint's, by name."""
+    parts, start = {}, 0
+    for joint in mechanism.joints:
+        count = getattr(joint.kind, size)
+        parts[joint.name] = list(values[start : start + count])
+        start += count
+    return parts
+
+
+def joined(mechanism: Mechanism, parts: dict[str, list[float]]) -> list[float]:
+    """The parts by joint in the mechanism's order; joints that are not named have none."""
+    return [value for joint in mechanism.joints for value in parts.get(joint.name, [])]

@@ -13,7 +13,7 @@ from typing import Any
 from . import analysis, dynamics, kinematics
 from .errors import InputError
 from .model import Mechanism, Place
-from .scalar import Program, trace
+from .scalar import Program, table, trace
 
 __all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
 
@@ -87,11 +87,11 @@ def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
-    return lambda q, v: dynamics.rnea(m.lean_tree, q, v, [0.0] * m.nv, gravity=m.gravity), _state(m)
+    return lambda q, v: dynamics.rnea(m.lean_tree, q, v, table([0.0] * m.nv), gravity=m.gravity), _state(m)
 
 
 def _gravity_forces(m: Mechanism) -> Traceable:
-    still = [0.0] * m.nv
+    still = table([0.0] * m.nv)
     return lambda q: dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity), {"q": m.nq}
 
 

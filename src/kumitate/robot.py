@@ -178,7 +178,7 @@ class Robot:
         return self.compile("momentum")(self._coordinates(q), v)
 
     def energy(self, q: Any, v: Any) -> Energy:
-        """Kinetic, potential and total energy, each (...) [J]; the potential is zero for a mass centre at the world's origin."""
+        """Kinetic, potential and total energy, each (...) [J]; the potential is 0 for a mass centre at the world's origin."""
         kinetic, potential = self.compile("energy")(self._coordinates(q), v)
         return Energy(kinetic, potential, kinetic + potential)
 

@@ -24,7 +24,7 @@ CHAINS = {
 
 
 def resolved(mechanism: Mechanism, name: str) -> tuple[Mechanism, list[int]]:
-    """The mechanism with a joint written as its chain of single ones, and where each of their velocities is in the old order."""
+    """The mechanism with a joint written as its chain of single ones, and where their velocities were before."""
     joint = mechanism.joint(name)
     axes = np.column_stack([np.cross(joint.second_axis, joint.axis), joint.second_axis, joint.axis])
     steps = CHAINS[joint.kind.name]

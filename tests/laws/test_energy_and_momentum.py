@@ -7,7 +7,7 @@ from kumitate.analysis import kinetic_energy, momentum, potential_energy
 from kumitate.dynamics import Wrenches, aba, passive_force
 from kumitate.kinematics import center_of_mass, integrate, link_poses, place_pose, total_mass, world_velocity
 
-from ..mechanisms import agree, body_poses, every_kind, near, random_case, seeds, slope
+from ..mechanisms import agree, body_poses, cases, near, random_case, seeds, slope
 
 FREE = ("floating", "floating_euler")
 
@@ -43,8 +43,7 @@ def bodies_momentum(case, q, v) -> np.ndarray:
     return total
 
 
-CASES = {f"seed{s}": lambda s=s: random_case(s) for s in range(16)} | {f"every-kind-seed{s}": lambda s=s: every_kind(s) for s in range(3)}
-over_cases = pytest.mark.parametrize("make", CASES.values(), ids=CASES)
+over_cases = pytest.mark.parametrize(**cases(16, every=3))
 
 
 @pytest.mark.row("T-aba", "T-5.3")

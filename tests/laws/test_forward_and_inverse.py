@@ -8,12 +8,9 @@ from kumitate.dynamics import Wrenches, aba, crba, jacobian_inertia, passive_for
 from kumitate.kinematics import integrate
 from kumitate.programs import FORWARD_DYNAMICS, MASS_MATRIX
 
-from ..mechanisms import agree, body_poses, every_kind, near, random_case, seeds, slope
+from ..mechanisms import agree, body_poses, cases, near, random_case, random_mechanism, random_state, seeds, slope
 
-CASES = [*(lambda seed=seed: random_case(seed) for seed in range(24)), *(lambda seed=seed: every_kind(seed) for seed in range(4))]
-over_cases = pytest.mark.parametrize(
-    "make", CASES, ids=[*(f"seed{s}" for s in range(24)), *(f"every-kind-seed{s}" for s in range(4))]
-)
+over_cases = pytest.mark.parametrize(**cases(24, every=4))
 
 
 def wrenches(case, seed: int = 0) -> Wrenches:
@@ -107,7 +104,7 @@ def test_the_inertia_matrix_is_symmetric_positive_definite_and_the_same_by_all_m
 @pytest.mark.row("C-mj", "C-crb")
 @pytest.mark.parametrize(**seeds(12))
 def test_the_inertia_matrix_from_the_bodies_as_written(seed):
-    """Σ Jᵀ I J with Jacobians by finite differences of poses that know no tree: independent of all pages but the joints' own."""
+    """Σ Jᵀ I J with Jacobians by differences of poses that know no tree: of all the pages, it uses the joints' alone."""
     case = random_case(seed)
     mechanism, tree = case.mechanism, case.mechanism.tree
     M = np.diag([armature for link in tree.links for armature in link.armature])
@@ -153,10 +150,8 @@ def test_the_rate_of_the_inertia_matrix_less_twice_coriolis_does_no_work(make):
 @pytest.mark.row("N-inv")
 @pytest.mark.parametrize(**seeds(10))
 def test_coriolis_forces_are_the_christoffel_symbols_of_the_inertia_matrix(seed):
-    """C v = Σ (∂M_ij/∂q_k − ½ ∂M_jk/∂q_i) v_j v_k (Lagrange), for coordinates with v = q̇; M by another page than the forces."""
+    """C v = Σ (∂M_ij/∂q_k − ½ ∂M_jk/∂q_i) v_j v_k (Lagrange), where v = q̇; M is another page's than the forces."""
     rng = np.random.default_rng(seed)
-    from ..mechanisms import random_mechanism, random_state
-
     kinds = rng.choice(["revolute", "prismatic", "cylindrical", "universal", "spherical_euler", "planar", "fixed"], 5).tolist()
     case = random_state(random_mechanism(rng, [*kinds, "revolute"], chain=seed % 2 == 0), rng)
     tree, v, unit = case.mechanism.tree, np.array(case.v), np.eye(case.mechanism.nq)

@@ -130,7 +130,10 @@ def test_random_coordinates_are_repeatable(kind):
 @pytest.mark.row("T-fb")
 @pytest.mark.parametrize(
     ("name", "index", "angle"),
-    [("floating_euler", 1, math.pi / 2), ("floating_euler", 1, -math.pi / 2), ("spherical_euler", 1, 0.0), ("spherical_euler", 1, math.pi)],
+    [
+        ("floating_euler", 1, math.pi / 2), ("floating_euler", 1, -math.pi / 2), ("spherical_euler", 1, 0.0),
+        ("spherical_euler", 1, math.pi),
+    ],
 )  # fmt: skip
 def test_angles_lose_a_direction_at_their_singularity(name, index, angle):
     kind = KINDS[name]

@@ -32,6 +32,8 @@ export class Stage {
     if (box.intersectsBox(origin)) box.union(origin); // the world's axes, where they stand by the mechanism
     this.middle = box.getCenter(new THREE.Vector3());
     this.whole = box;
+    this.rim = scene.rim.map((point) => new THREE.Vector3(...point));
+    if (box.containsPoint(origin.max)) this.rim.push(...[0, 1, 2].map((axis) => new THREE.Vector3().setComponent(axis, 1.4 * axes)));
     this.travels = box.getSize(new THREE.Vector3()).length() > 3.5 * scene.size;
     this.following = this.travels;
     this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, powerPreference: "high-performance" });
@@ -113,14 +115,15 @@ export class Stage {
   resetView() {
     const direction = new THREE.Vector3(...this.data.view).normalize();
     const target = this.following ? this.bodies.center : this.middle;
-    const half = this.following ? new THREE.Vector3().setScalar(0.45 * this.data.size) : this.whole.getSize(new THREE.Vector3()).multiplyScalar(0.5);
-    // back off until all eight corners of the box are inside the view
+    const half = 0.45 * this.data.size;
+    const around = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half : -half, k & 2 ? half : -half, k & 4 ? half : -half));
+    // back off until all that the motion reaches (or a box about the mechanism, while following it) is inside the view
+    const reached = this.following ? around : this.rim.map((point) => point.clone().sub(target));
     const right = new THREE.Vector3(0, 0, 1).cross(direction).normalize();
     const up = direction.clone().cross(right);
     const slope = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
     let distance = 0;
-    for (let corner = 0; corner < 8; corner++) {
-      const p = new THREE.Vector3(corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z);
+    for (const p of reached) {
       const across = Math.max(Math.abs(p.dot(up)), Math.abs(p.dot(right)) / this.camera.aspect);
       distance = Math.max(distance, p.dot(direction) + across / slope);
     }

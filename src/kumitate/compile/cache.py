@@ -1,7 +1,7 @@
 """Compiled code on disk: one file an object, named by a hash of all that it depends on.
 
-A file ends with a checksum and is put in place by renaming, so that a torn or foreign file is recompiled and two processes cannot
-disturb each other. A folder that cannot be written costs time, never a result.
+A file ends with a checksum and is put in place by renaming, so that a torn or foreign file is recompiled and two processes
+cannot disturb each other. A folder that cannot be written costs time, never a result.
 """
 
 from __future__ import annotations

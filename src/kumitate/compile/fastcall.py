@@ -1,8 +1,8 @@
 """A kernel as a built-in Python function: one state, no Python on the way.
 
-The wrapper is LLVM code too: it asks every argument for its buffer, checks format and shape, and runs the kernel. Whatever is not
-as expected (another dtype, strides, a batch, a list) is left to the slow path: the wrapper then returns NotImplemented. It uses
-the documented C API alone; where that cannot be linked (another interpreter, say), there is no such function.
+The wrapper is LLVM code too: it asks every argument for its buffer, checks format and shape, and runs the kernel. Whatever is
+not as expected (another dtype, strides, a batch, a list) is left to the slow path: the wrapper then returns NotImplemented. It
+uses the documented C API alone; where that cannot be linked (another interpreter, say), there is no such function.
 """
 
 from __future__ import annotations

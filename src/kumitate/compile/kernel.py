@@ -26,8 +26,8 @@ SLOW_COMPILATION = 0.5
 class Kernel:
     """A program, compiled on first use: for one state, or for a batch with several states an instruction.
 
-    Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs are
-    broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
+    Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
+    are broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
     them if the program has several outputs.
     """
 
@@ -66,8 +66,8 @@ class Kernel:
         for array, target in zip(self.outputs, outs, strict=True):
             if target.shape != lead + array.shape or target.dtype != np.float64 or not target.flags.carray:
                 raise InputError(
-                    f"{self.name}: the array for {array.name!r} has shape {target.shape} and dtype {target.dtype}; it must be a "
-                    f"writable C-contiguous float64 array of shape {lead + array.shape}"
+                    f"{self.name}: the array for {array.name!r} has shape {target.shape} and dtype {target.dtype}; it must be "
+                    f"a writable C-contiguous float64 array of shape {lead + array.shape}"
                 )
             given = [a.copy() if np.may_share_memory(a, target) else a for a in given]
         self._run(given, outs, math.prod(lead))
@@ -98,7 +98,7 @@ class Kernel:
                 text, functions = f"{text}\n{fast_wrapper(self.program, ENTRY)}\n", [ENTRY, FAST_ENTRY]
             code = load(text, host(), functions)
             if code.seconds > SLOW_COMPILATION and not code.from_cache:
-                print(f"kumitate: compiled {self.name} in {code.seconds:.1f} s; it is kept on disk", file=sys.stderr)
+                sys.stderr.write(f"kumitate: compiled {self.name} in {code.seconds:.1f} s; it is kept on disk\n")
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
             found = self._codes[lanes] = (code, function)
@@ -147,7 +147,7 @@ def _numbers(kernel: str, spec: Array, value: Any) -> np.ndarray:
     if array.ndim < len(spec.shape) or trailing != spec.shape:
         expected = ", ".join(str(size) for size in spec.shape)
         raise InputError(
-            f"{kernel}: {spec.name} has shape {array.shape}; it must be ({expected}{',' if len(spec.shape) == 1 else ''}) for one "
-            f"state, or (..., {expected}) for a batch"
+            f"{kernel}: {spec.name} has shape {array.shape}; it must be ({expected}{',' if len(spec.shape) == 1 else ''}) for "
+            f"one state, or (..., {expected}) for a batch"
         )
     return array.astype(np.float64, copy=False)

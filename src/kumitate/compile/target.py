@@ -34,7 +34,7 @@ def host() -> Target:
 def machine(target: Target) -> llvm.TargetMachine:
     """LLVM's code generator for a target.
 
-    The small code model lets constants be operands of instructions; LLVM's own mid-level passes find next to nothing after ours.
+    The small code model lets constants be operands of instructions; LLVM's own mid-level passes find little after ours.
     """
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"

@@ -32,7 +32,7 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
         composite = link.inertia
         for _, child in children:
             composite = composite + child
-        return composite, composite.to_parent(poses[link.index])
+        return composite, composite.to_parent(link.pose(q))
 
     composites = inward(tree, compose)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]

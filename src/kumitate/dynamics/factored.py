@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..model import Tree
+from ..scalar import table
 from .rnea import rnea
 from .wrenches import Wrenches
 
@@ -25,7 +26,7 @@ def factored(
     wrenches: Wrenches | None = None,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
-    bias = rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0
     return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
 
 

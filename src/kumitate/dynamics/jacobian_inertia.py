@@ -16,8 +16,8 @@ Scalar = Any
 def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): Σ J_iᵀ I_i J_i, with I_i the spatial inertia of link i.
 
-    C writes it with the mass centres, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and holds for links
-    without mass.
+    C writes it with the mass centres, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and holds for
+    links without mass.
 
     Args:
         tree: the mechanism's.

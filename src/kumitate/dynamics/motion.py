@@ -1,4 +1,4 @@
-"""How the links move, as the Newton-Euler methods need it: orientations, angular velocities and velocity-dependent accelerations.
+"""How the links move, as the Newton-Euler methods need it: orientations, angular velocities, velocity-dependent accelerations.
 
 Classical accelerations are used (of the link's origin, not the spatial kind), so that no linear velocity is ever formed; with
 A = [α; a] of the parent's origin, the link's is X(A) + bias + S v̇.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Tree
+from ..scalar import table
 from .rnea import rnea
 
 __all__ = ["unit_vector"]
@@ -20,10 +21,10 @@ def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
         tree: the mechanism's.
         q: coordinates (nq).
     """
-    still, weightless = [0.0] * tree.nv, (0.0, 0.0, 0.0)
+    still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
     columns = []
     for i in range(tree.nv):
-        unit = [1.0 if k == i else 0.0 for k in range(tree.nv)]
+        unit = table([1.0 if k == i else 0.0 for k in range(tree.nv)])
         columns.append(rnea(tree, q, still, unit, gravity=weightless))
     # symmetric, but only up to rounding when computed: one triangle serves for both
     return [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]

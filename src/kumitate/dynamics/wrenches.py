@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link, Tree
+from ..scalar import select
 from ..spatial import Force
 
 __all__ = ["Wrenches"]
@@ -16,7 +17,7 @@ Scalar = Any
 
 @dataclass(frozen=True)
 class Wrenches:
-    """Wrenches [n; f] (N·m, N) on bodies or frames, by name: in the axes of the world, about the origin of the body or frame."""
+    """Wrenches [n; f] (N·m, N) on bodies or frames, by name: in the axes of the world, about the body's or frame's origin."""
 
     tree: Tree
     by_place: Mapping[str, Sequence[Scalar]]
@@ -26,12 +27,14 @@ class Wrenches:
         total = Force()
         for name, components in self.by_place.items():
             place = self.tree.places[name]
-            if place.link != link.index:
+            here = link.is_link(place.link)
+            if here is False:
                 continue
             wrench = Force.of(components)
-            for ancestor in reversed(self.tree.ancestors(link.index)):  # turned, not moved: only the axes change
+            for ancestor in reversed(self.tree.ancestors(place.link)):  # turned, not moved: only the axes change
                 R = ancestor.pose(q).rotation
                 wrench = Force(R.unrotate(wrench.moment), R.unrotate(wrench.force))
             arm = place.pose.translation
-            total = total + Force(wrench.moment + arm.cross(wrench.force), wrench.force)
+            acting = Force(wrench.moment + arm.cross(wrench.force), wrench.force)
+            total = total + (acting if here is True else acting * select(here, 1.0, 0.0))
         return total

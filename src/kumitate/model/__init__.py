@@ -23,6 +23,7 @@ from .tree import Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Cylinder", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "Frame",
-    "Geometry", "Joint", "JointKind", "Limits", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute",
-    "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "inward", "lock", "outward", "without_friction",
+    "Geometry", "Joint", "JointKind", "Limits", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic",
+    "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "inward", "lock", "outward",
+    "without_friction",
 ]  # fmt: skip

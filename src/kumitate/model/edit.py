@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..errors import ModelError
 from ..spatial import Transform
+from .joints import KINDS
 from .mechanism import Mechanism
 from .parts import Joint
 from .tree import alignment
@@ -31,12 +32,12 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Sequence[float]] | Sequence[
 
 def _locked(joint: Joint, q: Sequence[float] | None) -> Joint:
     kind = joint.kind
-    values = kind.neutral() if q is None else [float(x) for x in q]  # type: ignore[union-attr]
-    if len(values) != kind.nq:  # type: ignore[union-attr]
-        raise ModelError(f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {kind.nq}")  # type: ignore[union-attr]
+    values = kind.neutral() if q is None else [float(x) for x in q]
+    if len(values) != kind.nq:
+        raise ModelError(f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {kind.nq}")
     A = Transform(alignment(joint.axis, joint.second_axis))
-    held = joint.pose @ A @ kind.transform(values) @ A.inverse()  # type: ignore[union-attr]
-    return Joint(joint.name, "fixed", joint.parent, joint.child, held.dense())
+    held = joint.pose @ A @ kind.transform(values) @ A.inverse()
+    return Joint(joint.name, KINDS["fixed"], joint.parent, joint.child, held.dense())
 
 
 def without_friction(mechanism: Mechanism) -> Mechanism:

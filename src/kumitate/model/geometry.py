@@ -41,7 +41,7 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh file, scaled along its axes. `path` is as the model file has it; `resolved` where it was found (None: it was not)."""
+    """A mesh file, scaled along its axes. `path` is as the model file has it; `resolved`: where it was found, or None."""
 
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -53,7 +53,7 @@ Shape = Box | Sphere | Cylinder | Capsule | Mesh
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape on a body: `pose` in the body's frame; `color` as red, green, blue, opacity in 0…1 (None: the viewer's choice)."""
+    """A shape on a body: `pose` in the body's frame; `color`: red, green, blue, opacity in 0…1 (None: the viewer's choice)."""
 
     shape: Shape
     pose: Transform = field(default_factory=Transform)

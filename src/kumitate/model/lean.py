@@ -1,10 +1,11 @@
 """The same equations of motion with fewer numbers: inertia moved across joints where nobody can tell.
 
-A thin rod along the axis of a revolute joint moves the same whether it belongs to the joint's child or to its parent. From every
-child such a rod is taken that leaves its mass, its first moment along the axis and one of its transverse inertias zero (Gautier
-and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and Automation 6(3),
-1990). What is left of a body need not be one that exists: masses may be zero and inertias negative. Energies, momenta, generalised
-forces and accelerations are untouched; the forces that joints transmit besides are not, so that these need the true tree.
+A thin rod along the axis of a revolute joint moves the same whether it belongs to the joint's child or to its parent. From
+every child such a rod is taken that leaves its mass, its first moment along the axis and one of its transverse inertias zero
+(Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and
+Automation 6(3), 1990). What is left of a body need not be one that exists: masses may be zero and inertias negative. Energies,
+momenta, generalised forces and accelerations are untouched; the forces that joints transmit besides are not, so that these
+need the true tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A mechanism: bodies joined to a tree, and the loops that close it. Frozen, checked when it is made, independent of any algorithm."""
+"""A mechanism: bodies joined to a tree, and the loops that close it.
+
+Frozen, checked when it is made, independent of any algorithm.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from ..errors import ModelError
 from .lean import lean_tree
@@ -17,13 +21,15 @@ __all__ = ["WORLD", "Mechanism"]
 #: The name of the body that does not move.
 WORLD = "world"
 
+Named = TypeVar("Named", Body, Joint)
+
 
 @dataclass(frozen=True)
 class Mechanism:
     """Bodies, joints, loops and frames.
 
-    The joints form a tree that starts from the body "world"; each body is the child of exactly one joint. They are kept outward,
-    depth first, children in the order given, and q, v and tau follow that order.
+    The joints form a tree that starts from the body "world"; each body is the child of exactly one joint. They are kept
+    outward, depth first, children in the order given, and q, v and tau follow that order.
 
     Attributes:
         name: of the mechanism.
@@ -49,7 +55,7 @@ class Mechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", tuple(float(g) for g in self.gravity))
         _check_names(self.name, "body", [WORLD, *(body.name for body in self.bodies)])
-        _check_names(self.name, "joint", [joint.name for joint in (*self.joints, *self.loops)])
+        _check_names(self.name, "joint", [*(joint.name for joint in self.joints), *(loop.name for loop in self.loops)])
         _check_names(self.name, "frame", [*(body.name for body in self.bodies), *(frame.name for frame in self.frames)])
         self._check_references()
         joints = tuple(self._outward())
@@ -118,12 +124,12 @@ class Mechanism:
     @cached_property
     def nq(self) -> int:
         """The number of coordinates."""
-        return sum(joint.kind.nq for joint in self.joints)  # type: ignore[union-attr]
+        return sum(joint.kind.nq for joint in self.joints)
 
     @cached_property
     def nv(self) -> int:
         """The number of velocities: the degrees of freedom of the tree."""
-        return sum(joint.kind.nv for joint in self.joints)  # type: ignore[union-attr]
+        return sum(joint.kind.nv for joint in self.joints)
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
@@ -142,7 +148,7 @@ class Mechanism:
 
     @cached_property
     def lean_tree(self) -> Tree:
-        """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which do not change."""
+        """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which stay."""
         return lean_tree(self.tree)
 
     def joint(self, name: str) -> Joint:
@@ -153,7 +159,7 @@ class Mechanism:
         """The body of this name."""
         return self._find("body", name, self.bodies)
 
-    def _find(self, what: str, name: str, items: tuple) -> object:  # type: ignore[return]
+    def _find(self, what: str, name: str, items: tuple[Named, ...]) -> Named:
         for item in items:
             if item.name == name:
                 return item

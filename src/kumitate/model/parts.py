@@ -90,7 +90,7 @@ class Joint:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind` or its name.
+        kind: a `JointKind`; its name will do, and is turned into the kind.
         parent, child: names of bodies; the parent may be "world".
         pose: of the joint's frame in the parent; at zero coordinates the child's frame coincides with it.
         axis: of the motion, in the joint's frame (z of the kind); need not be of unit length.
@@ -101,7 +101,7 @@ class Joint:
     """
 
     name: str
-    kind: JointKind | str
+    kind: JointKind
     parent: str
     child: str
     pose: Transform = field(default_factory=Transform)
@@ -113,11 +113,7 @@ class Joint:
     armature: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        kind = self.kind
-        if isinstance(kind, str):
-            if kind not in KINDS:
-                raise ModelError(f"joint {self.name!r}: unknown kind {kind!r}; the kinds are {', '.join(sorted(KINDS))}")
-            kind = KINDS[kind]
+        kind = _kind(f"joint {self.name!r}", self.kind)
         object.__setattr__(self, "kind", kind)
         for key in ("damping", "friction", "armature"):
             object.__setattr__(self, key, self._per_freedom(key, kind.nv))
@@ -148,6 +144,15 @@ class Joint:
         return values
 
 
+def _kind(owner: str, given: JointKind | str) -> JointKind:
+    """The kind that is given, by itself or by its name."""
+    if not isinstance(given, str):
+        return given
+    if given not in KINDS:
+        raise ModelError(f"{owner}: unknown kind {given!r}; the kinds are {', '.join(sorted(KINDS))}")
+    return KINDS[given]
+
+
 def _unit(joint: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
     x, y, z = (float(part) for part in axis)
     length = float(np.linalg.norm((x, y, z)))
@@ -163,7 +168,7 @@ class Loop:
     """A joint that closes a loop: frame `pose_a` on body `body_a` and frame `pose_b` on `body_b` move as the kind allows."""
 
     name: str
-    kind: JointKind | str
+    kind: JointKind
     body_a: str
     body_b: str
     pose_a: Transform = field(default_factory=Transform)
@@ -171,10 +176,7 @@ class Loop:
     axis: Sequence[float] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if isinstance(self.kind, str):
-            if self.kind not in KINDS:
-                raise ModelError(f"loop {self.name!r}: unknown kind {self.kind!r}; the kinds are {', '.join(sorted(KINDS))}")
-            object.__setattr__(self, "kind", KINDS[self.kind])
+        object.__setattr__(self, "kind", _kind(f"loop {self.name!r}", self.kind))
         object.__setattr__(self, "axis", _unit(self.name, "axis", self.axis))
 
 

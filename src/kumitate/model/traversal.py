@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..scalar import Index, Stack, flatten, loop, table
+from ..scalar import Index, Stack, equal, flatten, loop, table
 from .tree import WORLD_LINK, Link, Tree
 
 __all__ = ["PerLink", "inward", "outward"]
@@ -41,6 +41,12 @@ class RolledLink(Link):
 
     run: Run
     position: Any
+
+    def is_link(self, index: int) -> Any:
+        if index not in self.run:
+            return False
+        wanted = index - self.run.first
+        return self.position == wanted if isinstance(self.position, int) else equal(self.position.value, float(wanted))
 
 
 class PerLink(ABC):

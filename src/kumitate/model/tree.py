@@ -70,6 +70,10 @@ class Link:
         """This joint's part of v, a or tau."""
         return [v[self.v_start + k] for k in range(self.kind.nv)]
 
+    def is_link(self, index: int) -> Any:
+        """Whether this is the link at `index` of the tree: True, False, or a condition while a chain is rolled up."""
+        return self.index == index
+
     def pose(self, q: Sequence[Any]) -> Transform:
         """X_PL, the link in its parent."""
         return self.placement @ self.kind.transform(self.coordinates(q))
@@ -121,7 +125,7 @@ def build_tree(mechanism: Mechanism) -> Tree:
     bodies = {body.name: body for body in mechanism.bodies}
     for joint in mechanism.joints:
         parent = places[joint.parent]
-        kind: JointKind = joint.kind  # type: ignore[assignment]
+        kind = joint.kind
         body_inertia = bodies[joint.child].spatial_inertia()
         at_joint = parent.pose @ joint.pose
         if kind.nv == 0:

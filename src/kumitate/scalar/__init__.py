@@ -25,7 +25,7 @@ from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace
 
 __all__ = [
-    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute", "active_scope",
-    "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten", "gradient", "hessian", "log", "loop", "maximum", "minimum", "origin",
-    "select", "sin", "sqrt", "table", "tanh", "trace",
+    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
+    "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten",
+    "gradient", "hessian", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace",
 ]  # fmt: skip

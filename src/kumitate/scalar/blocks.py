@@ -78,14 +78,15 @@ class Loop:
     condition: Symbol | None = None
 
     @property
-    def carries(self) -> list[int]:
-        """Which entries are carried."""
-        return [k for k, symbol in enumerate(self.carried) if symbol is not None]
+    def carries(self) -> dict[int, tuple[Symbol, Symbol]]:
+        """The entries that are carried, by their number: the carried symbol and the one it becomes."""
+        pairs = enumerate(zip(self.carried, self.following, strict=True))
+        return {k: (now, then) for k, (now, then) in pairs if now is not None and then is not None}
 
     @property
-    def keeps(self) -> list[int]:
-        """Which entries are stacked."""
-        return [k for k, symbol in enumerate(self.stacked) if symbol is not None]
+    def keeps(self) -> dict[int, Symbol]:
+        """The entries that are stacked, by their number."""
+        return {k: symbol for k, symbol in enumerate(self.stacked) if symbol is not None}
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,10 @@ class Table:
     values: tuple[float, ...]
 
     def __getitem__(self, index: int | Index) -> Any:
-        if isinstance(index, Index):
-            return index.read("lookup", self)
-        return self.values[index]
+        if not isinstance(index, Index):
+            return self.values[index]
+        first = self.values[0]
+        return first if all(value == first for value in self.values) else index.read("lookup", self)
 
 
 @dataclass(frozen=True)

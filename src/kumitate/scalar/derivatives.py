@@ -153,14 +153,14 @@ class _Forward:
         def inside(carry: list[Any]) -> _Forward:
             inner = _Forward(self.inputs)
             inner.values = dict(self.values)
-            inner.values.update(zip((block.carried[k] for k in carries), carry, strict=True))
+            inner.values.update(zip((now for now, _ in carries.values()), carry, strict=True))
             return inner
 
         def body(i: int | Index, carry: list[Any]) -> tuple[list[Any], list[Any]]:
             inner = inside(carry)
             inner.values.update({part: i for part in block.line if part.op == "counter"})
             inner.run(block.line)
-            return [inner.values[block.following[k]] for k in carries], [inner.values[block.stacked[k]] for k in keeps]  # type: ignore[index]
+            return [inner.values[then] for _, then in carries.values()], [inner.values[symbol] for symbol in keeps.values()]
 
         if block.condition is not None:
             raise TraceError("a loop that stops early (while_) cannot be differentiated")

@@ -40,21 +40,21 @@ def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
     return stride * values[node.args[-1]] + offset if stride else offset
 
 
-def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[list[Any], list[Any]]:
+def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[dict[int, Any], list[Any]]:
     block: Loop = node.payload
     carries, keeps = block.carries, block.keeps
     carried = {k: values[a] for k, a in zip(carries, node.args[: len(carries)], strict=True)}
     stack: list[dict[int, Any]] = []
     for i in range(block.count):
         inner = dict(values)
-        inner.update({block.carried[k]: value for k, value in carried.items()})  # type: ignore[misc]
+        inner.update({carries[k][0]: value for k, value in carried.items()})
         inner.update({part: i for part in block.line if part.op == "counter"})
         _run(block.line, inner, inputs)
         if block.condition is not None and not inner[block.condition]:
             break
-        carried = {k: inner[block.following[k]] for k in carries}  # type: ignore[index]
-        stack.append({k: inner[block.stacked[k]] for k in keeps})  # type: ignore[index]
-    return carried, stack  # type: ignore[return-value]
+        carried = {k: inner[then] for k, (_, then) in carries.items()}
+        stack.append({k: inner[symbol] for k, symbol in keeps.items()})
+    return carried, stack
 
 
 _BLOCKS: dict[str, Any] = {

@@ -7,7 +7,8 @@ from typing import Any
 from .rules import apply
 
 __all__ = [
-    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "log", "maximum", "minimum", "select", "sin", "sqrt", "tanh",
+    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "log", "maximum", "minimum", "select", "sin", "sqrt",
+    "tanh",
 ]  # fmt: skip
 
 

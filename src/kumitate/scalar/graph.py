@@ -36,7 +36,7 @@ class Graph:
         self._constants: dict[float, Symbol] = {}
 
     def node(self, op: str, args: tuple[Symbol, ...] = (), payload: Any = None) -> Symbol:
-        """The node `op(args)` of this scope; the same one if it exists. `payload` is what the operation needs besides values."""
+        """The node `op(args)` of this scope; the same one if it exists. `payload`: what the operation needs besides values."""
         key = (op, args, payload)
         found = self._interned.get(key)
         if found is None:

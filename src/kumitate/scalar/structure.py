@@ -1,4 +1,4 @@
-"""Values made of scalars: how lists, tuples, dictionaries and dataclasses are taken apart into scalars and put together again."""
+"""Values made of scalars: how lists, tuples, dictionaries, dataclasses are taken apart into scalars and put together again."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
     with _scope(graph):
         returned = function(*(_argument(graph, array) for array in arrays))
     named = returned if isinstance(returned, dict) else {"result": returned}
-    outputs, results = [], []
+    outputs: list[Array] = []
+    results: list[Symbol] = []
     for key, value in named.items():
         shape, scalars = _scalars(value)
         outputs.append(Array(key, shape))

@@ -23,6 +23,6 @@ def joint_columns(mechanism: Mechanism) -> Iterator[Columns]:
     """The columns of every joint of the tree, in their order; those of fixed joints are empty."""
     q_start = v_start = 0
     for joint in mechanism.joints:
-        kind: JointKind = joint.kind  # type: ignore[assignment]  # a Joint turns names into kinds when it is made
+        kind = joint.kind
         yield Columns(joint, kind, slice(q_start, q_start + kind.nq), slice(v_start, v_start + kind.nv))
         q_start, v_start = q_start + kind.nq, v_start + kind.nv

@@ -30,8 +30,8 @@ NEAR_SINGULAR = 0.02
 
 def simulate(
     mechanism: Mechanism,
-    q: Sequence[float] | None = None,
-    v: Sequence[float] | None = None,
+    q: Sequence[float] | np.ndarray | None = None,
+    v: Sequence[float] | np.ndarray | None = None,
     *,
     duration: float,
     step: float = 1e-3,
@@ -141,12 +141,12 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
         InputError: naming the joint, with the order of components as a hint.
     """
     for link in mechanism.tree.links:
-        own = q[link.q_start : link.q_start + link.kind.nq]
+        own = q[link.q_start : link.q_start + link.kind.nq].tolist()
         off = link.kind.off_manifold(own)
         if not off < 1e-6:
             raise InputError(
-                f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own.tolist()}. The order "
-                f"of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
+                f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
+                f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
             )
 
 
@@ -200,7 +200,7 @@ def fastest_damping(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple
     slopes = np.array([slope for link in tree.links for slope in passive_slope(link, list(link.velocities(list(v))))])
     if not slopes.any():
         return 0.0, ""
-    M = np.array(crba(tree, list(q)))
+    M: np.ndarray = np.array(crba(tree, list(q)))
     rates, modes = np.linalg.eig(np.linalg.solve(M, np.diag(slopes)))
     fastest = int(np.argmax(np.abs(rates)))
     return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(np.abs(modes[:, fastest])))]

@@ -75,9 +75,9 @@ class Stepper:
         while t < end:
             last = t + size >= end * (1.0 - 1e-15)
             size = end - t if last else size
-            *after, error = self._one(t, size, *state)
+            q1, v1, work1, error = self._one(t, size, *state)
             if error <= 1.0:
-                t, state = (end if last else t + size), tuple(after)
+                t, state = (end if last else t + size), (q1, v1, work1)
             else:
                 self.rejected += 1
             factor = _SAFETY * error**-0.2 if error > 0.0 else _GROW
@@ -102,7 +102,7 @@ class Stepper:
     def _too_small(self, t: float, size: float, state: tuple) -> str:
         worst = self.mechanism.v_names[int(np.argmax(np.abs(state[1])))]
         return (
-            f"{self.mechanism.name}: {self.integrator.name} would need steps below {size:.3g} s at t = {t:.6g} s, where {worst!r} moves "
-            "fastest: the motion is stiff, discontinuous or runs away. Smooth the efforts, loosen `tolerance`, or take "
-            "integrator='semi_implicit_euler'."
+            f"{self.mechanism.name}: {self.integrator.name} would need steps below {size:.3g} s at t = {t:.6g} s, where "
+            f"{worst!r} moves fastest: the motion is stiff, discontinuous or runs away. Smooth the efforts, loosen "
+            "`tolerance`, or take integrator='semi_implicit_euler'."
         )

@@ -37,7 +37,8 @@ def dynamics_program(mechanism: Mechanism, places: Sequence[str], *, implicit_da
         )
         return {"acceleration": acceleration, "power": _power(mechanism, q, v, tau, applied)}
 
-    inputs = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": mechanism.nv + 6 * len(places)}
+    u_size = mechanism.nv + 6 * len(places)
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": u_size}
     return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
 
 
@@ -110,7 +111,7 @@ class CalledSystem(_Coordinates):
 
 
 def step_program(mechanism: Mechanism, integrator: Integrator, dynamics: Program, forcing: Program | None) -> Program:
-    """(t, h, q, v, work, u) → q, v, work after one step, and the error estimate. `u` is held unless `forcing` is compiled in."""
+    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
         system = TracedSystem(mechanism, dynamics, forcing, u)
@@ -118,7 +119,7 @@ def step_program(mechanism: Mechanism, integrator: Integrator, dynamics: Program
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
     u_size = next(array.size for array in dynamics.inputs if array.name == "u")
-    inputs = {"t": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": u_size}
+    inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": u_size}
     return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
 
 

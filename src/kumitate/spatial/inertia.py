@@ -1,7 +1,7 @@
 """Inertias: how a motion becomes a momentum or a force (thesis, appendix A.5-A.7).
 
-`Inertia` is a rigid body's, by ten numbers. `ArticulatedInertia` is what a body feels like at a handle when other bodies hang on
-it by joints; it is symmetric and positive but no longer a rigid body's.
+`Inertia` is a rigid body's, by ten numbers. `ArticulatedInertia` is what a body feels like at a handle when other bodies hang
+on it by joints; it is symmetric and positive but no longer a rigid body's.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Inertia:
         )
 
     def velocity_force(self, omega: Vector3) -> Force:
-        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes, besides I·A of the classical acceleration."""
+        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes besides I·A of a classical acceleration."""
         return Force(omega.cross(self.rotational @ omega), centripetal(omega, self.first_moment))
 
     def to_parent(self, X_AB: Transform) -> Inertia:

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..kinematics import total_mass
 from ..model import WORLD
 from ..simulate.columns import Columns, joint_columns
 from ..simulate.result import Result
 
-__all__ = ["DEFAULT_PANELS", "PANELS", "Panel", "panels_of"]
+__all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "panels_of"]
 
 
 class Panel(NamedTuple):
@@ -52,9 +53,11 @@ _XYZ = ("x", "y", "z")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 #: The panels that can be asked for: of the joints, then of the whole mechanism.
-PANELS = (*_JOINT_PANELS, "energy", "center_of_mass", "momentum")
+PANELS = (*_JOINT_PANELS, "energy", "center_of_mass", "center_of_mass_velocity", "momentum")
 #: Those of the thesis: (a) angle, (b) velocity, (c) acceleration, (d) torque, (e) energy.
 DEFAULT_PANELS = (*_JOINT_PANELS, "energy")
+#: Those of the thesis for a floating base (figures 3.21, 3.22): the mass centre tells what no force from outside can change.
+FLOATING_PANELS = (*_JOINT_PANELS, "center_of_mass", "center_of_mass_velocity", "energy")
 
 
 def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> list[Panel]:
@@ -62,13 +65,15 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
 
     Args:
         panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
-            panels of their own), "energy", "center_of_mass", "momentum" (two panels). Left out: the first five.
+            panels of their own), "energy", "center_of_mass", "center_of_mass_velocity", "momentum" (two panels). Left out: the
+            first five, with a floating base those of the mass centre too.
         degrees: whether angles and their rates are given in degrees.
 
     Raises:
         InputError: for a panel that does not exist.
     """
-    wanted = DEFAULT_PANELS if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
+    usual = FLOATING_PANELS if any(map(_is_base, joint_columns(result.mechanism))) else DEFAULT_PANELS
+    wanted = usual if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
     for name in wanted:
         if name not in PANELS:
             raise InputError(f"{result.mechanism.name}: there is no panel {name!r}; there are {', '.join(PANELS)}")
@@ -82,6 +87,8 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
         yield Panel("Energy", "J", result.energy._fields, np.column_stack(result.energy))
     elif name == "center_of_mass":
         yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
+    elif name == "center_of_mass_velocity":
+        yield Panel("Velocity of centre of mass", "m/s", _XYZ, result.momentum[:, 3:] / total_mass(result.mechanism.tree))
     else:
         yield Panel("Angular momentum about origin", "kg·m²/s", _XYZ, result.momentum[:, :3])
         yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])
@@ -96,7 +103,7 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
         prefix = "base " if len(bases) == 1 else f"{base.joint.name}: "
         for sort, indices, names in _sorted(base, order):
             part = values[:, indices]
-            if order < 3 or np.any(part):  # a base without drive has no efforts to show
+            if order < 3 or np.any(part) or len(bases) == len(columns):  # a robot's base without drive has no efforts to show
                 yield _panel(
                     prefix, order, sort, [name[1:] if name in _RATES else name for name in names], part, degrees=degrees
                 )

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
+from .silhouette import broadside
 from .skeleton import body_tip, drawn_shapes
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
@@ -86,7 +87,7 @@ def _groups(mechanism: Mechanism) -> dict[str, int]:
     """Bodies fixed to one another share a number (and so a colour); those fixed to the world have −1."""
     groups = {WORLD: -1}
     for joint in mechanism.joints:
-        moves = joint.kind.nv > 0  # type: ignore[union-attr]
+        moves = joint.kind.nv > 0
         groups[joint.child] = max(groups.values()) + 1 if moves else groups[joint.parent]
     return groups
 
@@ -127,6 +128,7 @@ def _bounds(frames: np.ndarray, shapes: Sequence[Sequence[Geometry]], fixed: Seq
     """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from."""
     origins = frames[:, :, :3, 3]
     low, high = [origins.min(axis=1)], [origins.max(axis=1)]
+    reached = [origins.reshape(-1, 3)]
     centers = [origins.reshape(-1, 3)]
     still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
     for poses, items in [*zip(frames.swapaxes(0, 1), shapes, strict=True), (still, fixed)]:
@@ -135,28 +137,40 @@ def _bounds(frames: np.ndarray, shapes: Sequence[Sequence[Geometry]], fixed: Seq
             places = points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
             low.append(places.min(axis=1) - radius)
             high.append(places.max(axis=1) + radius)
+            reached.append(places.reshape(-1, 3))
             centers.append(places.mean(axis=1))
     lower, upper = np.min(low, axis=0), np.max(high, axis=0)
     extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
     size = float(np.median(np.linalg.norm(upper - lower, axis=1))) or 1.0
     # the floor is at zero unless the mechanism hangs below it
     floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
-    spread = np.ptp(np.concatenate(centers), axis=0)
-    return {
-        "extent": [extent_low.tolist(), extent_high.tolist()], "size": size, "ground": floor, "view": _view_from(spread),
-    }  # fmt: skip
+    view = _view_from(np.concatenate(centers), size)
+    rim = _outermost(np.concatenate(reached))
+    return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
 
 
-def _view_from(spread: np.ndarray) -> list[float]:
+def _outermost(points: np.ndarray) -> list[list[float]]:
+    """Of points (n, 3), those that reach furthest in one of many directions: what a camera must keep in its view."""
+    k = np.arange(64) + 0.5  # directions spread evenly over the sphere, on a spiral
+    height, turn = 1.0 - k / 32.0, np.pi * (1.0 + 5.0**0.5) * k
+    across = np.sqrt(1.0 - height**2)
+    directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), height])
+    furthest = np.unique([int((points @ direction).argmax()) for direction in directions])
+    return points[furthest].tolist()
+
+
+def _view_from(centers: np.ndarray, size: float) -> list[float]:
     """The direction from the motion to the eye: nearly square on to a motion in a plane, from a corner otherwise."""
-    thin = 0.02 * float(spread.max())
+    spread = np.ptp(centers, axis=0)
+    thin = 0.02 * min(float(spread.max()), size)
     if spread[1] <= thin < spread[0]:
         return [0.32, -1.0, 0.22]
     if spread[0] <= thin < spread[1]:
         return [1.0, 0.32, 0.22]
     if spread[2] <= thin < max(spread[0], spread[1]):
         return [0.0, -0.55, 1.0]
-    return [1.0, -1.2, 0.62]
+    azimuth = broadside(centers)
+    return [float(np.cos(azimuth)), float(np.sin(azimuth)), 0.4]
 
 
 def _channel(mechanism: Mechanism, channel: Mapping[str, Any], groups: Mapping[str, int]) -> dict[str, Any]:

@@ -33,8 +33,8 @@ def broadside(points: np.ndarray) -> float:
     if spread[0] >= 0.1 * spread[1]:
         return float(np.deg2rad(-52.0))
     along = np.arctan2(directions[1, 1], directions[0, 1])
-    across = -((along + np.pi / 2.0) % np.pi)  # of the two sides, that with the eye at negative y
-    return float((-along - np.pi / 2.0 if False else across) + np.deg2rad(25.0))
+    across = (along + np.pi / 2.0) % np.pi - np.pi  # of the two sides, the one with the eye at negative y
+    return float(across + np.deg2rad(25.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class View:
             shift = np.abs(origins[..., axis] - origins[:1, :, axis]).max()
             # the turn from the first frame on must leave the axis where it is, and the bodies lie in one layer
             tilt = np.abs(np.einsum("kbij,bj->kbi", turns, turns[0, :, axis, :]) - np.eye(3)[axis]).max()
-            if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * own:
+            if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * own + 1e-6 * size:
                 return cls.along(axis)
         return cls.from_angles(broadside(origins.reshape(-1, 3)), np.deg2rad(20.0))
 

@@ -29,7 +29,7 @@ def drawn_shapes(mechanism: Mechanism) -> dict[str, tuple[Geometry, ...]]:
             shapes[body.name] = list(given)
             continue
         shapes[body.name] = _link(body, points[body.name], body.name in parents, radius) + _marker(joint, radius)
-        if joint.parent == WORLD and joint.kind.name == "revolute":  # type: ignore[union-attr]
+        if joint.parent == WORLD and joint.kind.name == "revolute":
             pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
             shapes[WORLD].append(pin)
     for loop in mechanism.loops:
@@ -108,7 +108,7 @@ def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float
 
 
 def _marker(joint: Joint, radius: float) -> list[Geometry]:
-    kind = joint.kind.name  # type: ignore[union-attr]
+    kind = joint.kind.name
     along = _along(np.asarray(joint.axis), np.zeros(3))
     if kind in ("fixed", "floating", "floating_euler"):
         return []

@@ -200,7 +200,7 @@ def _body_colors(mechanism: Mechanism) -> list[tuple[float, float, float]]:
     for joint in mechanism.joints:
         forks = children[joint.parent] > 1 and below[joint.child] > 3
         branch[joint.child] = max(branch.values()) + 1 if forks else branch[joint.parent]
-        depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)  # type: ignore[union-attr]
+        depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)
     names = [joint.child for joint in mechanism.joints]
     return [tint(BODY_COLORS[branch[name] % len(BODY_COLORS)], 0.12 if depth[name] % 2 else -0.06) for name in names]
 

@@ -1,8 +1,8 @@
 """A program as LLVM text, for one state or for several lanes at once.
 
-The kernel's signature is `void kernel(i64 n, ptr in…, ptr out…)`: n states, each array with one contiguous row a state. Lanes are
-gathered from and scattered to the user's rows; what a program calls works on lanes throughout. The last block of a batch slides
-back over states that are done already, so that no tail needs code of its own: n must be at least the number of lanes.
+The kernel's signature is `void kernel(i64 n, ptr in…, ptr out…)`: n states, each array with one contiguous row a state. Lanes
+are gathered from and scattered to the user's rows; what a program calls works on lanes throughout. The last block of a batch
+slides back over states that are done already, so that no tail needs code of its own: n must be at least the number of lanes.
 """
 
 from ...scalar import Program

@@ -19,8 +19,8 @@ _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
 class Function(LineWriter):
     """The function of one program.
 
-    `blocked` functions are called by others and work on blocks of lanes; the other kind is the entry, which works on the rows of
-    the user's arrays.
+    `blocked` functions are called by others and work on blocks of lanes; the other kind is the entry, which works on the
+    rows of the user's arrays.
     """
 
     def __init__(self, module: Module, program: Program, *, blocked: bool):
@@ -251,16 +251,16 @@ class Function(LineWriter):
         self.effect(f"{counter} = phi i64 [ 0, %{before} ], [ {following}, %{label}.latch ]")
         for k, start in zip(carries, first, strict=True):
             self.effect(f"%{label}.c{k} = phi {real} [ {start}, %{before} ], [ %{label}.n{k}, %{label}.latch ]")
-            self.values[block.carried[k]] = f"%{label}.c{k}"
+            self.values[carries[k][0]] = f"%{label}.c{k}"
         for part in block.line:
             if part.op == "counter":
                 self.values[part] = counter
         self.run_line(block.line)
-        carried = {k: self.value(block.following[k]) for k in carries}
-        for column, k in enumerate(keeps):
+        carried = {k: self.value(then) for k, (_, then) in carries.items()}
+        for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
             at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
-            self.effect(f"store {real} {self.value(block.stacked[k])}, ptr {self.slot('%scratch', at)}, align {self.align}")
+            self.effect(f"store {real} {self.value(kept_symbol)}, ptr {self.slot('%scratch', at)}, align {self.align}")
         going = self.value(block.condition) if block.condition is not None else None
         self.effect(f"br label %{label}.latch")
         self.start(f"{label}.latch")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 
 from ...scalar import Symbol
@@ -18,7 +17,7 @@ _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
 _LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2}
 
 
-class LineWriter(ABC):
+class LineWriter:
     """Writes the lines of one function. What is not arithmetic is left to the methods `compute_…` of its heirs."""
 
     def __init__(self, module: Module):

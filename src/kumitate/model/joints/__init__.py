@@ -31,5 +31,5 @@ KINDS: dict[str, JointKind] = {
         Planar(),
         Floating(),
         FloatingEuler(),
-    )  # fmt: skip
+    )
 }

@@ -7,6 +7,7 @@ from collections.abc import Container
 from difflib import get_close_matches
 
 from ...errors import ModelError
+from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint, Limits
 from .meshes import MeshFinder
@@ -68,7 +69,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     base = bodies[root]
     if base is not None:
         kind = "floating" if floating_base else "fixed"
-        joints.append(Joint(_free_name(f"{kind}_base", connections), kind, WORLD, base.name))
+        joints.append(Joint(_free_name(f"{kind}_base", connections), KINDS[kind], WORLD, base.name))
     elif floating_base:
         raise links[root].error(
             "floating_base was asked for, but the file itself holds the robot to its link 'world'; "
@@ -195,7 +196,7 @@ def _joint(element: Element, parent: str, child: str, notes: Notes) -> Joint:
     limits = _limits(element, name, kind, notes)
     try:
         return Joint(
-            name, _KINDS[kind], parent, child, read_origin(element), direction,
+            name, KINDS[_KINDS[kind]], parent, child, read_origin(element), direction,
             limits=limits, damping=damping, friction=friction,
         )  # fmt: skip
     except ModelError as error:

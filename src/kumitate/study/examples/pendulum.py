@@ -18,7 +18,7 @@ EXAMPLE = Example(
     rows=(),
     summary=(
         "A point mass of 1 kg on a massless rod of 1 m swings freely from 60 deg for 10 s. Its total energy stays "
-        "constant, and its period is 2.1532 s: 7 % longer than that of small swings, as the elliptic integral says."
+        "constant, and its period is 2.1529 s: 7 % longer than that of small swings, as the elliptic integral says."
     ),
     run=run,
 )

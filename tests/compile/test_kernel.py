@@ -1,0 +1,248 @@
+"""Kernels as functions of arrays: batches, existing outputs, and what is refused in which words."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from kumitate.compile import Kernel, host
+from kumitate.errors import InputError
+from kumitate.scalar import sin, trace
+
+
+def make() -> Kernel:
+    """Two inputs, a number, and two outputs."""
+    return Kernel(
+        trace(
+            lambda a, M, t: {"u": [a[0] + t * M[1][0], a[1] * M[0][1], a[2] - M[1][1]], "w": [[sin(a[0])], [t * t]]},
+            {"a": 3, "M": (2, 2), "t": ()},
+            "example",
+        )
+    )
+
+
+def expected(a, M, t):
+    return np.stack([a[..., 0] + t * M[..., 1, 0], a[..., 1] * M[..., 0, 1], a[..., 2] - M[..., 1, 1]], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Kernel:
+    return make()
+
+
+@pytest.fixture
+def given():
+    rng = np.random.default_rng(7)
+    return rng.normal(size=3), rng.normal(size=(2, 2)), 0.5
+
+
+def test_one_state(kernel, given):
+    u, w = kernel(*given)
+    assert u.shape == (3,)
+    assert w.shape == (2, 1)
+    np.testing.assert_allclose(u, expected(*given), rtol=1e-15)
+    np.testing.assert_allclose(w, [[np.sin(given[0][0])], [0.25]], rtol=1e-15)
+
+
+@pytest.mark.parametrize("size", range(21))
+def test_batches_of_any_size(kernel, size):
+    rng = np.random.default_rng(size)
+    a, M, t = rng.normal(size=(size, 3)), rng.normal(size=(size, 2, 2)), rng.normal(size=size)
+    u, w = kernel(a, M, t)
+    assert u.shape == (size, 3)
+    assert w.shape == (size, 2, 1)
+    np.testing.assert_allclose(u, expected(a, M, t), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(w[:, 1, 0], t**2, rtol=1e-15)
+
+
+def test_leading_axes_are_broadcast(kernel):
+    rng = np.random.default_rng(8)
+    a, M, t = rng.normal(size=(4, 1, 3)), rng.normal(size=(2, 2)), rng.normal(size=(5,))
+    u, _ = kernel(a, M, t)
+    assert u.shape == (4, 5, 3)
+    np.testing.assert_allclose(u, [[expected(row[0], M, number) for number in t] for row in a], rtol=0, atol=1e-14)
+
+
+def test_a_state_has_the_same_result_alone_and_in_a_batch(kernel):
+    rng = np.random.default_rng(9)
+    a, M, t = rng.normal(size=(host().lanes + 3, 3)), rng.normal(size=(2, 2)), 0.3
+    batch, _ = kernel(a, M, t)
+    np.testing.assert_allclose(batch, [kernel(row, M, t)[0] for row in a], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        lambda x: x.astype(np.float32),
+        lambda x: np.asfortranarray(np.vstack([x, x]).T)[:, 0],
+        lambda x: x[::-1][::-1],
+        tuple,
+    ],
+    ids=["list", "float32", "strided", "negative strides", "tuple"],
+)
+def test_numbers_in_other_forms_are_converted(kernel, given, convert):
+    a, M, t = given
+    u, _ = kernel(convert(a), M.tolist(), np.float64(t))
+    np.testing.assert_allclose(u, expected(a, M, t), rtol=1e-6, atol=1e-6)
+    exact = np.array(convert(a), dtype=float)
+    np.testing.assert_allclose(u, expected(exact, M, t), rtol=1e-14, atol=1e-14)
+
+
+def test_integers_are_numbers(kernel):
+    u, _ = kernel([1, 2, 3], np.array([[1, 2], [3, 4]]), 2)
+    np.testing.assert_array_equal(u, [7.0, 4.0, -1.0])
+
+
+def test_read_only_inputs_are_fine_and_not_written(kernel, given):
+    a, M, t = given
+    a.flags.writeable = False
+    before = a.copy()
+    kernel(a, M, t)
+    np.testing.assert_array_equal(a, before)
+
+
+def test_nan_passes(kernel, given):
+    a, M, t = given
+    a[1] = np.nan
+    u, _ = kernel(a, M, t)
+    assert np.isnan(u[1])
+    assert np.isfinite(u[[0, 2]]).all()
+
+
+# --- into existing arrays ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("size", [None, 1, 3, host().lanes, 19])
+def test_into(kernel, size):
+    lead = () if size is None else (size,)
+    rng = np.random.default_rng(10)
+    a, M, t = rng.normal(size=(*lead, 3)), rng.normal(size=(*lead, 2, 2)), rng.normal(size=lead)
+    u, w = np.empty((*lead, 3)), np.empty((*lead, 2, 1))
+    assert kernel.into([u, w], a, M, float(t) if size is None else t) is None
+    np.testing.assert_allclose(u, expected(a, M, t), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [None, 3, 2 * host().lanes + 1])
+def test_into_an_input_itself(size):
+    turned = Kernel(trace(lambda x: [x[1], x[2], x[0] + x[1]], {"x": 3}, "turned"))
+    x = np.random.default_rng(11).normal(size=3 if size is None else (size, 3))
+    correct = turned(x.copy())
+    turned.into(x, x)
+    np.testing.assert_array_equal(x, correct)
+
+
+def test_into_overlapping_rows():
+    # states of a batch that overlap with results of others must be read before they are written
+    turned = Kernel(trace(lambda x: [2.0 * x[0], x[1] + 1.0], {"x": 2}, "shifted"))
+    memory = np.arange(2.0 * (3 * host().lanes + 2))
+    x, out = memory[:-2].reshape(-1, 2), memory[2:].reshape(-1, 2)
+    correct = turned(x.copy())
+    turned.into(out, x)
+    np.testing.assert_array_equal(out, correct)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (np.empty(4), r"has shape \(4,\)"),
+        (np.empty((1, 3)), r"has shape \(1, 3\)"),
+        (np.empty(3, dtype=np.float32), "dtype float32"),
+        (np.empty(6)[::2], "C-contiguous"),
+        (np.empty(3, dtype=complex), "dtype complex128"),
+    ],
+)
+def test_into_refuses_what_it_cannot_write(wrong, words):
+    kernel = Kernel(trace(lambda x: [x[0], x[1], x[2]], {"x": 3}, "copied"))
+    with pytest.raises(InputError, match=words) as caught:
+        kernel.into(wrong, np.zeros(3))
+    assert "copied: the array for 'result'" in str(caught.value)
+
+
+def test_into_refuses_read_only_arrays():
+    kernel = Kernel(trace(lambda x: [x[0] + 1.0], {"x": 1}, "next"))
+    out = np.zeros(1)
+    out.flags.writeable = False
+    with pytest.raises(InputError, match="writable"):
+        kernel.into(out, np.zeros(1))
+    assert out[0] == 0.0
+
+
+def test_into_the_wrong_number_of_arrays(kernel, given):
+    with pytest.raises(ValueError):
+        kernel.into([np.empty(3)], *given)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        (
+            (np.zeros(4), np.zeros((2, 2)), 0.0),
+            r"example: a has shape \(4,\); it must be \(3,\) for one state, or \(\.\.\., 3\)",
+        ),
+        ((np.zeros(3), np.zeros((2, 3)), 0.0), r"M has shape \(2, 3\); it must be \(2, 2\) for one state, or \(\.\.\., 2, 2\)"),
+        ((np.zeros(()), np.zeros((2, 2)), 0.0), r"a has shape \(\)"),
+        ((np.zeros((2, 3)), np.zeros((3, 2, 2)), 0.0), "the leading axes do not fit together"),
+        ((np.zeros(3), np.zeros((2, 2))), r"example takes 3 arrays \(a, M, t\), got 2"),
+        ((np.zeros(3), np.zeros((2, 2)), 0.0, 0.0), "got 4"),
+        ((np.array(["a", "b", "c"]), np.zeros((2, 2)), 0.0), "must hold real numbers"),
+        ((np.zeros(3, dtype=complex), np.zeros((2, 2)), 0.0), "a has dtype complex128; it must hold real numbers"),
+        ((np.zeros(3), np.zeros((2, 2)), None), "t has dtype object"),
+    ],
+)
+def test_wrong_inputs_are_refused(kernel, arrays, words):
+    with pytest.raises(InputError, match=words):
+        kernel(*arrays)
+
+
+def test_unknown_source_form(kernel):
+    with pytest.raises(InputError, match="the forms are program, llvm"):
+        kernel.source("fortran")
+    assert "define void @kernel" in kernel.source("llvm")
+    assert kernel.source().startswith("program example(")
+
+
+# --- calls without Python on the way ----------------------------------------------------------------------------------
+def test_calls_leak_nothing(kernel, given):
+    a, M, _ = given
+    out = [np.empty(3), np.empty((2, 1))]
+    number = 12345.678
+    watched = [a, M, number, *out, None, NotImplemented]
+    short, wrong = np.zeros(2), np.zeros(3, dtype=np.float32)
+    watched += [short, wrong]
+
+    def refused(*arrays):
+        try:
+            kernel.into(out, *arrays)
+        except InputError:
+            return
+        raise AssertionError("this should have been refused")
+
+    for call in (
+        lambda: kernel.into(out, a, M, number),
+        lambda: kernel(a, M, number),
+        lambda: kernel.into(out, wrong, M, number),  # the slow path
+        lambda: refused(short, M, number),
+        lambda: refused(a, M),
+        lambda: refused(a, M, "no number"),
+    ):
+        call()
+        before = [sys.getrefcount(item) for item in watched]
+        for _ in range(10_000):
+            call()
+        after = [sys.getrefcount(item) for item in watched]
+        # immortal objects report a constant; a leak would add ten thousand
+        assert all(abs(y - x) < 100 for x, y in zip(before, after, strict=True)), (before, after)
+    # buffers are released: an array that is still exported cannot be resized
+    for array in (a, out[0]):
+        array.resize(array.size + 1, refcheck=False)
+
+
+def test_kernels_can_be_called_from_threads(kernel, given):
+    from concurrent.futures import ThreadPoolExecutor
+
+    correct, _ = kernel(*given)
+    with ThreadPoolExecutor(4) as pool:
+        for u, _ in pool.map(lambda _: kernel(*given), range(400)):
+            np.testing.assert_array_equal(u, correct)
