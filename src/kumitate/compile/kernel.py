@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,12 @@ from ..errors import InputError
 from ..scalar import Array, Program
 from .engine import Code, load
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
+from .forms import to_c, to_casadi, to_python, to_sympy
 from .llvm import ENTRY, emit
+from .precision import precision_of
+from .report import Report, report
 from .target import host
+from .threads import run_states, states_for_one_thread
 
 __all__ = ["Kernel"]
 
@@ -31,13 +36,16 @@ class Kernel:
     them if the program has several outputs.
     """
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, dtype: Any = np.float64):
+        """The kernel of a program, computing in float64 or float32."""
         self.program = program
         self.name = program.name
         self.inputs = program.inputs
         self.outputs = program.outputs
+        self.precision = precision_of(dtype)
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
-        self._fast: Callable[..., Any] = self._first
+        self._single: Callable[..., Any] = partial(self._first, 1)
+        self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -48,26 +56,33 @@ class Kernel:
         """The number of operations of one evaluation."""
         return self.program.operations.total()
 
+    @property
+    def lanes(self) -> int:
+        """How many states a batch works on at a time."""
+        return host().lanes * 8 // self.precision.bytes
+
     def __call__(self, *arrays: Any) -> Any:
-        single = [np.empty(array.shape) for array in self.outputs]
-        if self._fast(*single, *arrays) is None:
-            return single[0] if len(single) == 1 else tuple(single)
-        given, lead = self._checked(arrays)
-        out = [np.empty(lead + array.shape) for array in self.outputs]
-        self._run(given, out, math.prod(lead))
+        out = self._empty(())
+        if self._single(*out, *arrays) is not None:
+            lead = self._plain_lead(arrays)
+            out = self._empty(lead)
+            if not lead or self._batch(*out, *arrays) is not None:
+                given, lead = self._checked(arrays)
+                out = self._empty(lead)
+                self._run(given, out, math.prod(lead))
         return out[0] if len(out) == 1 else tuple(out)
 
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
-        """As a call, with the results written to existing arrays: float64, C-contiguous, of the right shape."""
+        """As a call, with the results written to existing arrays: of the kernel's dtype, C-contiguous, of the right shape."""
         outs = [out] if isinstance(out, np.ndarray) else list(out)
-        if self._fast(*outs, *arrays) is None:
+        if self._single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
             return
         given, lead = self._checked(arrays)
         for array, target in zip(self.outputs, outs, strict=True):
-            if target.shape != lead + array.shape or target.dtype != np.float64 or not target.flags.carray:
+            if target.shape != lead + array.shape or target.dtype != self.precision.dtype or not target.flags.carray:
                 raise InputError(
                     f"{self.name}: the array for {array.name!r} has shape {target.shape} and dtype {target.dtype}; it must be "
-                    f"a writable C-contiguous float64 array of shape {lead + array.shape}"
+                    f"a writable C-contiguous {self.precision.dtype} array of shape {lead + array.shape}"
                 )
             given = [a.copy() if np.may_share_memory(a, target) else a for a in given]
         self._run(given, outs, math.prod(lead))
@@ -76,26 +91,49 @@ class Kernel:
         """Compiles now instead of at the first call. Returns the kernel."""
         self.code(1)
         if batch:
-            self.code(host().lanes)
+            self.code(self.lanes)
         return self
+
+    @property
+    def widths(self) -> list[int]:
+        """The numbers of lanes that it is compiled for so far."""
+        return sorted(self._codes)
 
     def code(self, lanes: int) -> Code:
         """The machine code for `lanes` states at a time."""
         return self._compiled(lanes)[0]
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
-        """The kernel as text: "program" (its listing) or "llvm"."""
-        forms = {"program": lambda: str(self.program), "llvm": lambda: emit(self.program, lanes)}
+        """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
+        forms = {
+            "program": lambda: str(self.program),
+            "llvm": lambda: emit(self.program, lanes, self.precision),
+            "c": lambda: to_c(self.program),
+            "python": lambda: to_python(self.program),
+        }
         if form not in forms:
             raise InputError(f"{self.name}: no source form {form!r}; the forms are {', '.join(forms)}")
         return forms[form]()
 
+    def to_casadi(self) -> Any:
+        """The kernel as a `casadi.Function` (extra `casadi`)."""
+        return to_casadi(self.program)
+
+    def to_sympy(self, symbols: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The outputs by name as SymPy expressions of `symbols`, by input's name (extra `lagrange`; small kernels only)."""
+        return to_sympy(self.program, symbols)
+
+    def report(self, *arrays: Any) -> Report:
+        """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
+        return report(self, *arrays)
+
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
-            text, functions = emit(self.program, lanes), [ENTRY]
-            if lanes == 1 and can_wrap():
-                text, functions = f"{text}\n{fast_wrapper(self.program, ENTRY)}\n", [ENTRY, FAST_ENTRY]
+            text, functions = emit(self.program, lanes, self.precision), [ENTRY]
+            if can_wrap():
+                text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
+                functions.append(FAST_ENTRY)
             code = load(text, host(), functions)
             if code.seconds > SLOW_COMPILATION and not code.from_cache:
                 sys.stderr.write(f"kumitate: compiled {self.name} in {code.seconds:.1f} s; it is kept on disk\n")
@@ -104,24 +142,50 @@ class Kernel:
             found = self._codes[lanes] = (code, function)
         return found
 
-    def _first(self, *arrays: Any) -> Any:
-        """Stands in for the fast call until there is one: a batch never needs it."""
-        if all(np.ndim(value) == len(spec.shape) for spec, value in zip((*self.outputs, *self.inputs), arrays, strict=False)):
-            self._fast = fast_function(self.code(1), self.name) or _refuse
-            return self._fast(*arrays)
-        return NotImplemented
+    def _first(self, lanes: int, *arrays: Any) -> Any:
+        """Stands in for a fast call until there is one: compiles it when arrays come that it is for."""
+        leading = 0 if lanes == 1 else 1
+        specs = (*self.outputs, *self.inputs)
+        if len(arrays) != len(specs) or any(np.ndim(x) != len(a.shape) + leading for x, a in zip(arrays, specs, strict=True)):
+            return NotImplemented
+        if leading and len(arrays[0]) < lanes:
+            return NotImplemented
+        function = fast_function(self.code(lanes), self.name, _refuse)
+        if leading:
+            self._batch = function
+        else:
+            self._single = function
+            if len(self.outputs) == 1:  # then `into` takes the same arguments, and need not be Python for one state
+                self.into = fast_function(self.code(1), self.name, self.into)  # type: ignore[method-assign]
+        return function(*arrays)
+
+    def _empty(self, lead: tuple[int, ...]) -> list[np.ndarray]:
+        return [np.empty(lead + array.shape, self.precision.dtype) for array in self.outputs]
+
+    def _plain_lead(self, arrays: Sequence[Any]) -> tuple[int, ...]:
+        """The leading axis of a batch with one, as its first array has it; () where it takes a closer look."""
+        if not arrays or not self.inputs or not isinstance(arrays[0], np.ndarray):
+            return ()
+        return arrays[0].shape[:1] if arrays[0].ndim == len(self.inputs[0].shape) + 1 else ()
 
     def _run(self, given: Sequence[np.ndarray], out: Sequence[np.ndarray], states: int) -> None:
-        lanes = host().lanes if states >= host().lanes else 1
+        lanes = self.lanes if states >= self.lanes else 1
         _, function = self._compiled(lanes)
-        function(states, *(array.ctypes.data for array in (*given, *out)))
+        run_states(
+            function,
+            states,
+            [array.ctypes.data for array in (*given, *out)],
+            [array.size * self.precision.bytes for array in (*self.inputs, *self.outputs)],
+            lanes=lanes,
+            most=states_for_one_thread(self.program),
+        )
 
     def _checked(self, arrays: Sequence[Any]) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """The inputs as contiguous float64 rows, one a state, and the leading axes."""
+        """The inputs as contiguous rows of numbers, one a state, and the leading axes."""
         if len(arrays) != len(self.inputs):
             names = ", ".join(array.name for array in self.inputs)
             raise InputError(f"{self.name} takes {len(self.inputs)} arrays ({names}), got {len(arrays)}")
-        given = [_numbers(self.name, spec, value) for spec, value in zip(self.inputs, arrays, strict=True)]
+        given = [self._numbers(spec, value) for spec, value in zip(self.inputs, arrays, strict=True)]
         leads = [value.shape[: value.ndim - len(spec.shape)] for spec, value in zip(self.inputs, given, strict=True)]
         try:
             lead = np.broadcast_shapes(*leads) if leads else ()
@@ -134,20 +198,20 @@ class Kernel:
         ]
         return rows, lead
 
+    def _numbers(self, spec: Array, value: Any) -> np.ndarray:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise InputError(f"{self.name}: {spec.name} has dtype {array.dtype}; it must hold real numbers")
+        trailing = array.shape[array.ndim - len(spec.shape) :] if spec.shape else ()
+        if array.ndim < len(spec.shape) or trailing != spec.shape:
+            expected = ", ".join(str(size) for size in spec.shape)
+            comma = "," if len(spec.shape) == 1 else ""
+            raise InputError(
+                f"{self.name}: {spec.name} has shape {array.shape}; it must be ({expected}{comma}) for one state, or "
+                f"(..., {expected}) for a batch"
+            )
+        return array.astype(self.precision.dtype, copy=False)
+
 
 def _refuse(*arrays: Any) -> Any:
     return NotImplemented
-
-
-def _numbers(kernel: str, spec: Array, value: Any) -> np.ndarray:
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiu":
-        raise InputError(f"{kernel}: {spec.name} has dtype {array.dtype}; it must hold real numbers")
-    trailing = array.shape[array.ndim - len(spec.shape) :] if spec.shape else ()
-    if array.ndim < len(spec.shape) or trailing != spec.shape:
-        expected = ", ".join(str(size) for size in spec.shape)
-        raise InputError(
-            f"{kernel}: {spec.name} has shape {array.shape}; it must be ({expected}{',' if len(spec.shape) == 1 else ''}) for "
-            f"one state, or (..., {expected}) for a batch"
-        )
-    return array.astype(np.float64, copy=False)

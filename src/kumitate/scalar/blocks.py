@@ -113,6 +113,9 @@ class Index:
     def __add__(self, other: int) -> Index:
         return Index(self.counter, self.stride, self.offset + other)
 
+    def __sub__(self, other: int) -> Index:
+        return self + -other
+
     def __mul__(self, other: int) -> Index:
         return Index(self.counter, self.stride * other, self.offset * other)
 

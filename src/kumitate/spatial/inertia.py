@@ -49,8 +49,16 @@ class Inertia:
         )
 
     def velocity_force(self, omega: Vector3) -> Force:
-        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes besides I·A of a classical acceleration."""
-        return Force(omega.cross(self.rotational @ omega), centripetal(omega, self.first_moment))
+        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes, besides I·A of classical acceleration."""
+        x, y, z = omega
+        xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z  # shared with `centripetal`
+        I = self.rotational  # noqa: E741  (the field's letter)
+        gyroscopic = Vector3(
+            (I.zz - I.yy) * yz + I.yz * (yy - zz) + I.xz * xy - I.xy * xz,
+            (I.xx - I.zz) * xz + I.xz * (zz - xx) + I.xy * yz - I.yz * xy,
+            (I.yy - I.xx) * xy + I.xy * (xx - yy) + I.yz * xz - I.xz * yz,
+        )
+        return Force(gyroscopic, centripetal(omega, self.first_moment))
 
     def to_parent(self, X_AB: Transform) -> Inertia:
         """The same body in A, about A's origin (A.28)."""

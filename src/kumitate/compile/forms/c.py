@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ...scalar import Array, Loop, Program, Symbol
-from .text import TextWriter, described, identifiers
+from .text import TextWriter, described, family, named
 
 __all__ = ["to_c"]
 
@@ -28,65 +28,22 @@ def to_c(program: Program) -> str:
     shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be called from
     several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does, operation by operation.
     """
-    module = _Module()
-    body = module.function(program)
-    comment = [*described(program), f"Local arrays take {8 * module.stacked} bytes of the stack."]
+    tables: dict[tuple[float, ...], str] = {}
+    programs = family(program)
+    names = named(programs, _RESERVED)
+    functions, stacked = [], 0
+    for one in programs:
+        writer = _Writer(one, names, _RESERVED, tables)
+        functions += [*writer.function(static=one is not program), ""]
+        stacked += writer.stacked
+    constants = [
+        line
+        for values, name in tables.items()
+        for line in (*_wrapped(f"static const double {name}[{len(values)}] = {{", [_exact(x) for x in values], "};"), "")
+    ]
+    comment = [*described(program), f"Local arrays take {8 * stacked} bytes of the stack."]
     head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", "#include <math.h>", ""]
-    return "\n".join([*head, *module.tables.text(), *module.functions, *body, ""])
-
-
-class _Tables:
-    """The tables of a module, each once."""
-
-    def __init__(self) -> None:
-        self.names: dict[tuple[float, ...], str] = {}
-
-    def name(self, values: tuple[float, ...]) -> str:
-        return self.names.setdefault(values, f"table{len(self.names)}_")
-
-    def text(self) -> list[str]:
-        return [
-            line
-            for values, name in self.names.items()
-            for line in (*_wrapped(f"static const double {name}[{len(values)}] = {{", [_exact(x) for x in values], "};"), "")
-        ]
-
-
-class _Module:
-    """The functions written so far, each program once."""
-
-    def __init__(self) -> None:
-        self.tables = _Tables()
-        self.functions: list[str] = []
-        self.names: dict[Program, str] = {}
-        self.stacked = 0
-
-    def function(self, program: Program, *, static: bool = False) -> list[str]:
-        taken = {*_RESERVED, *self.names.values()}
-        self.names[program] = name = identifiers([program.name], taken)[0]
-        known = [array.name for array in program.inputs]
-        every = identifiers([*known, *(array.name for array in program.outputs)], {*taken, name})
-        inputs, outputs = dict(zip(known, every, strict=False)), every[len(known) :]
-        writer = _Writer(program, inputs, self)
-        writer.line(program.line)
-        results = [writer.settled(node) for node in program.results]
-        position = 0
-        for array, output in zip(program.outputs, outputs, strict=True):
-            for k in range(array.size):
-                writer.write(f"{output}[{k}] = {results[position + k]};")
-            position += array.size
-        unused = [f"    (void){inputs[key]};" for key in known if key not in writer.used]
-        unused += [f"    (void){output};" for array, output in zip(program.outputs, outputs, strict=True) if not array.size]
-        parameters = [f"double {inputs[a.name]}" if a.shape == () else f"const double *{inputs[a.name]}" for a in program.inputs]
-        parameters += [f"double *{output}" for output in outputs]
-        self.stacked += writer.stacked
-        head = f"{'static ' if static else ''}void {name}({', '.join(parameters) or 'void'})"
-        return [head, "{", *unused, *writer.lines, "}"]
-
-    def callee(self, program: Program) -> str:
-        if program not in self.names:
-            self.functions += [*self.function(program, static=True), ""]
-        return self.names[program]
+    return "\n".join([*head, *constants, *functions])
 
 
 class _Writer(TextWriter):
@@ -115,9 +72,21 @@ class _Writer(TextWriter):
         "select": "{0} ? {1} : {2}",
     }
 
-    def __init__(self, program: Program, inputs: Mapping[str, str], module: _Module):
-        super().__init__(program, inputs)
-        self.module = module
+    def function(self, *, static: bool) -> list[str]:
+        """The lines of the whole function."""
+        program = self.program
+        outputs = self.parameters[len(program.inputs) :]
+        self.line(program.line)
+        results = iter([self.settled(node) for node in program.results])
+        for array, output in zip(program.outputs, outputs, strict=True):
+            for k in range(array.size):
+                self.write(f"{output}[{k}] = {next(results)};")
+        unused = [name for key, name in self.inputs.items() if key not in self.used]
+        unused += [output for array, output in zip(program.outputs, outputs, strict=True) if not array.size]
+        typed = [f"{'double ' if a.shape == () else 'const double *'}{self.inputs[a.name]}" for a in program.inputs]
+        typed += [f"double *{output}" for output in outputs]
+        head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
+        return [head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
 
     def number(self, value: float) -> str:
         text = _exact(value)
@@ -138,9 +107,6 @@ class _Writer(TextWriter):
             self.names[node] = name
         return self.names[node]
 
-    def table(self, values: tuple[float, ...], position: str) -> str:
-        return f"{self.module.tables.name(values)}[{position}]"
-
     def real(self, position: str) -> str:
         return f"(double)({position})"
 
@@ -148,7 +114,8 @@ class _Writer(TextWriter):
         return f"{stack}[{width}*({position}) + {column}]"
 
     def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
-        name, given, start = self.module.callee(program), [], 0
+        given: list[str] = []
+        start = 0
         for array in program.inputs:
             part = arguments[start : start + array.size]
             start += array.size
@@ -166,7 +133,7 @@ class _Writer(TextWriter):
             self.write(f"double {given[-1]}[{max(array.size, 1)}];")
             names += [f"{given[-1]}[{k}]" for k in range(array.size)]
             self.stacked += array.size
-        self.write(f"{name}({', '.join(given)});")
+        self.write(f"{self.functions[program]}({', '.join(given)});")
         return dict(enumerate(names))
 
     def loop(self, block: Loop, first: list[str], carried: list[str], counter: str, stack: str) -> None:

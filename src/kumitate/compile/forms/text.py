@@ -9,23 +9,36 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from ...scalar import Array, Loop, Program, Symbol, origin
 
-__all__ = ["TextWriter", "described", "identifiers"]
+__all__ = ["TextWriter", "described", "family", "named"]
 
 _TEMPORARY = re.compile(r"[a-z]\d+")
-CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
+_CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
-def identifiers(names: Iterable[str], reserved: Iterable[str]) -> list[str]:
+def family(program: Program) -> list[Program]:
+    """The programs that a program calls, directly or not, each once and before its callers; itself last."""
+    found: dict[Program, None] = {}
+    for callee in program.callees:
+        found.update(dict.fromkeys(family(callee)))
+    return [*found, program]
+
+
+def named(programs: Sequence[Program], reserved: Collection[str]) -> dict[Program, str]:
+    """The names of the programs' functions; the last one chooses first."""
+    return dict(zip(reversed(programs), identifiers([program.name for program in reversed(programs)], reserved), strict=True))
+
+
+def identifiers(names: Iterable[str], reserved: Collection[str]) -> list[str]:
     """Names as identifiers of a language: letters, digits and underscores, not reserved, all different."""
     taken, found = set(reserved), []
     for name in names:
-        clean = re.sub(r"[^A-Za-z0-9_]", "_", name) or "x"
-        if not clean[0].isalpha():
+        clean = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        if not clean[:1].isalpha():
             clean = f"x{clean}"
         while clean in taken or _TEMPORARY.fullmatch(clean):
             clean += "_"
@@ -51,15 +64,28 @@ class TextWriter(ABC):
 
     Attributes:
         expressions: how each operation reads, by its operands {0}, {1}, ...
+        functions: the names of all programs' functions.
+        tables: the names of all functions' tables of constants, by what is in them.
+        parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
         lines: what is written so far.
-        stacked: how many numbers the loops of the body keep.
+        stacked: how many numbers the body's local arrays hold.
     """
 
     expressions: ClassVar[Mapping[str, str]]
 
-    def __init__(self, program: Program, inputs: Mapping[str, str]):
+    def __init__(
+        self,
+        program: Program,
+        functions: Mapping[Program, str],
+        reserved: Collection[str],
+        tables: dict[tuple[float, ...], str],
+    ):
         self.program = program
-        self.inputs = inputs
+        self.functions = functions
+        self.tables = tables
+        names = [array.name for array in (*program.inputs, *program.outputs)]
+        self.parameters = identifiers(names, {*reserved, *functions.values()})
+        self.inputs = dict(zip((array.name for array in program.inputs), self.parameters, strict=False))
         self.lines: list[str] = []
         self.depth = 1
         self.names: dict[Symbol, str] = {}
@@ -81,10 +107,6 @@ class TextWriter(ABC):
     @abstractmethod
     def subscript(self, array: Array, position: str) -> str:
         """A scalar of an input, by its position in row-major order."""
-
-    @abstractmethod
-    def table(self, values: tuple[float, ...], position: str) -> str:
-        """A constant of a table."""
 
     @abstractmethod
     def real(self, position: str) -> str:
@@ -123,7 +145,7 @@ class TextWriter(ABC):
 
     def _name(self, node: Symbol, expression: str) -> None:
         name = self.names[node] = self.fresh("t")
-        self.declare(name, expression, condition=node.op in CONDITIONS)
+        self.declare(name, expression, condition=node.op in _CONDITIONS)
 
     def _const(self, node: Symbol) -> None:
         self.names[node] = self.number(node.payload)
@@ -144,7 +166,9 @@ class TextWriter(ABC):
         return self.subscript(next(array for array in self.program.inputs if array.name == name), position)
 
     def _lookup(self, node: Symbol) -> None:
-        self._name(node, self.table(node.payload[0].values, self._position(node)))
+        values = node.payload[0].values
+        table = self.tables.setdefault(values, f"k{len(self.tables)}")
+        self._name(node, f"{table}[{self._position(node)}]")
 
     def _ordinal(self, node: Symbol) -> None:
         self._name(node, self.real(self._position(node)))

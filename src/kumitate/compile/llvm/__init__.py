@@ -6,14 +6,15 @@ slides back over states that are done already, so that no tail needs code of its
 """
 
 from ...scalar import Program
+from ..precision import DOUBLE, Precision
 from .function import ENTRY, Function
 from .module import Module
 
 __all__ = ["ENTRY", "emit"]
 
 
-def emit(program: Program, lanes: int) -> str:
+def emit(program: Program, lanes: int, precision: Precision = DOUBLE) -> str:
     """The LLVM module of `program` for `lanes` states at a time."""
-    module = Module(lanes)
+    module = Module(lanes, precision)
     module.functions.append(Function(module, program, blocked=False).entry_text())
     return module.text()

@@ -51,7 +51,7 @@ class Function(LineWriter):
         """The whole text as a function that others call: it reads and writes blocks of lanes."""
         self.run_line(self.program.line)
         for k, node in enumerate(self.program.results):
-            self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.align}")
+            self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.module.align}")
         return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
 
     def finished(self, last: str) -> str:
@@ -65,7 +65,7 @@ class Function(LineWriter):
         tail = [f"  {last}", "}"]
         if not self.blocked:
             slots = _scratch(self.program)
-            size = 8 * module.lanes * slots
+            size = module.align * slots
             if size > _STACK_BYTES:
                 module.declare("ptr", "malloc", ["i64"])
                 module.declare("void", "free", ["ptr"])
@@ -93,14 +93,14 @@ class Function(LineWriter):
         state = self.line(f"select i1 {past}, i64 {last}, i64 %first")
         for pointer, array in zip(ins, program.inputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
-            self.rows[array.name] = self.line(f"getelementptr double, ptr {pointer}, i64 {offset}")
+            self.rows[array.name] = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
         self.run_line(program.line)
         for node in program.results:
             self.value(node)  # all is read before anything is written: outputs may be inputs
         position = 0
         for pointer, array in zip(outs, program.outputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
-            row = self.line(f"getelementptr double, ptr {pointer}, i64 {offset}")
+            row = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
             self.scatter_all(program.results[position : position + array.size], row)
             position += array.size
         self.effect("br label %done")
@@ -113,13 +113,14 @@ class Function(LineWriter):
     def gather(self, row: str, stride: int, element: int | str) -> str:
         """Element `element` of the rows of all lanes."""
         if self.module.lanes == 1:
-            return self.line(f"load double, ptr {self.line(f'getelementptr double, ptr {row}, i64 {element}')}, align 8")
+            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element}")
+            return self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
         value = "poison"
         for lane in range(self.module.lanes):
             at = element + lane * stride if isinstance(element, int) else self.line(f"add i64 {element}, {lane * stride}")
-            pointer = self.line(f"getelementptr double, ptr {row}, i64 {at}")
-            loaded = self.line(f"load double, ptr {pointer}, align 8")
-            value = self.line(f"insertelement {self.module.real} {value}, double {loaded}, i32 {lane}")
+            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {at}")
+            loaded = self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
+            value = self.line(f"insertelement {self.module.real} {value}, {self.module.element} {loaded}, i32 {lane}")
         return value
 
     def scatter_all(self, nodes: Sequence[Symbol], row: str) -> None:
@@ -132,14 +133,14 @@ class Function(LineWriter):
         self.result_size = max(self.result_size, size)
         for k, node in enumerate(nodes):
             value = self.value(node)
-            self.effect(f"store {self.module.real} {value}, ptr {self.slot('%returned', k)}, align {self.align}")
+            self.effect(f"store {self.module.real} {value}, ptr {self.slot('%returned', k)}, align {self.module.align}")
         label, before = f"scatter{self.count}", self.block
         self.effect(f"br label %{label}")
         self.start(label)
         self.effect(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
         address = self.slot("%returned", f"%{label}.k")
-        value = self.line(f"load {self.module.real}, ptr {address}, align {self.align}")
-        self.scatter(value, self.line(f"getelementptr double, ptr {row}, i64 %{label}.k"), size, 0)
+        value = self.line(f"load {self.module.real}, ptr {address}, align {self.module.align}")
+        self.scatter(value, self.line(f"getelementptr {self.module.element}, ptr {row}, i64 %{label}.k"), size, 0)
         self.effect(f"%{label}.next = add i64 %{label}.k, 1")
         more = self.line(f"icmp ult i64 %{label}.next, {size}")
         self.effect(f"br i1 {more}, label %{label}, label %{label}.end")
@@ -147,19 +148,15 @@ class Function(LineWriter):
 
     def scatter(self, value: str, row: str, stride: int, element: int) -> None:
         for lane in range(self.module.lanes):
-            pointer = self.line(f"getelementptr double, ptr {row}, i64 {element + lane * stride}")
+            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element + lane * stride}")
             single = value
             if self.module.lanes > 1:
                 single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
-            self.effect(f"store double {single}, ptr {pointer}, align 8")
+            self.effect(f"store {self.module.element} {single}, ptr {pointer}, align {self.module.precision.bytes}")
 
     def slot(self, base: str, index: int | str) -> str:
         """The address of a block of lanes in an array of them."""
         return self.line(f"getelementptr {self.module.real}, ptr {base}, i64 {index}")
-
-    @property
-    def align(self) -> int:
-        return 8 * self.module.lanes
 
     # --- inputs, tables, indices --------------------------------------------------------------------------------------
     def compute_input(self, node: Symbol) -> str:
@@ -172,7 +169,7 @@ class Function(LineWriter):
         if self.blocked:
             offset = self.offsets[name]
             at = element + offset if isinstance(element, int) else self.line(f"add i64 {element}, {offset}")
-            return self.line(f"load {self.module.real}, ptr {self.slot('%in', at)}, align {self.align}")
+            return self.line(f"load {self.module.real}, ptr {self.slot('%in', at)}, align {self.module.align}")
         size = next(array.size for array in self.program.inputs if array.name == name)
         return self.gather(self.rows[name], size, element)
 
@@ -189,15 +186,16 @@ class Function(LineWriter):
         if self.module.lanes == 1:
             return single
         real = self.module.real
-        first = self.line(f"insertelement {real} poison, double {single}, i32 0")
+        first = self.line(f"insertelement {real} poison, {self.module.element} {single}, i32 0")
         return self.line(f"shufflevector {real} {first}, {real} poison, <{self.module.lanes} x i32> zeroinitializer")
 
     def compute_lookup(self, node: Symbol) -> str:
-        pointer = self.line(f"getelementptr double, ptr {self.module.table(node.payload[0])}, i64 {self.position(node)}")
-        return self.spread(self.line(f"load double, ptr {pointer}, align 8"))
+        table, position = self.module.table(node.payload[0]), self.position(node)
+        pointer = self.line(f"getelementptr {self.module.element}, ptr {table}, i64 {position}")
+        return self.spread(self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}"))
 
     def compute_ordinal(self, node: Symbol) -> str:
-        return self.spread(self.line(f"sitofp i64 {self.position(node)} to double"))
+        return self.spread(self.line(f"sitofp i64 {self.position(node)} to {self.module.element}"))
 
     def compute_capture(self, node: Symbol) -> str:
         return self.value(node.payload)
@@ -217,7 +215,7 @@ class Function(LineWriter):
             at: int | str = position * slots + column
         else:
             at = self.line(f"add i64 {self.line(f'mul i64 {position}, {slots}')}, {column}")
-        return self.line(f"load {self.module.real}, ptr {self.slot('%scratch', at)}, align {self.align}")
+        return self.line(f"load {self.module.real}, ptr {self.slot('%scratch', at)}, align {self.module.align}")
 
     def compute_call(self, node: Symbol) -> str:
         program: Program = node.payload
@@ -225,12 +223,12 @@ class Function(LineWriter):
         self.argument_size = max(self.argument_size, len(node.args), 1)
         self.result_size = max(self.result_size, len(program.results), 1)
         for k, argument in enumerate(node.args):
-            self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.align}")
+            self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.module.align}")
         scratch = self.slot("%scratch", _own_scratch(self.program.line)) if _scratch(self.program) else "null"
         name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
         self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {
-            k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.align}")
+            k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.module.align}")
             for k in range(len(program.results))
         }
         return "call"
@@ -260,7 +258,7 @@ class Function(LineWriter):
         for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
             at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
-            self.effect(f"store {real} {self.value(kept_symbol)}, ptr {self.slot('%scratch', at)}, align {self.align}")
+            self.effect(f"store {real} {self.value(kept_symbol)}, ptr {self.slot('%scratch', at)}, align {self.module.align}")
         going = self.value(block.condition) if block.condition is not None else None
         self.effect(f"br label %{label}.latch")
         self.start(f"{label}.latch")

@@ -65,10 +65,7 @@ class LineWriter:
         if op in ("sin", "cos"):
             (x,) = node.args
             if x not in self.trig:
-                self.module.declare(module.real, f"llvm.fma.{module.suffix}", [module.real] * 3)
-                self.trig[x] = emit_sincos(
-                    self.value(x), module.real, module.integer, self.line, module.constant, module.whole, module.suffix
-                )
+                self.trig[x] = self.sincos(self.value(x))
             return self.trig[x][op == "cos"]
         if op == "neg":
             return self.line(f"fneg {module.real} {self.value(node.args[0])}")
@@ -93,16 +90,36 @@ class LineWriter:
             return self.library(node)
         return getattr(self, f"compute_{op}")(node)
 
+    def sincos(self, x: str) -> tuple[str, str]:
+        """Sine and cosine; of single precision by way of double."""
+        module = self.module
+        wide = module.vector("double")
+        if module.real != wide:
+            x = self.line(f"fpext {module.real} {x} to {wide}")
+        suffix = module.suffix.replace("f32", "f64")
+        module.declare(wide, f"llvm.fma.{suffix}", [wide] * 3)
+        found = emit_sincos(x, module.lanes, self.line)
+        if module.real != wide:
+            found = tuple(self.line(f"fptrunc {wide} {y} to {module.real}") for y in found)  # type: ignore[assignment]
+        return found
+
     def library(self, node: Symbol) -> str:
-        """A function of the C library, lane by lane."""
+        """A function of the C library, lane by lane, in double precision."""
         module = self.module
         module.declare("double", node.op, ["double"] * _LIBRARY[node.op])
         arguments = [self.value(x) for x in node.args]
         if module.lanes == 1:
-            return self.line(f"call double @{node.op}({', '.join(f'double {a}' for a in arguments)})")
+            return self.called(node.op, arguments)
         value = "poison"
         for lane in range(module.lanes):
-            singles = [self.line(f"extractelement {module.real} {a}, i32 {lane}") for a in arguments]
-            result = self.line(f"call double @{node.op}({', '.join(f'double {s}' for s in singles)})")
-            value = self.line(f"insertelement {module.real} {value}, double {result}, i32 {lane}")
+            result = self.called(node.op, [self.line(f"extractelement {module.real} {a}, i32 {lane}") for a in arguments])
+            value = self.line(f"insertelement {module.real} {value}, {module.element} {result}, i32 {lane}")
         return value
+
+    def called(self, name: str, arguments: Sequence[str]) -> str:
+        """One value of a function of the C library."""
+        element = self.module.element
+        if element != "double":
+            arguments = [self.line(f"fpext {element} {a} to double") for a in arguments]
+        result = self.line(f"call double @{name}({', '.join(f'double {a}' for a in arguments)})")
+        return result if element == "double" else self.line(f"fptrunc double {result} to {element}")

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Sequence
 
 from ...scalar import Program, Table
+from ..precision import Precision
 
 __all__ = ["Module"]
 
@@ -13,30 +14,43 @@ __all__ = ["Module"]
 class Module:
     """The functions written so far, each program once."""
 
-    def __init__(self, lanes: int):
+    def __init__(self, lanes: int, precision: Precision):
         self.lanes = lanes
-        self.real = "double" if lanes == 1 else f"<{lanes} x double>"
-        self.condition = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        self.integer = "i64" if lanes == 1 else f"<{lanes} x i64>"
-        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+        self.precision = precision
+        self.element = precision.name
+        self.real = self.vector(self.element)
+        self.condition = self.vector("i1")
+        self.suffix = precision.suffix if lanes == 1 else f"v{lanes}{precision.suffix}"
         self.functions: list[str] = []
         self.tables: dict[Table, str] = {}
         self.names: dict[Program, str] = {}
         self.declared: set[str] = set()
 
+    def vector(self, element: str) -> str:
+        """The type of one element a lane."""
+        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
+
+    @property
+    def align(self) -> int:
+        """Bytes of a block of lanes."""
+        return self.precision.bytes * self.lanes
+
     def text(self) -> str:
-        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{64 * self.lanes}" }}'
-        constants = [
-            f"{name} = internal constant [{len(t.values)} x double] [{', '.join(f'double {_hex(x)}' for x in t.values)}]"
-            for t, name in self.tables.items()
-        ]
+        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{8 * self.align}" }}'
+        constants = []
+        for table, name in self.tables.items():
+            values = ", ".join(f"{self.element} {self.number(x)}" for x in table.values)
+            constants.append(f"{name} = internal constant [{len(table.values)} x {self.element}] [{values}]")
         return "\n".join([*sorted(self.declared), *constants, *self.functions, attributes, ""])
 
-    def constant(self, value: float) -> str:
-        return _hex(value) if self.lanes == 1 else f"splat (double {_hex(value)})"
+    def number(self, value: float) -> str:
+        """A number in LLVM's exact notation, which is that of a float64 for every format."""
+        rounded = float(self.precision.dtype.type(value))
+        return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
 
-    def whole(self, value: int) -> str:
-        return str(value) if self.lanes == 1 else f"splat (i64 {value})"
+    def constant(self, value: float) -> str:
+        """A number on all lanes."""
+        return self.number(value) if self.lanes == 1 else f"splat ({self.element} {self.number(value)})"
 
     def table(self, table: Table) -> str:
         return self.tables.setdefault(table, f"@table{len(self.tables)}")
@@ -50,8 +64,3 @@ class Module:
             name = self.names[program] = f"@program{len(self.names)}"
             self.functions.append(write(program, name))
         return self.names[program]
-
-
-def _hex(value: float) -> str:
-    """A float64 in LLVM's exact notation."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

@@ -7,6 +7,7 @@ by the quadrant, which is read off the low bits of a sum with 1.5·2⁵².
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 __all__ = ["emit_sincos"]
@@ -24,20 +25,20 @@ _COS = (
 )  # fmt: skip
 
 
-def emit_sincos(
-    x: str,
-    real: str,
-    integer: str,
-    line: Callable[[str], str],
-    constant: Callable[[float], str],
-    whole: Callable[[int], str],
-    suffix: str,
-) -> tuple[str, str]:
-    """Writes the code for sin and cos of the value `x`; returns the names of the two.
+def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, str]:
+    """Writes the code for sin and cos of the value `x` (a double on each of `lanes` lanes); returns the names of the two.
 
-    `real` and `integer` are the LLVM types of a value and of its bits, `line` writes one instruction and returns its name,
-    `constant` and `whole` name a number of these types, and `suffix` is the one of LLVM's intrinsics for `real`.
+    `line` writes one instruction and returns the name of its value.
     """
+    real, integer, condition = (kind if lanes == 1 else f"<{lanes} x {kind}>" for kind in ("double", "i64", "i1"))
+    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+
+    def constant(value: float) -> str:
+        exact = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        return exact if lanes == 1 else f"splat (double {exact})"
+
+    def whole(value: int) -> str:
+        return str(value) if lanes == 1 else f"splat (i64 {value})"
 
     def fma(a: str, b: str, c: str) -> str:
         return line(f"call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
@@ -71,7 +72,6 @@ def emit_sincos(
 
     quadrant = line(f"bitcast {real} {shifted} to {integer}")
     odd = line(f"icmp ne {integer} {bits('and', quadrant, whole(1))}, {whole(0)}")
-    condition = "i1" if real == "double" or real == "float" else f"<{real[1:].split()[0]} x i1>"
 
     def signed(swapped: str, straight: str, sign_bits: str) -> str:
         chosen = line(f"select {condition} {odd}, {real} {swapped}, {real} {straight}")

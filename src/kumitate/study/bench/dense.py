@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics import rnea
 from ...model import JointKind, Link, Tree
-from ...scalar import Program, trace
+from ...scalar import Program, call, trace
 from ...spatial import DenseRotation, Force, Inertia, Matrix3, Motion, Symmetric3, Transform, Vector3
 
-__all__ = ["constants", "dense_program", "dense_tree"]
+__all__ = ["constants", "dense_program", "dense_tree", "unit_vector_by_calls"]
 
 Scalar = Any
 
@@ -105,8 +106,34 @@ def _dense_link(link: Link, numbers: Iterator[Scalar]) -> DenseLink:
 
 def dense_program(page: Callable[[Tree, Any], Any], tree: Tree, name: str) -> Program:
     """The program of a page for M(q) over the dense tree: (q, constants) → M."""
-    size = sum(_PER_LINK + _PER_FREEDOM * link.kind.nv for link in tree.links)
-    return trace(partial(_evaluated, page, tree), {"q": tree.nq, "constants": size}, name)
+    return trace(partial(_evaluated, page, tree), {"q": tree.nq, "constants": _size(tree)}, name)
+
+
+def unit_vector_by_calls(tree: Tree) -> Program:
+    """The unit-vector method as such a library runs it: one inverse dynamics, called with each e_i; (q, constants) → M.
+
+    Traced, the page knows that nothing moves before joint i and that velocities and gravity are zero. Here the inverse dynamics is
+    one program that is told at run time; only friction, which is none of the inertia matrix, is left out.
+    """
+    frictionless = [replace(link, damping=(0.0,) * link.kind.nv, friction=(0.0,) * link.kind.nv) for link in tree.links]
+    bare, still = replace(tree, links=tuple(frictionless)), [0.0] * tree.nv
+
+    def inverse(q: Any, numbers: Any, v: Any, vdot: Any, gravity: Any) -> list[Scalar]:
+        return rnea(dense_tree(bare, numbers), q, v, vdot, gravity=gravity)
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "constants": _size(tree)}
+    program = trace(inverse, sizes | {"v": tree.nv, "a": tree.nv, "gravity": 3}, "dense_rnea")
+
+    def columns(q: Any, numbers: Any) -> list[list[Scalar]]:
+        units = [[1.0 if k == i else 0.0 for k in range(tree.nv)] for i in range(tree.nv)]
+        found = [call(program, q, numbers, still, unit, [0.0, 0.0, 0.0]) for unit in units]
+        return [[found[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
+
+    return trace(columns, sizes, "dense_unit_vector_by_calls")
+
+
+def _size(tree: Tree) -> int:
+    return sum(_PER_LINK + _PER_FREEDOM * link.kind.nv for link in tree.links)
 
 
 def _evaluated(page: Callable[[Tree, Any], Any], tree: Tree, q: Any, numbers: Any) -> Any:

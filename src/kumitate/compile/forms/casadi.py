@@ -1,0 +1,100 @@
+"""Programs as CasADi functions, for optimal control: exact derivatives, and the solvers that CasADi brings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import InputError
+from ...scalar import Program
+from .unrolled import run_unrolled
+
+__all__ = ["to_casadi"]
+
+
+def to_casadi(program: Program) -> Any:
+    """The program as a `casadi.Function` of SX, its inputs and outputs named as the program's.
+
+    An array of one axis is a column, one of two axes a matrix; more axes are folded into the rows. Loops are unrolled; a loop that
+    stops early keeps its values by `if_else`. Called programs are functions of their own, each built once.
+
+    Raises:
+        InputError: without CasADi, which the extra `casadi` brings.
+    """
+    try:
+        import casadi
+    except ImportError:
+        raise InputError(
+            f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' brings it"
+        ) from None
+    operations = {
+        "neg": lambda a: -a,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "sqrt": casadi.sqrt,
+        "sin": casadi.sin,
+        "cos": casadi.cos,
+        "exp": casadi.exp,
+        "log": casadi.log,
+        "tanh": casadi.tanh,
+        "atan2": casadi.atan2,
+        "abs": casadi.fabs,
+        "min": casadi.fmin,
+        "max": casadi.fmax,
+        "lt": lambda a, b: a < b,
+        "le": lambda a, b: a <= b,
+        "eq": lambda a, b: a == b,
+        "and": casadi.logic_and,
+        "or": casadi.logic_or,
+        "not": casadi.logic_not,
+        "select": casadi.if_else,
+    }
+    functions: dict[Program, Any] = {}
+
+    def function(one: Program) -> Any:
+        if one not in functions:
+            given = [casadi.SX.sym(array.name, *_rows_and_columns(array.shape)) for array in one.inputs]
+            inputs = {array.name: _scalars(casadi, matrix) for array, matrix in zip(one.inputs, given, strict=True)}
+            results = run_unrolled(one, inputs, operations, casadi.SX, called)
+            matrices = _matrices(casadi, [array.shape for array in one.outputs], results)
+            names = [array.name for array in one.inputs], [array.name for array in one.outputs]
+            functions[one] = casadi.Function(
+                _name(casadi, one.name), given, matrices, *names, {"allow_duplicate_io_names": True}
+            )
+        return functions[one]
+
+    def called(one: Program, arguments: list[Any]) -> Sequence[Any]:
+        outputs = function(one).call(_matrices(casadi, [array.shape for array in one.inputs], arguments))
+        return [scalar for matrix in outputs for scalar in _scalars(casadi, matrix)]
+
+    return function(program)
+
+
+def _name(casadi: Any, name: str) -> str:
+    """A name that CasADi takes: letters, digits, single underscores inside."""
+    fixed: str = casadi.Function.fix_name(name)
+    return fixed
+
+
+def _rows_and_columns(shape: Sequence[int]) -> tuple[int, int]:
+    return (math.prod(shape), 1) if len(shape) < 2 else (math.prod(shape[:-1]), shape[-1])
+
+
+def _scalars(casadi: Any, matrix: Any) -> list[Any]:
+    """The scalars of a matrix, row by row."""
+    return casadi.vertsplit(casadi.vec(matrix.T)) if matrix.numel() else []
+
+
+def _matrices(casadi: Any, shapes: Sequence[Sequence[int]], scalars: Sequence[Any]) -> list[Any]:
+    """Scalars, row by row, as matrices."""
+    matrices, start = [], 0
+    for shape in shapes:
+        rows, columns = _rows_and_columns(shape)
+        part = scalars[start : start + rows * columns]
+        start += rows * columns
+        # CasADi counts down the columns
+        matrices.append(casadi.reshape(casadi.vertcat(*part), columns, rows).T if part else casadi.SX(rows, columns))
+    return matrices

@@ -1,0 +1,115 @@
+"""Programs as SymPy expressions: small ones, to read, to differentiate, to compare with a derivation on paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...errors import InputError
+from ...scalar import Array, Program
+from .unrolled import run_unrolled
+
+__all__ = ["MOST_OPERATIONS", "to_sympy"]
+
+#: Programs with more operations than this become no expression that anyone can read, or SymPy work with.
+MOST_OPERATIONS = 2000
+
+
+def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The outputs of the program by name: an expression, a column or a matrix; an array for more than two axes.
+
+    Args:
+        program: of at most `MOST_OPERATIONS` operations, loops and calls included; both are written out.
+        symbols: what stands for an input: nested sequences of expressions or numbers in its shape. Inputs that are not named are
+            given real symbols called q_0, q_1, ..., or J_0_1 for two axes.
+
+    Raises:
+        InputError: for a larger program, symbols that fit no input, or without SymPy, which the extra `lagrange` brings.
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise InputError(
+            f"{program.name}: to_sympy needs SymPy, which is not installed; pip install 'kumitate[lagrange]' brings it"
+        ) from None
+    size = program.operations.total()
+    if size > MOST_OPERATIONS:
+        raise InputError(
+            f"{program.name} has {size} operations, more than the {MOST_OPERATIONS} that to_sympy takes; "
+            "to_casadi and source('python') take programs of any size"
+        )
+    given = dict(symbols or {})
+    unknown = sorted(given.keys() - {array.name for array in program.inputs})
+    if unknown:
+        known = ", ".join(array.name for array in program.inputs)
+        raise InputError(f"{program.name} has no input {unknown[0]!r} to put symbols for; its inputs are {known}")
+    inputs = {array.name: _scalars(sympy, program.name, array, given.get(array.name)) for array in program.inputs}
+    results = _run(sympy, program, inputs)
+    outputs, start = {}, 0
+    for array in program.outputs:
+        outputs[array.name] = _shaped(sympy, array.shape, results[start : start + array.size])
+        start += array.size
+    return outputs
+
+
+def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> list[Any]:
+    operations = {
+        "neg": lambda a: -a,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "sqrt": sympy.sqrt,
+        "sin": sympy.sin,
+        "cos": sympy.cos,
+        "exp": sympy.exp,
+        "log": sympy.log,
+        "tanh": sympy.tanh,
+        "atan2": sympy.atan2,
+        "abs": sympy.Abs,
+        "min": sympy.Min,
+        "max": sympy.Max,
+        "lt": sympy.Lt,
+        "le": sympy.Le,
+        "eq": sympy.Eq,
+        "and": sympy.And,
+        "or": sympy.Or,
+        "not": sympy.Not,
+        "select": lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
+    }
+
+    def constant(value: float) -> Any:
+        return sympy.Integer(int(value)) if value.is_integer() and abs(value) < 2.0**53 else sympy.Float(value)
+
+    def call(callee: Program, arguments: list[Any]) -> list[Any]:
+        scalars = iter(arguments)
+        return _run(sympy, callee, {array.name: [next(scalars) for _ in range(array.size)] for array in callee.inputs})
+
+    return run_unrolled(program, inputs, operations, constant, call)
+
+
+def _scalars(sympy: Any, program: str, array: Array, given: Any) -> list[Any]:
+    """The scalars that stand for an input: given ones, or symbols."""
+    if given is None:
+        places = [""]
+        for size in array.shape:
+            places = [f"{place}_{k}" for place in places for k in range(size)]
+        return [sympy.Symbol(f"{array.name}{place}", real=True) for place in places]
+    found: list[Any] = [given]
+    for _ in array.shape:  # a matrix has rows only as a nested list
+        found = [part for one in found for part in (one.tolist() if len(array.shape) > 1 and hasattr(one, "tolist") else one)]
+    if len(found) != math.prod(array.shape):
+        raise InputError(
+            f"{program}: {len(found)} symbols are given for the input {array.name!r}; it has the shape {array.shape}, "
+            f"which is {array.size} scalars"
+        )
+    return [sympy.sympify(one) for one in found]
+
+
+def _shaped(sympy: Any, shape: tuple[int, ...], scalars: list[Any]) -> Any:
+    if not shape:
+        return scalars[0]
+    if len(shape) < 3:
+        return sympy.Matrix(shape[0], math.prod(shape[1:]), scalars)
+    return sympy.Array(scalars, shape)

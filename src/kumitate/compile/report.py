@@ -1,0 +1,128 @@
+"""What became of a kernel: its operations, the machine code at each width, and the time that a state takes."""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .engine import assembly
+from .llvm import ENTRY
+from .target import host
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+__all__ = ["Report", "Width", "report"]
+
+#: How long each width is timed [s], and how many states at least make a run.
+BUDGET, STATES = 0.1, 64
+
+
+@dataclass(frozen=True)
+class Width:
+    """The machine code for `lanes` states at a time.
+
+    Attributes:
+        lanes: states an instruction works on.
+        instructions: in the code, constants and the Python wrapper left out.
+        spills: stores of values that no register was left for; reloads: loads of such values.
+        bytes: size of the object file.
+        seconds: that LLVM took, or that loading from the cache took.
+        from_cache: which of the two.
+        fastest, median: time a state [s] over repeated runs; None if no inputs were given.
+    """
+
+    lanes: int
+    instructions: int
+    spills: int
+    reloads: int
+    bytes: int
+    seconds: float
+    from_cache: bool
+    fastest: float | None = None
+    median: float | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of a kernel: `operations` of one evaluation by kind, most frequent first, and what `widths` are compiled."""
+
+    name: str
+    operations: dict[str, int]
+    widths: tuple[Width, ...]
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{number} {op}" for op, number in self.operations.items())
+        heads = ("lanes", "instructions", "spills", "reloads", "bytes", "compiled [s]", "fastest [µs]", "median [µs]")
+        rows = [heads, *(_cells(width) for width in self.widths)]
+        sizes = [max(len(row[k]) for row in rows) for k in range(len(heads))]
+        table = ["  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
+        return "\n".join([f"{self.name}: {sum(self.operations.values())} operations{f' ({kinds})' if kinds else ''}", *table])
+
+
+def _cells(width: Width) -> tuple[str, ...]:
+    times = ("" if value is None else f"{1e6 * value:.3f}" for value in (width.fastest, width.median))
+    origin = "cache" if width.from_cache else f"{width.seconds:.2f}"
+    counts = (width.lanes, width.instructions, width.spills, width.reloads, width.bytes)
+    return (*map(str, counts), origin, *times)
+
+
+def report(kernel: Kernel, *arrays: Any) -> Report:
+    """What became of a kernel, at the widths compiled so far; at one state and at the processor's width if there are none.
+
+    LLVM is asked for its assembly text, which takes as long as compiling does.
+
+    Args:
+        kernel: to look at.
+        arrays: inputs as for a call, one state or a batch. With them, each width is timed for a tenth of a second, on as many
+            copies of the states as make a run that a clock can see.
+    """
+    if not kernel.widths:
+        kernel.prepare()
+    widths = []
+    for lanes in kernel.widths:
+        code = kernel.code(lanes)
+        text = assembly(kernel.source("llvm", lanes), host())
+        times = _times(kernel, lanes, arrays) if arrays else None
+        widths.append(Width(lanes, *_counted(text), code.size, code.seconds, code.from_cache, *(times or ())))
+    return Report(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths))
+
+
+def _counted(assembly_text: str) -> tuple[int, int, int]:
+    """Instructions, spills and reloads; LLVM marks the latter two by comments."""
+    instructions = spills = reloads = 0
+    for line in assembly_text.splitlines():
+        words = line.strip()
+        if not line.startswith("\t") or words.startswith((".", "#", "//", ";", "@")):
+            continue  # a label, a directive or a comment
+        instructions += 1
+        spills += words.endswith("Spill")
+        reloads += words.endswith("Reload")
+    return instructions, spills, reloads
+
+
+def _times(kernel: Kernel, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
+    """The fastest and the median time a state [s]."""
+    rows, lead = kernel._checked(arrays)
+    given = int(np.prod(lead))
+    states = max(STATES, lanes, given)
+    copies = np.arange(states) % max(given, 1)
+    batch = [row.reshape(given, -1)[copies] for row in rows]
+    out = [np.empty((states, *array.shape), batch[0].dtype if batch else float) for array in kernel.outputs]
+    pointers = [array.ctypes.data for array in (*batch, *out)]
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))
+    run: Callable[..., None] = signature(kernel.code(lanes).addresses[ENTRY])
+    times = []
+    run(states, *pointers)  # warms up
+    end = time.perf_counter() + BUDGET
+    while len(times) < 5 or time.perf_counter() < end:
+        begin = time.perf_counter()
+        run(states, *pointers)
+        times.append((time.perf_counter() - begin) / states)
+    return min(times), statistics.median(times)

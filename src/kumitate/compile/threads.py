@@ -1,0 +1,61 @@
+"""Large batches over threads: every thread takes a stretch of states. Compiled code runs without the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+from ..errors import InputError
+from ..scalar import Program
+
+__all__ = ["run_states", "states_for_one_thread", "thread_count"]
+
+#: Operations that a thread should at least have to do: about a millisecond on eight lanes.
+WORTH_A_THREAD = 50_000_000
+
+
+def thread_count() -> int:
+    """How many threads a large batch is run on: $KUMITATE_THREADS, else as many as there are processors for this process.
+
+    Raises:
+        InputError: if the variable is set to anything but a positive whole number.
+    """
+    chosen = os.environ.get("KUMITATE_THREADS")
+    if chosen is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not chosen.isdigit() or int(chosen) < 1:
+        raise InputError(f"KUMITATE_THREADS is {chosen!r}; it must be a positive whole number")
+    return int(chosen)
+
+
+def states_for_one_thread(program: Program) -> int:
+    """The largest batch that is not worth a second thread."""
+    return 2 * WORTH_A_THREAD // max(1, program.operations.total())
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="kumitate")
+
+
+def run_states(
+    function: Callable[..., None], states: int, pointers: Sequence[int], row_bytes: Sequence[int], *, lanes: int, most: int
+) -> None:
+    """Runs `function(n, *pointers)` over all states, in stretches of whole blocks on several threads if there are more than `most`."""
+    threads = thread_count() if states > most else 1
+    if threads == 1:
+        function(states, *pointers)
+        return
+    stretch = max(lanes, -(-states // threads) // lanes * lanes)
+    starts = list(range(0, states, stretch))
+    if len(starts) > 1 and states - starts[-1] < lanes:  # too few for a block: they go with the stretch before
+        starts.pop()
+    ends = [*starts[1:], states]
+
+    def run(start: int, end: int) -> None:
+        function(end - start, *(pointer + start * size for pointer, size in zip(pointers, row_bytes, strict=True)))
+
+    for done in [_pool(threads).submit(run, start, end) for start, end in zip(starts, ends, strict=True)]:
+        done.result()

@@ -1,0 +1,85 @@
+"""MuJoCo beside us: the same arm written as MJCF, with its drives, stepped by its own Runge-Kutta integrator."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...model import Mechanism
+
+__all__ = ["MuJoCo", "mjcf"]
+
+
+class MuJoCo:
+    """An arm of revolute joints with a PD controller towards zero, in MuJoCo. Its q and v are ours."""
+
+    def __init__(self, mechanism: Mechanism, *, stiffness: float, damping: float, step: float):
+        self.mujoco: Any = importlib.import_module("mujoco")
+        text = mjcf(mechanism, stiffness=stiffness, damping=damping, step=step)
+        self.model = self.mujoco.MjModel.from_xml_string(text)
+        self.data = self.mujoco.MjData(self.model)
+
+    @staticmethod
+    def installed() -> bool:
+        """Whether it can be imported."""
+        return importlib.util.find_spec("mujoco") is not None
+
+    def acceleration(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """v̇ (nv) of one state, drives included."""
+        self._set(q, v)
+        self.mujoco.mj_forward(self.model, self.data)
+        return self.data.qacc.copy()
+
+    def steps(self, q: np.ndarray, v: np.ndarray, count: int) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+        """A call that makes `count` steps in C from one state and gives the last q and v."""
+
+        def run() -> tuple[np.ndarray, np.ndarray]:
+            self._set(q, v)
+            self.mujoco.mj_step(self.model, self.data, count)
+            return self.data.qpos, self.data.qvel
+
+        return run
+
+    def _set(self, q: np.ndarray, v: np.ndarray) -> None:
+        self.mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:], self.data.qvel[:] = q, v
+
+
+def mjcf(mechanism: Mechanism, *, stiffness: float, damping: float, step: float) -> str:
+    """The mechanism's links as MJCF, without geometry, contacts and limits.
+
+    The controller −stiffness·q − damping·v is a position drive of MuJoCo's, so that it too is evaluated at every stage in C.
+    """
+    tree = mechanism.tree
+
+    def body(index: int) -> str:
+        link = tree.links[index]
+        inertia, (x, y, _) = link.inertia, link.placement.rotation.matrix().T
+        center = np.array(list(inertia.first_moment)) / inertia.mass
+        about_origin = np.array([list(row) for row in inertia.rotational])
+        I = about_origin - inertia.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        full = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+        place = f'pos="{_numbers(link.placement.translation)}" xyaxes="{_numbers([*x, *y])}"'
+        mass = f'pos="{_numbers(center)}" mass="{inertia.mass!r}"'
+        return (
+            f'<body name="{link.name}" {place}>'
+            f'<inertial {mass} fullinertia="{_numbers(full)}"/>'
+            f'<joint name="{link.name}" type="hinge" axis="0 0 1" damping="{link.damping[0]!r}"/>'
+            f"{''.join(body(child.index) for child in tree.children(index))}</body>"
+        )
+
+    drives = "".join(f'<position joint="{link.name}" kp="{stiffness!r}" kv="{damping!r}"/>' for link in tree.links)
+    option = (
+        f'<option timestep="{step!r}" integrator="RK4" gravity="{_numbers(mechanism.gravity)}">'
+        '<flag contact="disable" constraint="disable"/></option>'
+    )
+    bodies = "".join(body(link.index) for link in tree.children(-1))
+    return f'<mujoco><compiler angle="radian"/>{option}<worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>'
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(value)) for value in values)

@@ -1,0 +1,55 @@
+"""Our side: the programs that are timed, and their machine code called without Python between the states."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...compile import Kernel
+from ...compile.llvm import ENTRY
+from ...dynamics import aba, rnea
+from ...kinematics import random_coordinates
+from ...model import Mechanism
+from ...scalar import Program, trace
+
+__all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw"]
+
+
+def forward_dynamics(mechanism: Mechanism) -> Program:
+    """(q, v, tau) → v̇ by the articulated-body algorithm, as `Robot.forward_dynamics` compiles it."""
+    return _program(mechanism, aba, "tau")
+
+
+def inverse_dynamics(mechanism: Mechanism) -> Program:
+    """(q, v, a) → tau by the recursive Newton-Euler algorithm, as `Robot.inverse_dynamics` compiles it."""
+    return _program(mechanism, rnea, "a")
+
+
+def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
+    tree, gravity = mechanism.lean_tree, mechanism.gravity
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, given: mechanism.nv}
+    return trace(lambda q, v, x: page(tree, q, v, x, gravity=gravity), inputs, f"{page.__name__}_{mechanism.name}")
+
+
+def raw(kernel: Kernel, lanes: int, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray]) -> Callable[[], None]:
+    """A call of the kernel's machine code over a batch: `arrays` and `out` with one contiguous float64 row a state."""
+    code, states = kernel.code(lanes), len(out[0])
+    if states < lanes:
+        raise ValueError(f"{kernel.name}: {states} states do not fill {lanes} lanes")
+    pointers = [array.ctypes.data for array in (*arrays, *out)]
+    function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *([ctypes.c_void_p] * len(pointers)))(code.addresses[ENTRY])
+    kept = (code, arrays, out)  # the code and the arrays must live as long as the call
+
+    def run(_kept: object = kept) -> None:
+        function(states, *pointers)
+
+    return run
+
+
+def random_states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q (count, nq) over the whole manifold, v and a third array (count, nv) from the standard normal distribution."""
+    rng = np.random.default_rng(1)
+    q = np.array([random_coordinates(mechanism.tree, rng) for _ in range(count)])
+    return q, rng.normal(size=(count, mechanism.nv)), rng.normal(size=(count, mechanism.nv))

@@ -1,0 +1,71 @@
+"""How long things take: contenders run by turns, so that whatever disturbs the machine disturbs all of them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+__all__ = ["Contender", "Effort", "Timing", "by_turns", "once"]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent on a benchmark.
+
+    Attributes:
+        rounds: samples of each contender.
+        scale: fraction of a case's states, steps and calls that is used, for trying things out.
+    """
+
+    rounds: int = 40
+    scale: float = 1.0
+
+    @classmethod
+    def quick(cls) -> Effort:
+        """Enough to see that everything runs; its numbers mean little."""
+        return cls(rounds=3, scale=1.0 / 16.0)
+
+    def share(self, count: int) -> int:
+        """How many of a case's `count` states, steps or calls to use: at least enough to fill the lanes of a processor."""
+        return max(16, round(count * self.scale))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds for one unit of work: of the fastest sample, and of the one in the middle."""
+
+    minimum: float
+    median: float
+    samples: int
+
+    @classmethod
+    def of(cls, seconds: list[float], units: int = 1) -> Timing:
+        """From samples of `units` units of work each."""
+        return cls(min(seconds) / units, statistics.median(seconds) / units, len(seconds))
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to be timed: a call of `run` does `units` units of work."""
+
+    run: Callable[[], object]
+    units: int
+
+
+def by_turns(contenders: Mapping[str, Contender], rounds: int) -> dict[str, Timing]:
+    """The timings of contenders that take turns; each runs once to warm the caches, then once timed, in every round."""
+    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, contender in contenders.items():
+            contender.run()
+            begin = time.perf_counter()
+            contender.run()
+            samples[name].append(time.perf_counter() - begin)
+    return {name: Timing.of(samples[name], contender.units) for name, contender in contenders.items()}
+
+
+def once(seconds: float) -> Timing:
+    """A time measured once."""
+    return Timing(seconds, seconds, 1)
