@@ -161,12 +161,12 @@ def agree(actual: object, expected: object, n: int, *, scale: float | None = Non
 
     Each of n joints adds some tens of operations on numbers no larger than `scale` (by default the largest entry of what is
     compared, at least 1), each wrong by at most ε, and solving with a matrix multiplies that by its condition number: the bound
-    is 64·ε·n·scale·condition.
+    is 16·ε·n·scale·condition.
     """
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape
     size = max(1.0, float(np.abs(expected).max(initial=0.0)), 0.0 if scale is None else scale)
-    bound = 64.0 * EPS * n * size * condition
+    bound = 16.0 * EPS * n * size * condition
     error = float(np.abs(actual - expected).max(initial=0.0))
     assert error <= bound, f"{error:.3g} apart, {bound:.3g} allowed:\n{actual}\n{expected}"  # not <=: NaN fails too
 

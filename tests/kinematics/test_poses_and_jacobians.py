@@ -14,7 +14,7 @@ from kumitate.kinematics import (
     place_twist,
     total_mass,
     world_velocity,
-)  # fmt: skip
+)
 
 from ..mechanisms import agree, body_poses, near, places, random_case, seeds, slope
 

@@ -112,6 +112,7 @@ def test_the_inertia_matrix_from_the_bodies_as_written(seed):
     X = {name: body_poses(mechanism, case.q)[name] for name in names}
     columns: dict[str, list] = {name: [] for name in names}
     for unit in np.eye(tree.nv):
+
         def posed(t: float, unit=unit) -> np.ndarray:
             poses = body_poses(mechanism, integrate(tree, case.q, (t * unit).tolist()))
             return np.array([poses[name] for name in names])

@@ -29,7 +29,7 @@ from ..mechanisms import (
     split,
     with_body,
     with_joint,
-)  # fmt: skip
+)
 
 pytestmark = pytest.mark.row("T-aba", "N-inv")
 

@@ -7,7 +7,7 @@ import pytest
 
 from kumitate import analysis, dynamics, kinematics
 from kumitate.dynamics import Wrenches
-from kumitate.model import KINDS, Mechanism, traversal
+from kumitate.model import KINDS, traversal
 from kumitate.model.traversal import rolled_runs
 from kumitate.robot import Robot
 
@@ -72,13 +72,10 @@ def everything(case: Case) -> dict[str, np.ndarray]:
     return {name: np.array(values, dtype=float) for name, values in found.items()}
 
 
-def kinds_of_runs(m: Mechanism) -> list[int]:
-    return [run.length for run in rolled_runs(m.tree)]
-
-
 @pytest.mark.row("T-aba", "N-inv")
-@pytest.mark.parametrize("branched", [False, True], ids=["chain", "branched"])
-@pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.parametrize(
+    ("kind", "branched"), [*((kind, False) for kind in MOVING), *((kind, True) for kind in ("revolute", "spherical", "planar"))]
+)
 def test_rolled_up_on_floats(kind, branched, rolling):
     case = chain(kind, branched=branched)
     assert not rolled_runs(case.mechanism.tree)

@@ -14,7 +14,7 @@ from kumitate.spatial import (
     Transform,
     Vector3,
     centripetal,
-)  # fmt: skip
+)
 
 from ..mechanisms import agree, matrix, random_body, random_pose, seeds, skew
 

@@ -22,7 +22,7 @@ from kumitate.spatial import (
     quaternion_rate,
     quaternion_rotation,
     zxz_rotation,
-)  # fmt: skip
+)
 
 from ..mechanisms import agree, matrix, near, random_pose, random_rotation, seeds, skew, slope
 

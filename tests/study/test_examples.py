@@ -65,12 +65,13 @@ def relative(phi, parents):
     return np.column_stack([phi[:, i] - (0.0 if parents[i] is None else phi[:, parents[i]]) for i in range(len(parents))])
 
 
+@pytest.mark.row("T-3.1", "T-3.2")
 @pytest.mark.parametrize(
     ("name", "parents", "degrees", "tolerance"),
     [
-        pytest.param("planar_3r", [None, 0, 1], [135, -45, 225], 2e-8, marks=pytest.mark.row("T-3.1")),
-        pytest.param("planar_tree", [None, 0, 1, 0], [0, 0, 90, 90], 1e-6, marks=pytest.mark.row("T-3.2")),
-        pytest.param("planar_tree_5", [None, 0, 1, 0, 3], [0, 0, 90, 90, 0], 3e-5, marks=pytest.mark.row("T-3.2")),
+        ("planar_3r", [None, 0, 1], [135, -45, 225], 2e-8),
+        ("planar_tree", [None, 0, 1, 0], [0, 0, 90, 90], 1e-6),
+        ("planar_tree_5", [None, 0, 1, 0, 3], [0, 0, 90, 90, 0], 3e-5),
     ],
 )
 def test_linkages_move_as_lagrange_says(name, parents, degrees, tolerance):

@@ -18,7 +18,7 @@ Image = pytest.importorskip("PIL.Image")
 from kumitate.view.animate import animate  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
-from kumitate.view.silhouette import Silhouettes, View  # noqa: E402
+from kumitate.view.silhouette import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.snapshots import snapshots, snapshots_figure  # noqa: E402
 
 ROD = {"mass": 1.0, "center_of_mass": (0, 0, 0.5), "inertia": (1 / 12, 1 / 12, 0.0)}
@@ -81,6 +81,15 @@ def test_the_panels_of_an_arm_are_those_of_the_thesis(pendulum):
     assert panels[0].names == ("shoulder", "elbow")
     assert np.allclose(panels[0].values, np.rad2deg(pendulum.q))
     assert np.array_equal(panels_of(pendulum, "q", degrees=False)[0].values, pendulum.q)
+
+
+def test_floating_bases_show_their_mass_centre_too(robot):
+    quantities = [panel.quantity for panel in panels_of(robot)]
+    assert quantities[-3:] == ["Centre of mass", "Velocity of centre of mass", "Energy"]
+    assert "Base torque" not in quantities  # nothing drives the base, and there are joints to show
+    velocity = panels_of(robot, "center_of_mass_velocity")[0]
+    assert velocity.unit == "m/s"
+    assert np.allclose(velocity.values, robot.momentum[:, 3:] / sum(body.mass for body in robot.mechanism.bodies))
 
 
 def test_units_are_never_mixed(robot):
@@ -170,6 +179,23 @@ def test_a_motion_in_a_plane_is_seen_square_on(pendulum):
     tilted = np.array(poses)
     tilted[-1, 1, 1, 3] = 0.5
     assert not View.of_motion(tilted).plane
+
+
+def test_a_motion_along_a_wall_is_seen_broadside():
+    along = np.array([0.48, -0.72, 0.0])
+    points = np.outer(np.sin(np.arange(50.0)), along) + np.outer(np.cos(np.arange(50.0)), [0.0, 0.0, 1.0])
+    eye = View.from_angles(broadside(points), 0.0).axes[2]
+    assert eye[1] < 0.0
+    assert abs(eye @ along) / np.linalg.norm(along) == pytest.approx(np.sin(np.radians(25.0)))
+    everywhere = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
+    assert broadside(everywhere) == broadside(np.zeros((1, 3))) == np.radians(-52.0)
+
+
+def test_falling_far_does_not_make_a_motion_flat():
+    poses = np.tile(np.eye(4), (3, 2, 1, 1))
+    poses[:, 1, :2, 3] = 0.5  # two bodies across a corner from one another, falling straight down
+    poses[:, :, 2, 3] = [[0.0], [-5.0], [-40.0]]
+    assert not View.of_motion(poses).plane
 
 
 def test_every_view_is_a_rotation():

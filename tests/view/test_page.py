@@ -95,6 +95,25 @@ def unpack(text: str, kind: str = "<f4") -> np.ndarray:
 
 
 # --- the scene --------------------------------------------------------------------------------------------------------
+def test_frames_with_made_up_inertia_are_not_drawn_as_blocks():
+    joints = (
+        Joint("hip", "revolute", "world", "leg", axis=(0, 1, 0)),
+        Joint("weld", "fixed", "leg", "sole", pose((0.0, 0.0, -LENGTH))),
+    )
+    sole = Body("sole", 0.01, inertia=(1e-4, 1e-4, 1e-4))  # a cube of a quarter of a metre, if one believed it
+    assert drawn_shapes(Mechanism("leg", (rod("leg"), sole), joints))["sole"] == ()
+
+
+def test_the_camera_is_told_what_the_motion_reaches():
+    scene = pendulum_scene()
+    rim = np.array(scene["rim"])
+    assert 10 < len(rim) <= 64
+    low, high = np.array(scene["extent"])
+    assert (rim > low - 1e-12).all()
+    assert (rim < high + 1e-12).all()
+    assert (rim.max(axis=0) - rim.min(axis=0) > 0.85 * (high - low))[[0, 2]].all()
+
+
 def test_scene_holds_the_motion():
     scene = json.loads(json.dumps(pendulum_scene(title="A swing", notes=["drift 1e-9 J"])))
     times, q, _ = swing()

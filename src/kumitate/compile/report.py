@@ -22,6 +22,7 @@ __all__ = ["Report", "Width", "report"]
 
 #: How long each width is timed [s], and how many states at least make a run.
 BUDGET, STATES = 0.1, 64
+_COMPARISONS = ("cmp", "test", "ucomi", "vucomi")  # write to no operand
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Width:
     Attributes:
         lanes: states an instruction works on.
         instructions: in the code, constants and the Python wrapper left out.
-        spills: stores of values that no register was left for; reloads: loads of such values.
+        stores, loads: instructions that write to and read from the stack: values that no register was left for, mostly.
         bytes: size of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
@@ -40,8 +41,8 @@ class Width:
 
     lanes: int
     instructions: int
-    spills: int
-    reloads: int
+    stores: int
+    loads: int
     bytes: int
     seconds: float
     from_cache: bool
@@ -59,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{number} {op}" for op, number in self.operations.items())
-        heads = ("lanes", "instructions", "spills", "reloads", "bytes", "compiled [s]", "fastest [µs]", "median [µs]")
+        heads = ("lanes", "instructions", "stack stores", "stack loads", "bytes", "compiled [s]", "fastest [µs]", "median [µs]")
         rows = [heads, *(_cells(width) for width in self.widths)]
         sizes = [max(len(row[k]) for row in rows) for k in range(len(heads))]
         table = ["  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
@@ -69,7 +70,7 @@ class Report:
 def _cells(width: Width) -> tuple[str, ...]:
     times = ("" if value is None else f"{1e6 * value:.3f}" for value in (width.fastest, width.median))
     origin = "cache" if width.from_cache else f"{width.seconds:.2f}"
-    counts = (width.lanes, width.instructions, width.spills, width.reloads, width.bytes)
+    counts = (width.lanes, width.instructions, width.stores, width.loads, width.bytes)
     return (*map(str, counts), origin, *times)
 
 
@@ -95,16 +96,19 @@ def report(kernel: Kernel, *arrays: Any) -> Report:
 
 
 def _counted(assembly_text: str) -> tuple[int, int, int]:
-    """Instructions, spills and reloads; LLVM marks the latter two by comments."""
-    instructions = spills = reloads = 0
+    """Instructions, stores on the stack and loads from it, on x86 and ARM."""
+    instructions = stores = loads = 0
     for line in assembly_text.splitlines():
         words = line.strip()
         if not line.startswith("\t") or words.startswith((".", "#", "//", ";", "@")):
             continue  # a label, a directive or a comment
         instructions += 1
-        spills += words.endswith("Spill")
-        reloads += words.endswith("Reload")
-    return instructions, spills, reloads
+        if "(%rsp" in words and not words.startswith("lea"):  # x86 writes the target last
+            written = words.endswith(")") and not words.startswith(_COMPARISONS)
+            stores, loads = stores + written, loads + (not written)
+        elif "[sp" in words:
+            stores, loads = stores + words.startswith("st"), loads + words.startswith("ld")
+    return instructions, stores, loads
 
 
 def _times(kernel: Kernel, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
@@ -118,7 +122,7 @@ def _times(kernel: Kernel, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, 
     pointers = [array.ctypes.data for array in (*batch, *out)]
     signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))
     run: Callable[..., None] = signature(kernel.code(lanes).addresses[ENTRY])
-    times = []
+    times: list[float] = []
     run(states, *pointers)  # warms up
     end = time.perf_counter() + BUDGET
     while len(times) < 5 or time.perf_counter() < end:

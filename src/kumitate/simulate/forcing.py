@@ -7,7 +7,9 @@ called. The result is the same, only the speed differs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -81,20 +83,23 @@ class Forcing:
         """u(t, q, v) as a program; None if it has to be called. (q, v) is a state that the functions can be tried at.
 
         A trace must be repeatable and must give what a call gives: a function that draws random numbers or counts its calls
-        is found out by tracing it twice, one that looks behind the symbols' back by comparing values.
+        is found out by tracing it twice, one that looks behind the symbols' back by comparing values. What a function remembers
+        is not touched by that: copies are tried.
         """
-        self(0.0, q, v)  # wrong shapes and values are the caller's to know, whether traced or not
+        wrenches = {name: _apart(part) for name, part in self.wrenches.items()}
+        probe = replace(self, controller=_apart(self.controller), wrenches=wrenches)
+        probe(0.0, q, v)  # wrong shapes and values are the caller's to know, whether traced or not
         m = self.mechanism
         rng = np.random.default_rng(20121)
         tries = [(0.0, q, v)] + [
             (float(rng.uniform(0, 9)), q + 0.1 * rng.normal(size=m.nq), v + rng.normal(size=m.nv)) for _ in "ab"
         ]
         try:
-            first, second = (trace(self.symbols, {"t": (), "q": m.nq, "v": m.nv}, "forcing") for _ in range(2))
+            first, second = (trace(probe.symbols, {"t": (), "q": m.nq, "v": m.nv}, "forcing") for _ in range(2))
             if str(first) != str(second):
                 return None
             for t, q_try, v_try in tries:
-                called = np.concatenate([np.asarray(part, dtype=float) for part in self._parts(t, q_try, v_try)])
+                called = np.concatenate([np.asarray(part, dtype=float) for part in probe._parts(t, q_try, v_try)])
                 if not np.allclose(evaluate(first, [t, *q_try, *v_try]), called, rtol=1e-9, atol=1e-12, equal_nan=True):
                     return None
         except Exception:  # the functions may fail on symbols in any way; called with numbers they say so themselves
@@ -117,3 +122,20 @@ class Forcing:
     def _labels(self) -> list[tuple[str, Sequence[str]]]:
         axes = ("nx", "ny", "nz", "fx", "fy", "fz")
         return [("the controller", self.mechanism.v_names), *((f"the wrench on {name!r}", axes) for name in self.wrenches)]
+
+
+def _apart(source: Any) -> Any:
+    """A copy of a function that remembers nothing back to the original: what it holds is copied where that can be done."""
+    if not isinstance(source, FunctionType) or source.__closure__ is None:
+        return _copied(source)
+    cells = tuple(CellType(_copied(cell.cell_contents)) for cell in source.__closure__)
+    copy = FunctionType(source.__code__, source.__globals__, source.__name__, source.__defaults__, cells)
+    copy.__kwdefaults__ = source.__kwdefaults__
+    return copy
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except Exception:  # kernels, files and the like stay shared
+        return value

@@ -28,7 +28,9 @@ def drawn_shapes(mechanism: Mechanism) -> dict[str, tuple[Geometry, ...]]:
         if (given := own[body.name]) is not None:
             shapes[body.name] = list(given)
             continue
-        shapes[body.name] = _link(body, points[body.name], body.name in parents, radius) + _marker(joint, radius)
+        # what is fixed to another body is part of it, often a mere frame whose inertia is made up: no block of its own
+        part = joint.kind.nv == 0 and joint.parent != WORLD  # type: ignore[union-attr]
+        shapes[body.name] = _link(body, points[body.name], part or body.name in parents, radius) + _marker(joint, radius)
         if joint.parent == WORLD and joint.kind.name == "revolute":
             pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
             shapes[WORLD].append(pin)

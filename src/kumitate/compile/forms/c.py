@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ...scalar import Array, Loop, Program, Symbol
-from .text import TextWriter, described, family, named
+from .text import EXPRESSIONS, TextWriter, described, family, named
 
 __all__ = ["to_c"]
 
-_RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long main register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm bool true false "
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin "
-    "fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal ldexp lgamma llrint llround log log10 log1p log2 logb lrint "
-    "lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signbit signgam significand "
-    "drem sin sinh sqrt tan tanh tgamma trunc abort abs calloc exit free jn malloc memcpy memset printf yn INFINITY NAN".split()
-)
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long main register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm bool true false
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin
+    fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal ldexp lgamma llrint llround log log10 log1p log2 logb lrint
+    lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signbit signgam significand
+    drem sin sinh sqrt tan tanh tgamma trunc abort abs calloc exit free jn malloc memcpy memset printf yn INFINITY NAN
+"""
+_RESERVED = frozenset(_WORDS.split())
 _LINE = 120
 
 
 def to_c(program: Program) -> str:
     """The program as a C99 translation unit that defines one function.
 
-    `void NAME(const double *q, ..., double *result)` takes one pointer an array, inputs first, in row-major order; an input of the
-    shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be called from
-    several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does, operation by operation.
+    `void NAME(const double *q, ..., double *result)` takes one pointer an array, inputs first, in row-major order; an input of
+    the shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be called
+    from several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does, operation by
+    operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
     """
     tables: dict[tuple[float, ...], str] = {}
     programs = family(program)
@@ -47,25 +50,10 @@ def to_c(program: Program) -> str:
 
 
 class _Writer(TextWriter):
-    expressions = {
-        "neg": "-{0}",
-        "add": "{0} + {1}",
-        "sub": "{0} - {1}",
-        "mul": "{0}*{1}",
-        "div": "{0}/{1}",
-        "sqrt": "sqrt({0})",
-        "sin": "sin({0})",
-        "cos": "cos({0})",
-        "exp": "exp({0})",
-        "log": "log({0})",
-        "tanh": "tanh({0})",
-        "atan2": "atan2({0}, {1})",
+    expressions: ClassVar = EXPRESSIONS | {
         "abs": "fabs({0})",
         "min": "{1} < {0} ? {1} : {0}",
         "max": "{1} > {0} ? {1} : {0}",
-        "lt": "{0} < {1}",
-        "le": "{0} <= {1}",
-        "eq": "{0} == {1}",
         "and": "{0} && {1}",
         "or": "{0} || {1}",
         "not": "!{0}",

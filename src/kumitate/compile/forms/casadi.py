@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError
 from ...scalar import Program
-from .unrolled import run_unrolled
+from .unrolled import ARITHMETIC, run_unrolled
 
 __all__ = ["to_casadi"]
 
@@ -16,8 +17,9 @@ __all__ = ["to_casadi"]
 def to_casadi(program: Program) -> Any:
     """The program as a `casadi.Function` of SX, its inputs and outputs named as the program's.
 
-    An array of one axis is a column, one of two axes a matrix; more axes are folded into the rows. Loops are unrolled; a loop that
-    stops early keeps its values by `if_else`. Called programs are functions of their own, each built once.
+    An array of one axis is a column, one of two axes a matrix; more axes are folded into the rows. Names lose what CasADi does
+    not allow in them. Loops are unrolled; a loop that stops early keeps its values by `if_else`. Called programs are functions
+    of their own, each built once.
 
     Raises:
         InputError: without CasADi, which the extra `casadi` brings.
@@ -28,12 +30,7 @@ def to_casadi(program: Program) -> Any:
         raise InputError(
             f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' brings it"
         ) from None
-    operations = {
-        "neg": lambda a: -a,
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
+    operations = ARITHMETIC | {
         "sqrt": casadi.sqrt,
         "sin": casadi.sin,
         "cos": casadi.cos,
@@ -44,9 +41,9 @@ def to_casadi(program: Program) -> Any:
         "abs": casadi.fabs,
         "min": casadi.fmin,
         "max": casadi.fmax,
-        "lt": lambda a, b: a < b,
-        "le": lambda a, b: a <= b,
-        "eq": lambda a, b: a == b,
+        "lt": operator.lt,
+        "le": operator.le,
+        "eq": operator.eq,
         "and": casadi.logic_and,
         "or": casadi.logic_or,
         "not": casadi.logic_not,
@@ -73,8 +70,7 @@ def to_casadi(program: Program) -> Any:
     return function(program)
 
 
-def _name(casadi: Any, name: str) -> str:
-    """A name that CasADi takes: letters, digits, single underscores inside."""
+def _fixed(casadi: Any, name: str) -> str:
     fixed: str = casadi.Function.fix_name(name)
     return fixed
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from ...scalar import Array, Loop, Program
-from .text import TextWriter, described, family, named
+from .text import EXPRESSIONS, TextWriter, described, family, named
 
 __all__ = ["to_python"]
 
@@ -35,25 +36,10 @@ def to_python(program: Program) -> str:
 
 
 class _Writer(TextWriter):
-    expressions = {
-        "neg": "-{0}",
-        "add": "{0} + {1}",
-        "sub": "{0} - {1}",
-        "mul": "{0}*{1}",
-        "div": "{0}/{1}",
-        "sqrt": "sqrt({0})",
-        "sin": "sin({0})",
-        "cos": "cos({0})",
-        "exp": "exp({0})",
-        "log": "log({0})",
-        "tanh": "tanh({0})",
-        "atan2": "atan2({0}, {1})",
+    expressions: ClassVar = EXPRESSIONS | {
         "abs": "abs({0})",
         "min": "min({0}, {1})",
         "max": "max({0}, {1})",
-        "lt": "{0} < {1}",
-        "le": "{0} <= {1}",
-        "eq": "{0} == {1}",
         "and": "{0} and {1}",
         "or": "{0} or {1}",
         "not": "not {0}",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import InputError
-from ...scalar import Array, Program
-from .unrolled import run_unrolled
+from ...scalar import Array, Program, Symbol
+from .unrolled import ARITHMETIC, run_unrolled
 
 __all__ = ["MOST_OPERATIONS", "to_sympy"]
 
@@ -21,11 +21,12 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
 
     Args:
         program: of at most `MOST_OPERATIONS` operations, loops and calls included; both are written out.
-        symbols: what stands for an input: nested sequences of expressions or numbers in its shape. Inputs that are not named are
-            given real symbols called q_0, q_1, ..., or J_0_1 for two axes.
+        symbols: what stands for an input: nested sequences of expressions or numbers in its shape. Inputs that are not named
+            are given real symbols called q_0, q_1, ..., or J_0_1 for two axes.
 
     Raises:
-        InputError: for a larger program, symbols that fit no input, or without SymPy, which the extra `lagrange` brings.
+        InputError: for a larger program, one with a loop that stops early, symbols that fit no input, or without SymPy, which
+            the extra `lagrange` brings.
     """
     try:
         import sympy
@@ -38,6 +39,11 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
         raise InputError(
             f"{program.name} has {size} operations, more than the {MOST_OPERATIONS} that to_sympy takes; "
             "to_casadi and source('python') take programs of any size"
+        )
+    if _stops_early(program.line):
+        raise InputError(
+            f"{program.name} has a loop that stops early (while_), which to_sympy cannot write out: conditions nested in "
+            "conditions overwhelm SymPy; to_casadi and source('python') take it"
         )
     given = dict(symbols or {})
     unknown = sorted(given.keys() - {array.name for array in program.inputs})
@@ -53,13 +59,14 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
     return outputs
 
 
+def _stops_early(line: Sequence[Symbol]) -> bool:
+    loops = [node.payload for node in line if node.op == "loop"]
+    calls = [node.payload for node in line if node.op == "call"]
+    return any(block.condition is not None for block in loops) or any(_stops_early(part.line) for part in (*loops, *calls))
+
+
 def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> list[Any]:
-    operations = {
-        "neg": lambda a: -a,
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
+    operations = ARITHMETIC | {
         "sqrt": sympy.sqrt,
         "sin": sympy.sin,
         "cos": sympy.cos,

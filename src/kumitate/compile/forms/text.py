@@ -1,7 +1,7 @@
 """What the textual forms share: a walk over a program that writes one statement a node, in the words of a language.
 
-A language says how an operation, a declaration, a loop, a call reads. Operands are always names, numbers or subscripts, so that no
-form has to think of precedence.
+A language says how an operation, a declaration, a loop, a call reads. Operands are always names, numbers or subscripts, so that
+no form has to think of precedence.
 """
 
 from __future__ import annotations
@@ -14,8 +14,21 @@ from typing import ClassVar
 
 from ...scalar import Array, Loop, Program, Symbol, origin
 
-__all__ = ["TextWriter", "described", "family", "named"]
+__all__ = ["EXPRESSIONS", "TextWriter", "described", "family", "named"]
 
+#: What all languages write alike: operations by their operands {0}, {1}.
+EXPRESSIONS = {
+    "neg": "-{0}",
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0}*{1}",
+    "div": "{0}/{1}",
+    "lt": "{0} < {1}",
+    "le": "{0} <= {1}",
+    "eq": "{0} == {1}",
+    **{name: f"{name}({{0}})" for name in ("sqrt", "sin", "cos", "exp", "log", "tanh")},
+    "atan2": "atan2({0}, {1})",
+}
 _TEMPORARY = re.compile(r"[a-z]\d+")
 _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
@@ -184,7 +197,7 @@ class TextWriter(ABC):
 
     def _element(self, node: Symbol) -> None:
         source = origin(node.args[0])
-        keeps = source.payload.keeps
+        keeps = list(source.payload.keeps)
         self._name(node, self.kept(self.stacks[source], self._position(node), keeps.index(node.payload[0]), len(keeps)))
 
     def _result(self, node: Symbol) -> None:
@@ -199,8 +212,8 @@ class TextWriter(ABC):
         carried = [self.fresh("c") for _ in carries]
         counter, stack = self.fresh("i"), self.fresh("s")
         first = [self.names[a] for a in node.args[: len(carries)]]
-        for k, name in zip(carries, carried, strict=True):
-            self.names[block.carried[k]] = name  # type: ignore[index]
+        for (now, _), name in zip(carries.values(), carried, strict=True):
+            self.names[now] = name
         for part in block.line:
             if part.op == "counter":
                 self.names[part] = counter
@@ -211,6 +224,6 @@ class TextWriter(ABC):
     def passes(self, block: Loop) -> tuple[list[str], list[str], str | None]:
         """The statements of a pass; the names of what is carried on, of what is kept, and of the condition."""
         self.line(block.line)
-        following = [self.names[block.following[k]] for k in block.carries]  # type: ignore[index]
-        kept = [self.names[block.stacked[k]] for k in block.keeps]  # type: ignore[index]
+        following = [self.names[then] for _, then in block.carries.values()]
+        kept = [self.names[symbol] for symbol in block.keeps.values()]
         return following, kept, None if block.condition is None else self.names[block.condition]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...scalar import Loop, Program, Symbol, origin
 
-__all__ = ["run_unrolled"]
+__all__ = ["ARITHMETIC", "run_unrolled"]
+
+#: The operations that all worlds spell alike.
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "neg": operator.neg,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+}
 
 
 def run_unrolled(
@@ -83,11 +93,11 @@ class _Run:
         carried = dict(zip(carries, (self.values[a] for a in node.args[: len(carries)]), strict=True))
         stack, going = [], None
         for i in range(block.count):
-            self.values.update({block.carried[k]: value for k, value in carried.items()})  # type: ignore[misc]
+            self.values.update({carries[k][0]: value for k, value in carried.items()})
             self.values.update(dict.fromkeys(counters, i))
             self.line(block.line)
-            following = {k: self.values[block.following[k]] for k in carries}  # type: ignore[index]
-            stack.append({k: self.values[block.stacked[k]] for k in block.keeps})  # type: ignore[index]
+            following = {k: self.values[then] for k, (_, then) in carries.items()}
+            stack.append({k: self.values[symbol] for k, symbol in block.keeps.items()})
             if block.condition is not None:  # once it fails, it stays so
                 holds = self.values[block.condition]
                 going = holds if going is None else self.operations["and"](going, holds)

@@ -10,7 +10,9 @@ from ...errors import InputError
 from .comparisons import Dynamics, PythonCall, Steps
 from .contract import Case
 from .inertia_matrix import InertiaMatrix
-from .machine import PEERS, machine, version_of
+from .machine import PEERS, machine
+from .mujoco_peer import MuJoCo
+from .pinocchio_peer import Pinocchio
 from .report import Report, Row
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
@@ -85,7 +87,7 @@ def _notes(cases: Sequence[Case]) -> list[str]:
     for package in sorted({case.missing for case in cases if case.missing}):
         without = ", ".join(case.name for case in cases if case.missing == package)
         notes.append(f"{package} is not installed: {without} not measured")
-    for peer in sorted({case.peer for case in cases if case.peer and version_of(PEERS[case.peer]) is None}):
+    for peer in (name for name, is_there in (("Pinocchio", Pinocchio.installed), ("MuJoCo", MuJoCo.installed)) if not is_there()):
         without = ", ".join(case.name for case in cases if case.peer == peer and not case.missing)
         if without:
             notes.append(f"{peer} (package {PEERS[peer]}) is not installed: our own times only in {without}")

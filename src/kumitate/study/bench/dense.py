@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...dynamics import rnea
 from ...model import JointKind, Link, Tree
-from ...scalar import Program, call, trace
+from ...scalar import Program, loop, table, trace
 from ...spatial import DenseRotation, Force, Inertia, Matrix3, Motion, Symmetric3, Transform, Vector3
 
-__all__ = ["constants", "dense_program", "dense_tree", "unit_vector_by_calls"]
+__all__ = ["constants", "dense_program", "dense_tree", "unit_vector_at_run_time"]
 
 Scalar = Any
 
@@ -105,36 +104,32 @@ def _dense_link(link: Link, numbers: Iterator[Scalar]) -> DenseLink:
 
 
 def dense_program(page: Callable[[Tree, Any], Any], tree: Tree, name: str) -> Program:
-    """The program of a page for M(q) over the dense tree: (q, constants) → M."""
-    return trace(partial(_evaluated, page, tree), {"q": tree.nq, "constants": _size(tree)}, name)
+    """The program of a page for M(q) over the dense tree: (q, constants, rest) → M; `rest` (nv + 3) is read by nobody here."""
+    return trace(lambda q, numbers, rest: page(dense_tree(tree, numbers), q), _inputs(tree), name)
 
 
-def unit_vector_by_calls(tree: Tree) -> Program:
-    """The unit-vector method as such a library runs it: one inverse dynamics, called with each e_i; (q, constants) → M.
+def unit_vector_at_run_time(tree: Tree) -> Program:
+    """The unit-vector method as a library runs it that is compiled once: (q, constants, rest) → M, with `rest` (nv + 3) zero.
 
-    Traced, the page knows that nothing moves before joint i and that velocities and gravity are zero. Here the inverse dynamics is
-    one program that is told at run time; only friction, which is none of the inertia matrix, is left out.
+    Traced, the page knows that nothing moves before joint i and that velocities and gravity are zero. Here one inverse dynamics
+    runs n times in a loop, and is told e_i, the velocities and gravity (`rest`) at run time; only friction is left out.
     """
-    frictionless = [replace(link, damping=(0.0,) * link.kind.nv, friction=(0.0,) * link.kind.nv) for link in tree.links]
-    bare, still = replace(tree, links=tuple(frictionless)), [0.0] * tree.nv
+    still = [replace(link, damping=(0.0,) * link.kind.nv, friction=(0.0,) * link.kind.nv) for link in tree.links]
+    bare, nv = replace(tree, links=tuple(still)), tree.nv
+    units = [table([1.0 if i == k else 0.0 for i in range(nv)]) for k in range(nv)]
 
-    def inverse(q: Any, numbers: Any, v: Any, vdot: Any, gravity: Any) -> list[Scalar]:
-        return rnea(dense_tree(bare, numbers), q, v, vdot, gravity=gravity)
+    def matrix(q: Any, numbers: Any, rest: Any) -> list[list[Scalar]]:
+        dense, v, gravity = dense_tree(bare, numbers), list(rest[:nv]), list(rest[nv:])
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "constants": _size(tree)}
-    program = trace(inverse, sizes | {"v": tree.nv, "a": tree.nv, "gravity": 3}, "dense_rnea")
+        def column(i: Any, before: Any) -> tuple[Any, list[Scalar]]:
+            return before, rnea(dense, q, v, [unit[i] for unit in units], gravity=gravity)
 
-    def columns(q: Any, numbers: Any) -> list[list[Scalar]]:
-        units = [[1.0 if k == i else 0.0 for k in range(tree.nv)] for i in range(tree.nv)]
-        found = [call(program, q, numbers, still, unit, [0.0, 0.0, 0.0]) for unit in units]
-        return [[found[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
+        _, columns = loop(nv, column, ())
+        return [[columns[min(i, j)][max(i, j)] for j in range(nv)] for i in range(nv)]
 
-    return trace(columns, sizes, "dense_unit_vector_by_calls")
-
-
-def _size(tree: Tree) -> int:
-    return sum(_PER_LINK + _PER_FREEDOM * link.kind.nv for link in tree.links)
+    return trace(matrix, _inputs(tree), "dense_unit_vector_at_run_time")
 
 
-def _evaluated(page: Callable[[Tree, Any], Any], tree: Tree, q: Any, numbers: Any) -> Any:
-    return page(dense_tree(tree, numbers), q)
+def _inputs(tree: Tree) -> dict[str, int | tuple[int, ...]]:
+    size = sum(_PER_LINK + _PER_FREEDOM * link.kind.nv for link in tree.links)
+    return {"q": tree.nq, "constants": size, "rest": tree.nv + 3}

@@ -12,16 +12,16 @@ from ...compile import Kernel, host
 from ...dynamics import crba, jacobian_inertia, unit_vector
 from ...scalar import Program, trace
 from .contract import Case, agreement
-from .dense import constants, dense_program, unit_vector_by_calls
+from .dense import constants, dense_program, unit_vector_at_run_time
 from .ours import random_states, raw
 from .report import Row
 from .subjects import Subject
-from .timing import Contender, Effort, by_turns
+from .timing import Contender, Effort, Timing, by_turns
 
 __all__ = ["InertiaMatrix"]
 
 #: Programs of more operations than this are counted, not timed: straight lines of that length take LLVM minutes.
-TIMED_UP_TO = 20_000
+TIMED_UP_TO = 15_000
 
 
 @dataclass(frozen=True)
@@ -54,48 +54,58 @@ class InertiaMatrix(Case):
         q, _, _ = random_states(mechanism, effort.share(self.states))
         numbers = np.array([constants(tree, list(state)) for state in q])
         dense = {page.__name__: dense_program(page, tree, f"dense_{page.__name__}") for page in _PAGES}
-        dense["unit_vector, e_i at run time"] = unit_vector_by_calls(tree)
-        yield from self._rows("dense blocks", dense, (q, numbers), effort, self.at_least)
+        dense["unit_vector, e_i at run time"] = unit_vector_at_run_time(tree)
+        # several states, each with constants of its own, would spend their time on reading these
+        yield from self._rows("dense blocks", dense, (q, numbers, np.zeros((len(q), tree.nv + 3))), effort, (1,), self.at_least)
         traced = {page.__name__: _traced(page, self.subject) for page in _PAGES}
-        yield from self._rows("traced", traced, (q,), effort, None)
+        yield from self._rows("traced", traced, (q,), effort, (1, host().lanes), None)
 
     def _rows(
-        self, form: str, programs: dict[str, Program], inputs: Sequence[np.ndarray], effort: Effort, at_least: float | None
-    ) -> Iterator[Row]:
-        count, nv = len(inputs[0]), self.subject.mechanism.nv
+        self, form: str, programs: dict[str, Program], inputs: Sequence[np.ndarray], effort: Effort, widths: Sequence[int],
+        at_least: float | None,
+    ) -> Iterator[Row]:  # fmt: skip
+        timings, errors = self._timed(programs, inputs, effort, widths)
         operations = {name: program.operations.total() for name, program in programs.items()}
-        timed = {name for name, program in programs.items() if program.operations.total() <= TIMED_UP_TO or _is_called(name)}
-        results, contenders = {}, {}
-        for name in sorted(timed):
-            kernel, results[name] = Kernel(programs[name]), np.empty((count, nv, nv))
-            for lanes in (1, host().lanes):
-                run = raw(kernel, lanes, inputs, (results[name],))
+        for other in list(programs)[1:]:
+            both = (operations["crba"], operations[other])
+            if other not in errors:
+                counted = "counted: too long a straight line to be timed"
+                yield Row(self.name, f"crba, {form}, operations", None, other, operations=both, remarks=counted)
+                continue
+            for lanes in widths:
+                yield Row(
+                    self.name, f"crba, {form}, {'one state' if lanes == 1 else f'{lanes} states'} at a time",
+                    timings[f"crba {lanes}"], other, timings[f"{other} {lanes}"],
+                    at_least=at_least, agreement=errors[other], operations=both,
+                )  # fmt: skip
+
+    def _timed(
+        self, programs: dict[str, Program], inputs: Sequence[np.ndarray], effort: Effort, widths: Sequence[int]
+    ) -> tuple[dict[str, Timing], dict[str, float]]:
+        """The timings by method and width, and the disagreement with crba by method; nothing for programs that are too long."""
+        count, nv = len(inputs[0]), self.subject.mechanism.nv
+        contenders: dict[str, Contender] = {}
+        found: dict[str, np.ndarray] = {}
+        for name, program in programs.items():
+            if _length(program) > TIMED_UP_TO:
+                continue
+            kernel, found[name] = Kernel(program), np.empty((count, nv, nv))
+            for lanes in widths:
+                run = raw(kernel, lanes, inputs, (found[name],))
                 run()
                 contenders[f"{name} {lanes}"] = Contender(run, count)
-        reference = results.get("crba")
-        errors = {}
-        if reference is not None:
-            errors = {name: agreement(f"{self.name}, {name}", found, reference, 1e-11) for name, found in results.items()}
-        timings = by_turns(contenders, effort.rounds) if reference is not None else {}
-        for other in list(programs)[1:]:
-            for lanes in (1, host().lanes):
-                both = f"crba {lanes}" in timings and f"{other} {lanes}" in timings
-                states = "one state" if lanes == 1 else f"{lanes} states"
-                yield Row(
-                    self.name, f"crba, {form}, {states if both else 'operations'}", timings[f"crba {lanes}"] if both else None,
-                    other, timings[f"{other} {lanes}"] if both else None, at_least=at_least, agreement=errors.get(other),
-                    operations=(operations["crba"], operations[other]),
-                    remarks="" if both else "too long a straight line to be timed: operations",
-                )  # fmt: skip
-                if not both:
-                    break
+        if "crba" not in found:
+            return {}, {}
+        errors = {name: agreement(f"{self.name}, {name}", M, found["crba"], 1e-11) for name, M in found.items()}
+        return by_turns(contenders, effort.rounds), errors
 
 
 _PAGES: tuple[Callable[..., Any], ...] = (crba, unit_vector, jacobian_inertia)
 
 
-def _is_called(name: str) -> bool:
-    return name.endswith("at run time")
+def _length(program: Program) -> int:
+    """How much code it is: a loop counts once."""
+    return sum(1 + (len(node.payload.line) if node.op == "loop" else 0) for node in program.line)
 
 
 def _traced(page: Callable[..., Any], subject: Subject) -> Program:

@@ -1,0 +1,58 @@
+"""kumitate cache: what compiled code is kept, and how it is let go."""
+
+import json
+
+import pytest
+
+import kumitate as km
+from kumitate.cli.app import run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def told(capsys, *arguments):
+    assert run(["cache", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_compiled_kernel_is_shown_and_cleared(folder, capsys):
+    robot = km.load("pendulum")
+    robot.compile("energy").code(1)
+    (kept,) = folder.iterdir()
+    expected = {"folder": str(folder), "entries": 1, "bytes": kept.stat().st_size, "deleted": 0}
+    assert told(capsys) == expected
+    assert told(capsys, "clear") == expected | {"entries": 0, "bytes": 0, "deleted": 1}
+    assert list(folder.iterdir()) == []
+
+
+def test_nothing_else_is_touched(folder, capsys):
+    (folder / "letter.o").write_text("mine")
+    (folder / f"{'a' * 64}.o").write_bytes(b"1234")
+    (folder / f"{'b' * 64}k3j.part").write_bytes(b"12")
+    assert told(capsys)["entries"] == 2
+    assert told(capsys, "clear")["deleted"] == 2
+    assert [path.name for path in folder.iterdir()] == ["letter.o"]
+
+
+def test_a_folder_that_is_not_there_is_empty(folder, capsys, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE", str(folder / "none"))
+    assert told(capsys)["entries"] == 0
+    assert told(capsys, "clear")["deleted"] == 0
+
+
+def test_people_read_it_too(folder, capsys):
+    (folder / f"{'c' * 64}.o").write_bytes(bytes(2500))
+    assert run(["cache"]) == 0
+    said = capsys.readouterr().out
+    assert str(folder) in said
+    assert "2.5 kB" in said
+
+
+def test_an_unknown_action_is_refused(folder, capsys):
+    assert run(["cache", "clean"]) == 2
+    assert "clear" in capsys.readouterr().err

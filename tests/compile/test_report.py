@@ -1,0 +1,68 @@
+"""The report of a kernel says what was compiled, and how fast it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kumitate import scalar
+from kumitate.compile import Kernel
+from kumitate.errors import InputError
+from kumitate.scalar import trace
+
+
+def swing(q, h):
+    return [q[0] + h * scalar.sin(q[1]), q[1] * q[0]]
+
+
+def crowded(x):
+    """More values alive at a time than a processor has registers."""
+    sines = [scalar.sin(x[0] * (1.0 + k)) for k in range(50)]
+    return [sum((a * b for a, b in zip(sines, sines[::-1], strict=True)), 0.0), sum((a * a for a in sines), 0.0)]
+
+
+def kernel() -> Kernel:
+    return Kernel(trace(swing, {"q": 2, "h": ()}, "swing"))
+
+
+def test_it_tells_of_operations_and_of_each_width(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+    first = kernel().report()
+    assert first.operations == {"mul": 2, "sin": 1, "add": 1}
+    one, many = first.widths
+    assert (one.lanes, many.lanes) == (1, kernel().lanes)
+    assert many.instructions > one.instructions > 4
+    assert one.bytes > 0
+    assert not one.from_cache
+    assert one.fastest is None
+    assert all(width.from_cache for width in kernel().report().widths)
+
+
+def test_only_what_is_compiled_is_told_of():
+    chosen = kernel()
+    chosen.code(2)
+    assert [width.lanes for width in chosen.report().widths] == [2]
+
+
+def test_traffic_with_the_stack_is_counted():
+    few, many = (Kernel(trace(f, {"x": 9}, "x")).report().widths[0] for f in (lambda x: [x[0] * x[1]], crowded))
+    assert few.stores == few.loads == 0
+    assert min(many.stores, many.loads) > 10
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("lead", [(), (3,), (5, 20)])
+def test_states_are_timed(lead, dtype):
+    chosen = Kernel(trace(swing, {"q": 2, "h": ()}, "swing"), dtype)
+    told = chosen.report(np.ones((*lead, 2)), 0.1)
+    for width in told.widths:
+        assert 0.0 < width.fastest <= width.median < 1e-3
+    said = str(told).splitlines()
+    assert said[0] == "swing: 4 operations (2 mul, 1 sin, 1 add)"
+    assert "fastest [µs]" in said[1]
+    assert len(said) == 2 + len(told.widths)
+
+
+def test_inputs_are_checked():
+    with pytest.raises(InputError, match="q has shape"):
+        kernel().report([1.0, 2.0, 3.0], 0.1)

@@ -1,0 +1,195 @@
+"""What a simulation does with its arguments, how it reports, and how it stops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.errors import DivergenceError, InputError, ModelError
+from kumitate.model.samples import free_rod
+from kumitate.simulate.result import Result
+
+
+def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:
+    rod = km.Body("rod", 1.0, (0.0, 0.0, -0.5), (1 / 12, 1 / 12, 0.01))
+    joint = km.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=damping, friction=friction)
+    return km.Mechanism("damped", (rod,), (joint,))
+
+
+# --- arguments ----------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"step": 0.0}, "step is 0.0 s; it must be positive"),
+        ({"step": -1e-3}, "step is -0.001 s; it must be positive"),
+        ({"step": math.nan}, "step is nan s"),
+        ({"duration": -1.0}, "duration is -1.0 s; it must not be negative"),
+        ({"duration": math.inf}, "duration is inf s"),
+        ({"duration": 0.0105, "step": 1e-3}, r"duration 0\.0105 s is not a multiple of the step 0\.001 s; take 0\.01"),
+        ({"sample_time": 1.5e-3}, "sample_time 0.0015 s is not a multiple of the step"),
+        ({"sample_time": 1e-4}, "sample_time 0.0001 s is not a multiple of the step"),
+        (
+            {"integrator": "euler"},
+            "there is no integrator 'euler'; there are auto, rkf45, rkf45_adaptive, rk4, semi_implicit_euler",
+        ),
+        ({"integrator": "rkf45_adaptive", "tolerance": 0.0}, "tolerance is 0.0; it must be between 0 and 1"),
+        ({"q": [0.1, 0.2]}, r"planar_3r: q has shape \(2,\); it must have 3 components: joint1, joint2, joint3"),
+        ({"v": [[0.1, 0.2, 0.3]]}, r"v has shape \(1, 3\)"),
+        ({"q": [0.0, math.nan, 0.0]}, "q is nan for 'joint2'; it must be finite"),
+        ({"v": [0.0, 0.0, -math.inf]}, "v is -inf for 'joint3'; it must be finite"),
+    ],
+)
+def test_bad_arguments_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        km.simulate(km.load("planar_3r"), **{"duration": 0.01, **options})
+
+
+def test_a_quaternion_off_unit_length_is_refused_with_a_hint():
+    with pytest.raises(
+        InputError, match=r"joint 'base' is 0\.1 off unit length.*\(qx, qy, qz, qw, x, y, z\); some programs put"
+    ):
+        km.simulate(km.load("free_rod"), [0, 0, 0, 1.1, 0, 0, 0], duration=0.1)
+    with pytest.raises(InputError, match="off unit length"):  # position first, as others have it
+        km.simulate(km.load("free_rod"), [0.3, 0, 1, 0, 0, 0, 1], duration=0.1)
+
+
+def test_loops_are_refused_by_name():
+    tree = km.load("planar_3r").mechanism
+    pin = km.Loop("pin", "revolute", "world", "link3", axis=(0, 1, 0))
+    closed = km.Mechanism("closed", tree.bodies, tree.joints, (pin,))
+    with pytest.raises(ModelError, match="closed: the loops pin cannot be simulated yet"):
+        km.simulate(closed, duration=0.1)
+
+
+def test_nothing_to_simulate_gives_the_initial_state():
+    run = km.simulate(km.load("pendulum"), duration=0.0)
+    assert len(run) == 1
+    np.testing.assert_allclose(run.q, [[math.radians(60.0)]])
+    np.testing.assert_allclose(run.a, [[-9.81 * math.sin(math.radians(60.0))]])
+
+
+# --- what is recorded ---------------------------------------------------------------------------------------------------------
+def test_outputs_along_the_motion_are_those_of_the_states():
+    robot = km.load("pa10")
+    run = km.simulate(robot, duration=0.05, controller=lambda t, q, v: -3.0 * v + t)
+    np.testing.assert_allclose(run.time, np.arange(51) * 1e-3, atol=1e-15)
+    np.testing.assert_allclose(run.a, robot.forward_dynamics(run.q, run.v, run.tau), rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(run.energy.total, robot.energy(run.q, run.v).total, rtol=1e-13)
+    np.testing.assert_allclose(run.center_of_mass, robot.center_of_mass(run.q), rtol=0.0, atol=1e-13)
+    np.testing.assert_allclose(run.momentum, robot.momentum(run.q, run.v), rtol=0.0, atol=1e-12)
+    assert run.settings["step"] == 1e-3
+    assert run.settings["integrator"] == "rkf45"
+    assert run.audit.steps == 50
+
+
+@pytest.mark.parametrize("integrator", ["rkf45", "rkf45_adaptive", "semi_implicit_euler"])
+@pytest.mark.parametrize("traced", [True, False])
+def test_the_same_run_twice_is_bitwise_the_same(integrator, traced):
+    def once() -> km.Run:
+        rod = free_rod(axial_inertia=0.1)
+        return km.simulate(
+            rod,
+            v=[0.72, 0.48, 0.24, -0.24, 0.36, 0.0],
+            duration=0.1,
+            integrator=integrator,
+            controller=lambda t, q, v: -0.1 * v,
+            traced=traced,
+        )
+
+    first, second = once(), once()
+    for name in ("q", "v", "a", "tau", "momentum"):
+        assert np.array_equal(getattr(first, name), getattr(second, name))
+    assert first.audit.energy_drift == second.audit.energy_drift
+
+
+def test_adaptive_and_fixed_steps_agree():
+    robot = km.load("double_pendulum")
+    fixed = km.simulate(robot, duration=2.0, step=1e-3, integrator="rkf45")
+    adaptive = km.simulate(robot, duration=2.0, step=0.05, integrator="rkf45_adaptive", tolerance=1e-11)
+    np.testing.assert_allclose(adaptive.q, fixed.q[::50], rtol=0.0, atol=1e-7)
+    loose = km.simulate(robot, duration=2.0, step=0.05, integrator="rkf45_adaptive", tolerance=1e-4)
+    assert loose.audit.steps < adaptive.audit.steps
+    assert adaptive.audit.steps >= 40
+
+
+def test_progress_is_told_and_ends_at_one():
+    told: list[float] = []
+    km.simulate(km.load("pendulum"), duration=0.5, progress=told.append)
+    assert told == sorted(told)
+    assert told[0] == 0.0
+    assert told[-1] == 1.0
+    assert len(told) > 5
+
+
+# --- stiff and diverging motions --------------------------------------------------------------------------------------
+def test_stiff_damping_is_met_by_the_implicit_method_and_noted():
+    # at the joint: I = 1/3 kg·m², so that d = 3000 N·m·s acts at 9000 1/s
+    run = km.simulate(damped_pendulum(3000.0), [1.0], duration=1.0)
+    assert run.settings["integrator"] == "semi_implicit_euler"
+    (note,) = run.audit.notes
+    assert "damping at 'hinge' acts at 9e+03 1/s" in note
+    # overdamped: θ̇ = −(m g l/2 / d) sin θ
+    rate = 9.81 * 0.5 / 3000.0
+    exact = 2.0 * np.arctan(np.tan(0.5) * np.exp(-rate * run.time))
+    np.testing.assert_allclose(run.q[:, 0], exact, rtol=0.0, atol=1e-5)
+
+
+def test_slow_damping_keeps_the_explicit_method():
+    run = km.simulate(damped_pendulum(0.5), [1.0], duration=0.1)
+    assert run.settings["integrator"] == "rkf45"
+    assert run.audit.notes == ()
+
+
+def test_friction_is_stiff_too():
+    run = km.simulate(damped_pendulum(0.0, friction=50.0), [0.3], duration=0.1)
+    assert run.settings["integrator"] == "semi_implicit_euler"
+    assert np.abs(run.q[-1] - 0.3) < 0.01  # it sticks, but for the creep of smooth friction
+
+
+def test_a_diverging_run_says_when_where_and_why_and_keeps_what_it_had():
+    with pytest.raises(DivergenceError) as caught:
+        km.simulate(damped_pendulum(3000.0), [1.0], [0.1], duration=1.0, integrator="rkf45")
+    words = str(caught.value)
+    assert "damped: the simulation runs away at t = 0.0" in words
+    assert "the velocity of 'hinge'" in words
+    assert "integrator='semi_implicit_euler'" in words
+    kept = caught.value.result
+    assert isinstance(kept, km.Run)
+    assert isinstance(kept, Result)
+    assert 1 <= len(kept) < 100
+    assert np.isfinite(kept.q).all()
+
+
+def test_divergence_by_a_controller_names_the_joint():
+    with pytest.raises(DivergenceError, match=r"the velocity of 'joint3'|the velocity of 'joint2'") as caught:
+        km.simulate(km.load("planar_3r"), duration=2.0, controller=lambda t, q, v: [0.0, 0.0, 1e3 * v[2]])
+    assert caught.value.result.time[-1] > 0.0
+
+
+def test_adaptive_steps_that_vanish_are_told():
+    robot = km.load("pendulum")
+    with pytest.raises(DivergenceError, match="would need steps below"):
+        km.simulate(
+            robot, [0.1], [1.0], duration=3.0, integrator="rkf45_adaptive", controller=lambda t, q, v: v * v * v * v * v
+        )
+
+
+def test_angles_near_their_singularity_are_noted():
+    body = km.Body("body", 1.0, inertia=(1.0, 2.0, 3.0))
+    mechanism = km.Mechanism("euler", (body,), (km.Joint("ball", "spherical_euler", "world", "body"),), gravity=(0.0, 0.0, 0.0))
+    run = km.simulate(mechanism, [0.0, 0.3, 0.0], [0.0, -1.0, 0.0], duration=0.29, step=1e-2)
+    assert any("'ball' come within" in note for note in run.audit.notes)
+
+
+def test_passed_limits_are_reported_and_do_not_stop_the_motion():
+    rod = km.Body("rod", 1.0, (0.0, 0.0, -0.5), (1 / 12, 1 / 12, 0.0))
+    limits = km.Limits(lower=-0.5, upper=0.5, velocity=1.0)
+    hinge = km.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), limits=(limits,))
+    run = km.simulate(km.Mechanism("limited", (rod,), (hinge,)), [0.4], [2.0], duration=1.0)
+    passed = {item.quantity: item for item in run.audit.limits_passed}
+    assert passed["position"].excess == pytest.approx(np.abs(run.q).max() - 0.5)
+    assert passed["velocity"].time == 0.0
+    assert np.abs(run.q).max() > 0.5
