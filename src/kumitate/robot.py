@@ -16,7 +16,7 @@ import numpy as np
 from . import kinematics
 from .compile import Kernel
 from .errors import DivergenceError, InputError, ModelError
-from .model import Body, Frame, Joint, Loop, Mechanism
+from .model import Body, Frame, Joint, Link, Loop, Mechanism, lock
 from .model.read import from_json, read_urdf
 from .model.samples import SAMPLES, sample
 from .programs import make_program
@@ -102,6 +102,24 @@ class Robot:
     def difference(self, q0: Any, q1: Any) -> np.ndarray:
         """The dv (..., nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
         return self.compile("difference")(self._coordinates(q0), self._coordinates(q1))
+
+    def locked(self, joints: Sequence[str]) -> Robot:
+        """The robot with these joints fixed where its `start` has them.
+
+        Raises:
+            ModelError: if a name is no joint's.
+        """
+        links = {link.name: link for link in self.mechanism.tree.links}
+        held = {name: self._own(links[name], self.start[0]) if name in links else () for name in joints}
+        mechanism = lock(self.mechanism, held)
+        others = [link for link in self.mechanism.tree.links if link.name not in held]
+        q = np.concatenate([self._own(link, self.start[0]) for link in others]) if others else np.zeros(0)
+        v = [self.start[1][link.v_start : link.v_start + link.kind.nv] for link in others]
+        return Robot(mechanism, start=(q, np.concatenate(v) if v else np.zeros(0)))
+
+    @staticmethod
+    def _own(link: Link, q: np.ndarray) -> np.ndarray:
+        return q[link.q_start : link.q_start + link.kind.nq]
 
     # --- dynamics -----------------------------------------------------------------------------------------------------
     def forward_dynamics(
@@ -267,7 +285,7 @@ class Run(Result):
         from .view import snapshots
 
         # more poses than pictures: the common window and the plane of the motion are found from all of them
-        samples = np.unique(np.linspace(0, len(self) - 1, 10 * count).round().astype(int))
+        samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
         return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
 
     def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
@@ -277,14 +295,14 @@ class Run(Result):
         samples = self._frames(fps)
         return animate.animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
 
-    def page(self, path: str | Path, *, fps: int = 50) -> Path:
+    def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
         """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
         from .view import page, scene
         from .view.channels import channels_of
 
         samples = self._frames(fps)
         built = scene.build_scene(
-            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=self.mechanism.name,
+            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=title or self.mechanism.name,
             notes=self.audit.lines(),
         )  # fmt: skip
         return page.write_page(path, built)

@@ -261,7 +261,7 @@ def test_python_of_random_programs(recipe, seed):
 
 @pytest.mark.skipif(GCC is None, reason="there is no gcc")
 @given(recipe=steps(2), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=8, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 def test_c_of_random_programs(recipe, seed):
     program, values, expected = random_program(recipe, seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -358,6 +358,20 @@ def test_sympy_refuses_what_it_cannot_do():
         to_sympy(PROGRAMS["early stops"]())
     with pytest.raises(InputError, match="2000"):
         to_sympy(rolled_chain(300))
+
+
+def test_names_that_no_language_takes_are_changed(tmp_path):
+    program = trace(lambda a, b: {"wrench_left foot": [a[0] - b[0]], "t0": a[0]}, {"wrench_left foot": 1, "ß.1": 1}, "int")
+    text = to_python(program)
+    assert "def int(wrench_left_foot, x__1):" in text
+    assert "void int_(const double *wrench_left_foot, const double *x__1, double *wrench_left_foot_, double *t0_)" in to_c(
+        program
+    )
+    if GCC:
+        outputs = compiled_c(program, tmp_path)([np.array([3.0]), np.array([1.0])])
+        assert [x.item() for x in outputs] == [2.0, 3.0]
+    pytest.importorskip("casadi")
+    assert to_casadi(program).name_in()[0] == "wrench_left_foot"
 
 
 # --- where they are asked for -----------------------------------------------------------------------------------------

@@ -29,10 +29,13 @@ def simulate(
     *,
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; a sample's own, else 10.")] = None,
     step: Annotated[float, Parameter(help="Between the times that are kept, and of the integrator [s].")] = 1e-3,
-    integrator: Annotated[str, Parameter(help="Its name.")] = "rkf45",
+    integrator: Annotated[
+        str, Parameter(help="rkf45, rkf45_adaptive, rk4 or semi_implicit_euler; auto: rkf45, unless joints are damped too fast.")
+    ] = "auto",
     floating_base: FloatingBase = False,
     q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,
     v: Annotated[str | None, Parameter(help="Initial velocities, likewise.")] = None,
+    lock: Annotated[str | None, Parameter(help='Joints to hold where they start, "name, ...".')] = None,
     gif: Gif = False,
     formats: Formats = "pdf,png",
     out: Out = None,
@@ -48,6 +51,8 @@ def simulate(
         if value is not None and not 0.0 < value < float("inf"):
             raise InputError(f"{option} {value}: must be a time above 0 s")
     machine = load(robot, floating_base=floating_base)
+    if lock:
+        machine = machine.locked([joint.strip() for joint in lock.split(",")])
     usual_q, usual_v = (list(part) for part in machine.start)
     mechanism = machine.mechanism
     q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q

@@ -65,16 +65,18 @@ class Audit:
     def lines(self) -> list[str]:
         """The account, a line an entry, for people."""
         rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
-        lines = [
-            f"energy balance kept to {self.energy_drift:.3g} J",
-            f"work of controllers, wrenches and damping {self.work:.6g} J",
-            f"quaternions of unit length to {self.quaternion_error:.3g}",
-        ]
+        lines = [f"energy balance kept to {self.energy_drift:.3g} J"]
+        if self.work:
+            lines.append(f"work of controllers, wrenches and damping {self.work:.6g} J")
+        if self.quaternion_error:
+            lines.append(f"quaternions of unit length to {self.quaternion_error:.3g}")
         if self.loop_error is not None:
             lines.append(f"loops closed to {self.loop_error:.3g}")
         lines.append(f"{self.steps} steps{rejected}, {self.wall_time:.3g} s")
-        for item in self.limits_passed:
-            lines.append(f"limit passed: {item.joint}, {item.quantity}, from t = {item.time:.6g} s, by up to {item.excess:.4g}")
+        for joint in dict.fromkeys(item.joint for item in self.limits_passed):
+            passed = [item for item in self.limits_passed if item.joint == joint]
+            what = ", ".join(f"{item.quantity} from {item.time:.3g} s by up to {item.excess:.3g}" for item in passed)
+            lines.append(f"limits passed at {joint} (SI units): {what}")
         return [*lines, *self.notes]
 
     def as_dict(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class Example:
     """A run that reproduces rows of the papers.
 
     Attributes:
-        name: as it is asked for: "planar-3r".
+        name: as it is asked for: "planar_3r".
         title: for lists and figures.
         rows: the ids of the rows that it shows.
         summary: what is simulated and what must be seen, in a sentence or two.

@@ -12,7 +12,7 @@ __all__ = ["channels_of"]
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
     """One plot a panel of the result (joint motion, efforts, energy, mass centre), as `scene.build_scene` takes them."""
-    panels = panels_of(result, ("q", "v", "a", "tau", "energy", "center_of_mass"))
+    panels = panels_of(result, ("q", "v", "a", "tau", "energy", "center_of_mass", "center_of_mass_velocity"))
     return [
         {
             "title": panel.quantity,

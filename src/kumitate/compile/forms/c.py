@@ -27,9 +27,9 @@ def to_c(program: Program) -> str:
     """The program as a C99 translation unit that defines one function.
 
     `void NAME(const double *q, ..., double *result)` takes one pointer an array, inputs first, in row-major order; an input of
-    the shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be called
-    from several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does, operation by
-    operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
+    the shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be
+    called from several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does,
+    operation by operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
     """
     tables: dict[tuple[float, ...], str] = {}
     programs = family(program)

@@ -57,10 +57,10 @@ def to_casadi(program: Program) -> Any:
             inputs = {array.name: _scalars(casadi, matrix) for array, matrix in zip(one.inputs, given, strict=True)}
             results = run_unrolled(one, inputs, operations, casadi.SX, called)
             matrices = _matrices(casadi, [array.shape for array in one.outputs], results)
-            names = [array.name for array in one.inputs], [array.name for array in one.outputs]
-            functions[one] = casadi.Function(
-                _name(casadi, one.name), given, matrices, *names, {"allow_duplicate_io_names": True}
-            )
+            arrays = (*one.inputs, *one.outputs)
+            name, *names = (casadi.Function.fix_name(text) for text in (one.name, *(array.name for array in arrays)))
+            ins, outs = names[: len(given)], names[len(given) :]
+            functions[one] = casadi.Function(name, given, matrices, ins, outs, {"allow_duplicate_io_names": True})
         return functions[one]
 
     def called(one: Program, arguments: list[Any]) -> Sequence[Any]:
@@ -68,11 +68,6 @@ def to_casadi(program: Program) -> Any:
         return [scalar for matrix in outputs for scalar in _scalars(casadi, matrix)]
 
     return function(program)
-
-
-def _fixed(casadi: Any, name: str) -> str:
-    fixed: str = casadi.Function.fix_name(name)
-    return fixed
 
 
 def _rows_and_columns(shape: Sequence[int]) -> tuple[int, int]:

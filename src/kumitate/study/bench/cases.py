@@ -87,7 +87,8 @@ def _notes(cases: Sequence[Case]) -> list[str]:
     for package in sorted({case.missing for case in cases if case.missing}):
         without = ", ".join(case.name for case in cases if case.missing == package)
         notes.append(f"{package} is not installed: {without} not measured")
-    for peer in (name for name, is_there in (("Pinocchio", Pinocchio.installed), ("MuJoCo", MuJoCo.installed)) if not is_there()):
+    installed = {"Pinocchio": Pinocchio.installed(), "MuJoCo": MuJoCo.installed()}
+    for peer in (name for name, is_there in installed.items() if not is_there):
         without = ", ".join(case.name for case in cases if case.peer == peer and not case.missing)
         if without:
             notes.append(f"{peer} (package {PEERS[peer]}) is not installed: our own times only in {without}")

@@ -170,8 +170,8 @@ class Steps(Case):
         error = self._checked(mechanism, contenders, q, v, out, count) if MuJoCo.installed() else None
         timings = by_turns(contenders, effort.rounds)
         row = Row(
-            self.name, f"step of {self.subject.name}, one trajectory at a time", timings["one"], f"MuJoCo's mj_step(nstep={count})",
-            timings.get("peer"), at_least=self.one, agreement=error,
+            self.name, f"step of {self.subject.name}, one trajectory at a time", timings["one"],
+            f"MuJoCo's mj_step(nstep={count})", timings.get("peer"), at_least=self.one, agreement=error,
             remarks=f"per step; {self.trajectories} trajectories of {count} steps; MuJoCo runs one",
         )  # fmt: skip
         yield row

@@ -1,9 +1,9 @@
 """Trees in dense-block form: every constant of a mechanism a number that is known at run time only.
 
-A traced tree loses its zeros, its ones and all that follows from constants, and with them much of what tells the methods for the
-inertia matrix apart. Here each link's placement, inertia, armature and motion subspace are inputs, and its pose in the parent is one
-dense rotation and translation, formed once: what a library does that is compiled once for all mechanisms. The pages of the
-algorithms run over such a tree as they are.
+A traced tree loses its zeros, its ones and all that follows from constants, and with them much of what tells the methods for
+the inertia matrix apart. Here each link's placement, inertia, armature and motion subspace are inputs, and its pose in the
+parent is one dense rotation and translation, formed once: what a library does that is compiled once for all mechanisms. The
+pages of the algorithms run over such a tree as they are.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DenseLink(Link):
 
 
 def constants(tree: Tree, q: Sequence[float]) -> np.ndarray:
-    """The numbers that a dense tree of this one takes, at the coordinates q: for one state, in the order `dense_tree` reads them.
+    """The numbers that a dense tree of this one takes at the coordinates q, in the order that `dense_tree` reads them.
 
     The motion subspaces of some kinds of joints depend on q, so that all of them are given anew with every q.
     """
