@@ -1,7 +1,7 @@
 """Random programs of every operation and block: evaluated, and compiled at 1, 2, 4, 8 lanes, all within a rounding-error bound.
 
 A program is drawn as a recipe. One interpreter traces it; another runs it on numbers that carry a bound of their rounding
-error, so that "the same result" has an exact meaning whatever cancels. A draw with a comparison within that bound is not judged.
+error, so that "the same result" has an exact meaning whatever cancels. A draw with a comparison within it is not judged.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Link, Tree, inward, outward
 from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release, Vector3
 from .motion import link_motions
-from .passive import passive_force
+from .passive import passive_force, passive_slope
 from .wrenches import Wrenches
 
 __all__ = ["aba"]
@@ -33,7 +33,7 @@ def aba(
     *,
     gravity: Sequence[Scalar],
     wrenches: Wrenches | None = None,
-    implicit: Sequence[Scalar] | None = None,
+    implicit_step: Scalar = 0.0,
 ) -> list[Scalar]:
     """The joint accelerations v̇ of a tree.
 
@@ -42,7 +42,8 @@ def aba(
         q, v, tau: coordinates (nq), velocities (nv), generalised forces of the drives (nv).
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: external forces on links.
-        implicit: inertia added along each degree of freedom (nv): h·∂(damping)/∂v makes a step of h implicit in the damping.
+        implicit_step: a step h > 0 [s] makes v̇ what an integration step that is implicit in the joints' damping needs: the
+            damping then acts like the armature h·∂f/∂v.
 
     Returns:
         v̇ (nv) [rad/s² or m/s²].
@@ -58,10 +59,13 @@ def aba(
         for child in children:
             body = body + child.felt  # (2.33), (2.34): the sums
         drive = [t - f for t, f in zip(link.velocities(tau), passive_force(link, link.velocities(v)), strict=True)]
-        extra = link.velocities(implicit) if implicit is not None else [0.0] * link.kind.nv
+        resisting = [
+            armature + implicit_step * slope
+            for armature, slope in zip(link.armature, passive_slope(link, link.velocities(v)), strict=True)
+        ]
         releases = []
-        for S, force, armature, more in zip(motion.S, drive, link.armature, extra, strict=True):
-            body, release = body.release(S, force, armature + more)  # (2.33), (2.34): the joint's part
+        for S, force, armature in zip(motion.S, drive, resisting, strict=True):
+            body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
             releases.append(release)
         # (2.34) prints this term before the release; after it, the columns of S are exactly zero
         at_joint = body.bias + body.inertia.times(motion.bias)

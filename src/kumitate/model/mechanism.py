@@ -14,6 +14,7 @@ from typing import TypeVar
 from ..errors import ModelError
 from .lean import lean_tree
 from .parts import Body, Frame, Joint, Loop
+from .reframe import reframed
 from .tree import Tree, build_tree
 
 __all__ = ["WORLD", "Mechanism"]
@@ -149,7 +150,7 @@ class Mechanism:
     @cached_property
     def lean_tree(self) -> Tree:
         """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which stay."""
-        return lean_tree(self.tree)
+        return lean_tree(reframed(self.tree))
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""

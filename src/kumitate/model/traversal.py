@@ -35,7 +35,7 @@ class Run:
         return self.first <= index < self.first + self.length
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RolledLink(Link):
     """The link at `position` of a run, where the position is a loop's index."""
 
@@ -175,7 +175,7 @@ def _likeness(link: Link) -> tuple:
     return link.kind, len(leaves)
 
 
-_CONSTANT = ("placement", "inertia", "armature", "damping", "friction")
+_CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "offset")
 
 
 def rolled_link(tree: Tree, run: Run, position: int | Index) -> Link:

@@ -48,6 +48,7 @@ class Link:
         inertia: of all bodies of the link, in L.
         q_start, v_start: where its coordinates and velocities stand in q and v (an index of a loop while a chain is rolled up).
         armature, damping, friction: one value a degree of freedom.
+        offset: added to the coordinate that turns the link about z, `kind.turn` [rad].
     """
 
     name: str
@@ -61,6 +62,7 @@ class Link:
     armature: tuple[Any, ...]
     damping: tuple[Any, ...]
     friction: tuple[Any, ...]
+    offset: Any = 0.0
 
     def coordinates(self, q: Sequence[Any]) -> list[Any]:
         """This joint's part of q."""
@@ -76,7 +78,10 @@ class Link:
 
     def pose(self, q: Sequence[Any]) -> Transform:
         """X_PL, the link in its parent."""
-        return self.placement @ self.kind.transform(self.coordinates(q))
+        own = self.coordinates(q)
+        if self.kind.turn is not None:
+            own[self.kind.turn] = own[self.kind.turn] + self.offset
+        return self.placement @ self.kind.transform(own)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
-from ..dynamics import Wrenches, aba, passive_force, passive_slope
+from ..dynamics import Wrenches, aba, passive_force
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism
 from ..scalar import Program, call, trace
@@ -29,11 +29,14 @@ def dynamics_program(mechanism: Mechanism, places: Sequence[str], *, implicit_da
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         tau = u[: mechanism.nv]
         applied = {name: list(u[mechanism.nv + 6 * k : mechanism.nv + 6 * k + 6]) for k, name in enumerate(places)}
-        implicit = None
-        if implicit_damping:
-            implicit = [h * slope for link in tree.links for slope in passive_slope(link, link.velocities(v))]
         acceleration = aba(
-            tree, q, v, tau, gravity=mechanism.gravity, wrenches=Wrenches(tree, applied) if places else None, implicit=implicit
+            tree,
+            q,
+            v,
+            tau,
+            gravity=mechanism.gravity,
+            wrenches=Wrenches(tree, applied) if places else None,
+            implicit_step=h if implicit_damping else 0.0,
         )
         return {"acceleration": acceleration, "power": _power(mechanism, q, v, tau, applied)}
 

@@ -23,6 +23,7 @@ class Cylindrical(CoordinateJoint):
     coordinates = velocities = ("angle", "position")
     axes = (2, 5)
     screw_symmetric = True
+    turn = 0
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(0.0, 0.0, q[1]))

@@ -20,6 +20,7 @@ class Revolute(CoordinateJoint):
     coordinates = velocities = ("angle",)
     axes = (2,)
     screw_symmetric = True
+    turn = 0
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]))

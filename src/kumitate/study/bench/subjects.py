@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import KumitateWarning
-from ...model import Body, Joint, Mechanism, lock, without_friction
+from ...model import KINDS, WORLD, Body, Joint, Mechanism, lock, without_friction
 from ...model.read import read_urdf
 from ...spatial import pose
 
@@ -106,8 +106,8 @@ class RandomChain(Subject):
             inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True))
             bodies.append(Body(f"link{k}", masses.sum(), center, inertia))
             turn = _random_rotation(rng)
-            at = pose(rng.uniform(-0.3, 0.3, 3), matrix=turn.tolist())
-            joints.append(Joint(f"joint{k}", "revolute", f"link{k - 1}" if k else "world", f"link{k}", at))
+            at = pose(rng.uniform(-0.3, 0.3, 3).tolist(), matrix=turn.tolist())
+            joints.append(Joint(f"joint{k}", KINDS["revolute"], f"link{k - 1}" if k else WORLD, f"link{k}", at))
         return Mechanism(self.name, tuple(bodies), tuple(joints))
 
     def pinocchio(self, pin: Any) -> Any:
