@@ -35,7 +35,7 @@ class Robot:
     compiled on first use and kept, on disk too.
     """
 
-    def __init__(self, mechanism: Mechanism, *, start: tuple[Sequence[float], Sequence[float]] | None = None):
+    def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
         """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
         self.mechanism = mechanism
         self.start = _default_start(mechanism) if start is None else tuple(np.array(part, dtype=float) for part in start)

@@ -220,7 +220,7 @@ def test_c_s_outputs_may_lie_on_its_inputs(tmp_path):
 def test_c_says_what_it_is_and_writes_constants_exactly():
     text = to_c(trace(lambda x: [0.1 * x[0] + 2.5], {"x": 1}, "line */ of"))
     assert "line * / of: 2 operations (1 mul, 1 add)" in text
-    assert "in   x: 1 numbers" in text
+    assert "in   x: 1 number\n" in text
     assert f"{(0.1).hex()}*x[0]" in text
     assert "+ 2.5" in text
 

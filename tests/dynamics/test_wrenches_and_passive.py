@@ -76,14 +76,14 @@ def test_friction_is_the_dry_value_at_speed_and_71_percent_at_the_regularised_on
 
 
 @pytest.mark.parametrize(**seeds(6))
-def test_implicit_inertia_adds_to_the_diagonal(seed):
-    """aba's `implicit` is an armature for one call."""
+def test_an_implicit_step_adds_the_slope_of_the_damping_to_the_diagonal(seed):
+    """M + h ∂f/∂v is what an integration step that is implicit in the joints' own forces f(v) solves with."""
     case = random_case(seed)
-    tree, g = case.mechanism.tree, case.mechanism.gravity
-    extra = np.random.default_rng(seed).uniform(0.0, 1.0, tree.nv)
-    M = np.array(crba(tree, case.q)) + np.diag(extra)
+    tree, g, step = case.mechanism.tree, case.mechanism.gravity, 0.01
+    slopes = [slope for link in tree.links for slope in passive_slope(link, link.velocities(list(case.v)))]
+    M = np.array(crba(tree, case.q)) + step * np.diag(slopes)
     h = np.array(rnea(tree, case.q, case.v, [0.0] * tree.nv, gravity=g))
-    a = aba(tree, case.q, case.v, case.tau, gravity=g, implicit=extra.tolist())
+    a = aba(tree, case.q, case.v, case.tau, gravity=g, implicit_step=step)
     agree(a, np.linalg.solve(M, case.tau - h), case.n, condition=np.linalg.cond(M))
 
 

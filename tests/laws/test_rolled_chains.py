@@ -56,7 +56,7 @@ def everything(case: Case) -> dict[str, np.ndarray]:
         "rnea": dynamics.rnea(tree, q, v, case.a, gravity=g),
         "aba with wrenches": dynamics.aba(tree, q, v, case.tau, gravity=g, wrenches=external),
         "rnea with wrenches": dynamics.rnea(tree, q, v, case.a, gravity=g, wrenches=external),
-        "aba implicit": dynamics.aba(tree, q, v, case.tau, gravity=g, implicit=[0.1 + abs(x) for x in case.a]),
+        "aba implicit": dynamics.aba(tree, q, v, case.tau, gravity=g, implicit_step=0.01),
         "crba": dynamics.crba(tree, q),
         "unit_vector": dynamics.unit_vector(tree, q),
         "jacobian_inertia": dynamics.jacobian_inertia(tree, q),

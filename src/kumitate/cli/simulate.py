@@ -30,7 +30,8 @@ def simulate(
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; a sample's own, else 10.")] = None,
     step: Annotated[float, Parameter(help="Between the times that are kept, and of the integrator [s].")] = 1e-3,
     integrator: Annotated[
-        str, Parameter(help="rkf45, rkf45_adaptive, rk4 or semi_implicit_euler; auto: rkf45, unless joints are damped too fast.")
+        str,
+        Parameter(help="rkf45, rkf45_adaptive, rk4 or semi_implicit_euler; auto: rkf45, unless joints are damped too fast."),
     ] = "auto",
     floating_base: FloatingBase = False,
     q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,

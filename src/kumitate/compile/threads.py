@@ -43,7 +43,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def run_states(
     function: Callable[..., None], states: int, pointers: Sequence[int], row_bytes: Sequence[int], *, lanes: int, most: int
 ) -> None:
-    """Runs `function(n, *pointers)` over all states, in stretches of whole blocks on several threads if there are more than `most`."""
+    """Runs `function(n, *pointers)` over all states; if there are more than `most`, in stretches of whole blocks on threads."""
     threads = thread_count() if states > most else 1
     if threads == 1:
         function(states, *pointers)

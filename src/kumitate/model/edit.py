@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..errors import ModelError
 from ..spatial import Transform
@@ -15,7 +16,7 @@ from .tree import alignment
 __all__ = ["lock", "without_friction"]
 
 
-def lock(mechanism: Mechanism, joints: Mapping[str, Sequence[float]] | Sequence[str]) -> Mechanism:
+def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed: at the coordinates given by name, or at their neutral ones.
 
     Raises:

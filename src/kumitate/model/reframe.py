@@ -1,9 +1,9 @@
 """Link frames moved to where the next link's placement takes the fewest numbers (Denavit and Hartenberg's form).
 
 A frame may be turned about and shifted along its own joint's axis without anyone noticing: the turn goes into the joint's angle.
-Where that spares numbers, every link's origin is put at the foot of the common normal to its parent's axis, and its x axis along
-the common normal to its first child's: from link to link there is then one turn about x and a shift along x and z. Robot files
-mostly have such frames already.
+Where that spares numbers, every link's origin is put at the foot of the common normal to its parent's axis, and its x axis
+along the common normal to its first child's: from link to link there is then one turn about x and a shift along x and z. Robot
+files mostly have such frames already.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..spatial import AxisTurn, DenseRotation, Matrix3, RotationChain, Transform, Vector3, zxz_rotation
+from ..spatial import AxisTurn, RotationChain, Transform, Vector3, zxz_rotation
 from .tree import WORLD_LINK, Link, Place, Tree
 
 __all__ = ["reframed"]
@@ -43,14 +43,12 @@ def _change(X_PF: Transform, children: list[Link]) -> Transform:
     """G = Tz(s) Rz(ψ): s by the parent's axis, ψ by the first child's."""
     alpha, beta, _ = zxz_rotation(X_PF.rotation.matrix())  # type: ignore[arg-type]
     p = X_PF.translation
-    # p = d z_P + a x' + e z_L, with x' along the common normal: the origin moves back by e
+    # p = d z_P + a x' + e z_L with x' along the common normal, and z_L = −sin β across + cos β z_P: the origin moves back by e
     normal = Vector3(math.cos(alpha), math.sin(alpha), 0.0)
     across = Vector3(-math.sin(alpha), math.cos(alpha), 0.0)
-    slope = -math.sin(beta)  # z_L = sin β (−across) + cos β z_P
-    s = -p.dot(across) / slope if abs(slope) > 1e-9 else 0.0
-    shifted = Vector3(p.x, p.y, p.z) + Vector3(-across.x, -across.y, 0.0) * (math.sin(beta) * s) + Vector3(0.0, 0.0, math.cos(beta) * s)
-    spared = _numbers(p) - (1 if abs(normal.dot(shifted)) > _TINY else 0) - (1 if abs(shifted.z) > _TINY else 0)
-    if spared <= 0:
+    s = p.dot(across) / math.sin(beta) if abs(math.sin(beta)) > 1e-9 else 0.0  # −e
+    foot = (p.dot(normal), p.z + s * math.cos(beta))
+    if sum(abs(x) > _TINY for x in foot) >= _numbers(p):
         s = 0.0
     psi = 0.0
     if children:

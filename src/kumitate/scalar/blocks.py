@@ -90,12 +90,15 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Sequence):
     """Constants that loops read by index."""
 
     values: tuple[float, ...]
 
-    def __getitem__(self, index: int | Index) -> Any:
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, Index):
             return self.values[index]
         first = self.values[0]

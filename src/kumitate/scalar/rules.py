@@ -182,6 +182,18 @@ def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return _plain("select")(condition, a, b)
 
 
+def _junction(op: str, absorbing: bool) -> Callable[[Scalar, Scalar], Scalar]:
+    """ "and" and "or" of conditions, of which a plain truth value decides or says nothing."""
+
+    def rule(a: Scalar, b: Scalar) -> Scalar:
+        for known, other in ((a, b), (b, a)):
+            if known.__class__ is not Symbol:
+                return absorbing if bool(known) is absorbing else other
+        return a if a is b else _plain(op)(a, b)
+
+    return rule
+
+
 def _extreme(op: str) -> Callable[[Scalar, Scalar], Scalar]:
     def rule(a: Scalar, b: Scalar) -> Scalar:
         return a if a is b else _plain(op)(a, b)
@@ -234,8 +246,8 @@ _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "lt": _plain("lt"),
     "le": _plain("le"),
     "eq": _plain("eq"),
-    "and": _plain("and"),
-    "or": _plain("or"),
+    "and": _junction("and", absorbing=False),
+    "or": _junction("or", absorbing=True),
     "not": _plain("not"),
     "select": _select,
 }

@@ -52,7 +52,7 @@ class Inertia:
         """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes, besides I·A of classical acceleration."""
         x, y, z = omega
         xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z  # shared with `centripetal`
-        I = self.rotational  # noqa: E741  (the field's letter)
+        I = self.rotational
         gyroscopic = Vector3(
             (I.zz - I.yy) * yz + I.yz * (yy - zz) + I.xz * xy - I.xy * xz,
             (I.xx - I.zz) * xz + I.xz * (zz - xx) + I.xy * yz - I.yz * xy,

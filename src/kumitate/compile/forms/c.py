@@ -44,7 +44,9 @@ def to_c(program: Program) -> str:
         for values, name in tables.items()
         for line in (*_wrapped(f"static const double {name}[{len(values)}] = {{", [_exact(x) for x in values], "};"), "")
     ]
-    comment = [*described(program), f"Local arrays take {8 * stacked} bytes of the stack."]
+    comment = described(program)
+    if stacked:
+        comment.append(f"Local arrays take {8 * stacked} bytes of the stack.")
     head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", "#include <math.h>", ""]
     return "\n".join([*head, *constants, *functions])
 

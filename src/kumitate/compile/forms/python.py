@@ -26,13 +26,12 @@ def to_python(program: Program) -> str:
     programs = family(program)
     names, tables = named(programs, _RESERVED), dict[tuple[float, ...], str]()
     body = "\n\n\n".join("\n".join(_Writer(one, names, _RESERVED, tables).function()) for one in programs)
-    used = [name for name in _MATH if re.search(rf"\b{name}\b", body)]
+    constants = "".join(f"{name} = {values!r}\n" for values, name in tables.items())
+    used = [name for name in _MATH if re.search(rf"\b{name}\b", constants + body)]
     comment = [part for line in described(program) for part in line.splitlines() or [""]]
-    head = [*(f"# {line}".rstrip() for line in comment), ""]
-    if used:
-        head += [f"from math import {', '.join(used)}", ""]
-    head += [f"{name} = ({', '.join(map(repr, values))},)" for values, name in tables.items()]
-    return "\n".join([*head, "", body, ""])
+    head = "\n".join(f"# {line}".rstrip() for line in comment)
+    imports = f"from math import {', '.join(used)}\n" if used else ""
+    return "\n\n".join([head, *(part for part in (imports.rstrip(), constants.rstrip()) if part), f"\n{body}\n"])
 
 
 class _Writer(TextWriter):

@@ -67,8 +67,8 @@ def described(program: Program) -> list[str]:
     lines = [f"{program.name}: {operations.total()} operations{f' ({kinds})' if kinds else ''}", ""]
     for title, arrays in (("in", program.inputs), ("out", program.outputs)):
         for array in arrays:
-            shape = " x ".join(str(size) for size in array.shape)
-            lines.append(f"  {title:3}  {array.name}: {f'{shape} numbers' if shape else 'one number'}")
+            shape = " x ".join(str(size) for size in array.shape) or "1"
+            lines.append(f"  {title:3}  {array.name}: {shape} {'number' if array.size == 1 else 'numbers'}")
     return [*lines, "", "Quantities of mechanisms are in SI units and radians, angular parts first, matrices row by row."]
 
 

@@ -29,7 +29,7 @@ class JointKind(ABC):
         name: what files and tables call it.
         coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
         screw_symmetric: whether turning or shifting F and M alike about and along z changes nothing.
-        turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added to it; None without one.
+        turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added; None without one.
     """
 
     name: ClassVar[str]

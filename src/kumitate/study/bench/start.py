@@ -98,7 +98,7 @@ class ImportTime(Case):
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         probe = "import time; begin = time.perf_counter(); import kumitate; print(time.perf_counter() - begin)"
-        sources = str(Path(__file__).resolve().parents[3])
+        sources = str(Path(__file__).absolute().parents[3])
         paths = os.pathsep.join(filter(None, (sources, os.environ.get("PYTHONPATH", ""))))
         environment = os.environ | {"PYTHONPATH": paths}
         samples = []
