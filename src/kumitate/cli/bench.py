@@ -38,7 +38,8 @@ def bench(
         print_json(report.as_dict())
         return
     print_facts("machine", report.machine.items())
-    print_table(COLUMNS, (row.cells() for row in report.rows))
+    narrow = COLUMNS.index("verdict") + 1  # the rest is for wide pages: --markdown
+    print_table(COLUMNS[:narrow], (row.cells()[:narrow] for row in report.rows))
     for note in report.notes:
         complain(note, what="note")
     if quick:

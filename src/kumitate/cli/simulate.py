@@ -31,7 +31,7 @@ def simulate(
     step: Annotated[float, Parameter(help="Between the times that are kept, and of the integrator [s].")] = 1e-3,
     integrator: Annotated[
         str,
-        Parameter(help="rkf45, rkf45_adaptive, rk4 or semi_implicit_euler; auto: rkf45, unless joints are damped too fast."),
+        Parameter(help="rkf45, rkf45_adaptive, rk4, semi_implicit_euler; auto: rkf45, unless joints are damped too fast."),
     ] = "auto",
     floating_base: FloatingBase = False,
     q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,

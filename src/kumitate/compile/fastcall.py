@@ -48,8 +48,8 @@ class _MethodDef(ctypes.Structure):
 def fast_wrapper(program: Program, entry: str, lanes: int, precision: Precision) -> str:
     """LLVM text of the wrapper: `PyObject *fastcall(self, args, n)`, its arguments the outputs and then the inputs.
 
-    With one lane it takes one state. With several it takes arrays with one leading axis, of at least that many states and at most
-    as many as one thread should do, that do not overlap; it runs them with the interpreter's lock released.
+    With one lane it takes one state. With several it takes arrays with one leading axis, of at least that many states and at
+    most as many as one thread should do, that do not overlap; it runs them with the interpreter's lock released.
     """
     wrapper = _Wrapper(program, lanes, precision)
     return wrapper.text(entry)

@@ -1,9 +1,9 @@
 """Link frames moved to where the next link's placement takes the fewest numbers (Denavit and Hartenberg's form).
 
-A frame may be turned about and shifted along its own joint's axis without anyone noticing: the turn goes into the joint's angle.
-Where that spares numbers, every link's origin is put at the foot of the common normal to its parent's axis, and its x axis
-along the common normal to its first child's: from link to link there is then one turn about x and a shift along x and z. Robot
-files mostly have such frames already.
+A frame may be turned about and shifted along its own joint's axis without anyone noticing: the turn goes into the joint's
+angle. Where that spares numbers, every link's origin is put at the foot of the common normal to its parent's axis, and its x
+axis along the common normal to its first child's: from link to link there is then one turn about x and a shift along x and z.
+Robot files mostly have such frames already.
 """
 
 from __future__ import annotations

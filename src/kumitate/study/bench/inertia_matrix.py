@@ -20,8 +20,8 @@ from .timing import Contender, Effort, Timing, by_turns
 
 __all__ = ["InertiaMatrix"]
 
-#: Programs of more operations than this are counted, not timed: straight lines of that length take LLVM minutes.
-TIMED_UP_TO = 15_000
+#: Programs of more operations than this are counted, not timed: straight lines of that length take LLVM too long.
+TIMED_UP_TO = 60_000
 
 
 @dataclass(frozen=True)
