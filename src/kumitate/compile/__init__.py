@@ -2,6 +2,6 @@
 
 from .cache import cache_folder
 from .kernel import Kernel
-from .target import Target, host
+from .target import ARM64, Target, host
 
-__all__ = ["Kernel", "Target", "cache_folder", "host"]
+__all__ = ["ARM64", "Kernel", "Target", "cache_folder", "host"]

@@ -16,9 +16,9 @@ import llvmlite.binding as llvm
 from .cache import cached
 from .target import Target, machine
 
-__all__ = ["Code", "assembly", "load"]
+__all__ = ["Code", "assembly", "load", "object_code"]
 
-_FORM = "1"  # of what `_compile` does besides what the text and the target say; part of the cache's key
+_FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
 _serial = itertools.count()
 _switch = threading.Lock()
 
@@ -52,7 +52,7 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     begin = time.perf_counter()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
-    image, hit = cached(key, lambda: _compile(text, target))
+    image, hit = cached(key, lambda: object_code(text, target))
     library = f"kumitate{next(_serial)}"
     builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
     for name in functions:
@@ -70,7 +70,8 @@ def assembly(text: str, target: Target) -> str:
     return written
 
 
-def _compile(text: str, target: Target) -> bytes:
+def object_code(text: str, target: Target) -> bytes:
+    """The object file of an LLVM module."""
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     with _traced_order():

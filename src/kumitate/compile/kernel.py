@@ -13,13 +13,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program
-from .engine import Code, load
+from .engine import Code, load, object_code
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
 from .forms import to_c, to_casadi, to_python, to_sympy
 from .llvm import ENTRY, emit
 from .precision import precision_of
 from .report import Report, report
-from .target import host
+from .target import Target, host
 from .threads import run_states, states_for_one_thread
 
 __all__ = ["Kernel"]
@@ -114,6 +114,14 @@ class Kernel:
         if form not in forms:
             raise InputError(f"{self.name}: no source form {form!r}; the forms are {', '.join(forms)}")
         return forms[form]()
+
+    def object_code(self, target: Target | None = None, *, lanes: int = 1) -> bytes:
+        """A linkable object file for this processor or another, such as `kumitate.compile.ARM64`; needs no compiler.
+
+        It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
+        contiguous row a state in every array.
+        """
+        return object_code(emit(self.program, lanes, self.precision), target or host())
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""

@@ -7,7 +7,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-__all__ = ["Target", "host", "machine"]
+__all__ = ["ARM64", "Target", "host", "machine"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,10 @@ class Target:
     cpu: str
     features: str
     lanes: int
+
+
+#: 64-bit ARM processors of the servers' kind, with two float64 lanes.
+ARM64 = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fp-armv8", 2)
 
 
 @cache
@@ -36,6 +40,9 @@ def machine(target: Target) -> llvm.TargetMachine:
 
     The small code model lets constants be operands of instructions; LLVM's own mid-level passes find little after ours.
     """
+    if target != host():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )

@@ -33,7 +33,7 @@ def machine() -> dict[str, str]:
     return {
         "processor": f"{_processor()} ({target.cpu}), {os.cpu_count()} cores",
         "float64 lanes": str(target.lanes),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{_system()}, {platform.machine()}",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "NumPy": version_of("numpy") or "",
         "llvmlite": f"{version_of('llvmlite')} (LLVM {llvm_version})",
@@ -47,3 +47,10 @@ def _processor() -> str:
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:  # not Linux
+        return f"{platform.system()} {platform.release()}"

@@ -1,0 +1,81 @@
+"""float32 kernels, and large batches on threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.compile import Kernel, threads
+from kumitate.errors import InputError
+from kumitate.programs import make_program
+from kumitate.scalar import arctan2, cos, exp, loop, sin, table, trace
+
+
+@pytest.fixture(scope="module")
+def program():
+    return make_program(km.load("pa10").mechanism, "forward_dynamics")
+
+
+def states(n: int, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(n, 7)) for _ in range(3)]
+
+
+@pytest.mark.parametrize("n", [1, 3, 15, 16, 37])
+def test_single_precision_follows_double(program, n):
+    single, double = Kernel(program, np.float32), Kernel(program)
+    given = states(n)
+    a, b = single(*given), double(*given)
+    assert a.dtype == np.float32
+    assert np.abs(a - b).max() < 1e-5 * np.abs(b).max()
+    assert np.array_equal(single(*(x[0] for x in given)), a[0])
+
+
+def test_single_precision_has_twice_the_lanes(program):
+    assert Kernel(program, np.float32).lanes == 2 * Kernel(program).lanes
+
+
+def test_single_precision_of_everything():
+    """Functions, library calls, loops and tables, scattered outputs."""
+    values = table([0.5, 0.25, 0.125])
+
+    def page(x):
+        total, kept = loop(3, lambda i, c: (c * values[i] + sin(c), c), x[0])
+        return [total, kept[1], cos(x[1]), exp(x[1]), arctan2(x[0], x[1])] + [x[0] * float(k) for k in range(80)]
+
+    program = trace(page, {"x": 2}, name="everything")
+    given = np.random.default_rng(1).uniform(0.5, 2.0, (19, 2))
+    assert np.allclose(Kernel(program, np.float32)(given), Kernel(program)(given), rtol=2e-6)
+
+
+def test_other_dtypes_are_refused(program):
+    with pytest.raises(InputError, match="float64 or float32, not in int64"):
+        Kernel(program, np.int64)
+
+
+@pytest.mark.parametrize("n", [64, 100, 101, 127, 1000])
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_threads_change_no_bit(program, monkeypatch, n, count):
+    given = states(n)
+    whole = Kernel(program)(*given)
+    monkeypatch.setenv("KUMITATE_THREADS", str(count))
+    monkeypatch.setattr("kumitate.compile.kernel.states_for_one_thread", lambda program: 16)
+    monkeypatch.setattr("kumitate.compile.fastcall.states_for_one_thread", lambda program: 16)
+    assert np.array_equal(Kernel(program)(*given), whole)
+
+
+def test_stretches_cover_every_state_once():
+    done = np.zeros(103, int)
+
+    def count(n: int, pointer: int) -> None:
+        done[pointer : pointer + n] += 1
+
+    threads.run_states(count, 103, [0], [1], lanes=8, most=10)
+    assert (done == 1).all()
+
+
+def test_a_wrong_number_of_threads_is_answered(monkeypatch):
+    monkeypatch.setenv("KUMITATE_THREADS", "many")
+    with pytest.raises(InputError, match="KUMITATE_THREADS is 'many'"):
+        threads.thread_count()
