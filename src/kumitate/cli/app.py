@@ -17,6 +17,7 @@ _VERBS = {
     "info": "Say what a mechanism consists of.",
     "plot": "Draw a result again without simulating: the last one, or a file's.",
     "examples": "List the examples, or run one with all its figures.",
+    "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
     "cache": "Show or clear the compiled code that is kept on disk.",
     "version": "Print the version.",
 }

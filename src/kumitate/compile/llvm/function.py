@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from ...scalar import Loop, Program, Symbol, origin
 from .line import LineWriter
 from .module import Module
+from .parts import Plan, plan_of
 
 __all__ = ["ENTRY", "Function"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
 _STACK_BYTES = 1 << 17  # scratch memory beyond this comes from the heap
+_CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
 
 
@@ -38,6 +40,7 @@ class Function(LineWriter):
             start += array.size
         self.scratch_size = 0
         self.argument_size = self.result_size = 0
+        self.crossing: dict[Symbol, int] = {}  # what other parts of a long line leave in memory, by slot
 
     def entry_text(self) -> str:
         """The whole text as the module's entry."""
@@ -49,12 +52,12 @@ class Function(LineWriter):
 
     def called_text(self, name: str) -> str:
         """The whole text as a function that others call: it reads and writes blocks of lanes."""
-        self.run_line(self.program.line)
+        self.run_program()
         for k, node in enumerate(self.program.results):
             self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.module.align}")
         return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
 
-    def finished(self, last: str) -> str:
+    def finished(self, last: str, *, scratch: bool = True) -> str:
         """The whole body, with the memory it turned out to need."""
         real, module = self.module.real, self.module
         head = ["entry:"]
@@ -63,7 +66,7 @@ class Function(LineWriter):
         if self.result_size:
             head.append(f"  %returned = alloca [{self.result_size} x {real}], align 64")
         tail = [f"  {last}", "}"]
-        if not self.blocked:
+        if scratch and not self.blocked:
             slots = _scratch(self.program)
             size = module.align * slots
             if size > _STACK_BYTES:
@@ -78,6 +81,53 @@ class Function(LineWriter):
             elif slots:
                 head.append(f"  %scratch = alloca [{slots} x {real}], align 64")
         return "\n".join([*head, *self.head, *self.lines, *tail])
+
+    # --- the line, whole or in parts ----------------------------------------------------------------------------------
+    def run_program(self) -> None:
+        """Computes the program's line; a long one by calling the functions of its parts."""
+        plan = plan_of(self.program)
+        if plan is None:
+            self.run_line(self.program.line)
+            return
+        given = ["%in"] if self.blocked else list(self.rows.values())
+        known: dict[Symbol, int] = {}
+        for part in plan.parts:
+            writer = Function(self.module, self.program, blocked=self.blocked)
+            writer.crossing, writer.stacks, writer.scratch_size = known, self.stacks, self.scratch_size
+            writer.rows = {name: f"%row{k}" for k, name in enumerate(self.rows)}
+            name = writer.part_text(part, plan)
+            self.scratch_size = writer.scratch_size
+            known = known | {node: plan.slots[node] for node in part if node in plan.slots}
+            self.effect(f"call void {name}({', '.join(f'ptr {p}' for p in (*given, '%scratch'))})")
+        self.crossing = known
+
+    def part_text(self, part: Sequence[Symbol], plan: Plan) -> str:
+        """Writes the function of one part of a long line; returns its name."""
+        for loop_node in self.stacks:
+            self.values[loop_node] = "loop"  # ran in an earlier part
+        self.run_line(part)
+        for node in part:
+            if node in plan.slots:
+                slot = self.slot("%scratch", _scratch_of_blocks(self.program) + plan.slots[node])
+                value = self.value(node)
+                if node.op in _CONDITIONS:  # crosses as 0 or 1
+                    value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
+                self.effect(f"store {self.module.real} {value}, ptr {slot}, align {self.module.align}")
+        name = f"@part{len(self.module.functions)}"
+        given = ["%in"] if self.blocked else list(self.rows.values())
+        arguments = ", ".join(f"ptr {p}" for p in (*given, "%scratch"))
+        text = self.finished("ret void", scratch=False)
+        self.module.functions.append(f"define internal void {name}({arguments}) noinline #0 {{\n{text}")
+        return name
+
+    def value(self, node: Symbol) -> str:
+        if node not in self.values and node in self.crossing:
+            slot = self.slot("%scratch", _scratch_of_blocks(self.program) + self.crossing[node])
+            value = self.line(f"load {self.module.real}, ptr {slot}, align {self.module.align}")
+            if node.op in _CONDITIONS:
+                value = self.line(f"fcmp une {self.module.real} {value}, {self.module.constant(0.0)}")
+            self.values[node] = value
+        return super().value(node)
 
     # --- the batch ----------------------------------------------------------------------------------------------------
     def batch(self, ins: Sequence[str], outs: Sequence[str]) -> None:
@@ -94,7 +144,7 @@ class Function(LineWriter):
         for pointer, array in zip(ins, program.inputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
             self.rows[array.name] = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
-        self.run_line(program.line)
+        self.run_program()
         for node in program.results:
             self.value(node)  # all is read before anything is written: outputs may be inputs
         position = 0
@@ -289,6 +339,12 @@ def _own_scratch(line: Sequence[Symbol]) -> int:
     return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
 
 
-def _scratch(program: Program) -> int:
-    """Blocks of lanes that a program needs, the programs it calls included."""
+def _scratch_of_blocks(program: Program) -> int:
+    """Blocks of lanes that the loops of a program and the programs it calls need."""
     return _own_scratch(program.line) + max((_scratch(callee) for callee in program.callees), default=0)
+
+
+def _scratch(program: Program) -> int:
+    """Blocks of lanes that a program needs, all included."""
+    plan = plan_of(program)
+    return _scratch_of_blocks(program) + (plan.size if plan else 0)

@@ -1,0 +1,80 @@
+"""Long lines cut into parts: LLVM's time grows faster than the code of a function, so that no function may grow too long.
+
+Each part becomes a function of its own; values that later parts need go through memory. That costs about a tenth of the run time
+and makes LLVM's time proportional to the number of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...scalar import Program, Symbol
+
+__all__ = ["Plan", "plan_of"]
+
+#: Lines with more nodes are cut, into parts of about this many.
+LONGEST_LINE, PART = 20_000, 1000
+_READ = frozenset({"const", "input", "carried", "counter", "capture", "loop", "call"})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a line, and the slot in memory of every value that crosses from one to another or is a result."""
+
+    parts: tuple[tuple[Symbol, ...], ...]
+    slots: dict[Symbol, int]
+    size: int
+
+
+@lru_cache(maxsize=64)
+def plan_of(program: Program) -> Plan | None:
+    """How the line of a program is cut; None if it is short enough for one function."""
+    if len(program.line) <= LONGEST_LINE:
+        return None
+    ordered = _results_with_their_block(program.line)
+    parts = _cut(ordered)
+    part_of = {node: k for k, part in enumerate(parts) for node in part}
+    last_use = dict.fromkeys(program.results, len(parts))
+    for node in reversed(ordered):
+        for argument in node.args:
+            last_use.setdefault(argument, part_of[node])
+    slots: dict[Symbol, int] = {}
+    free: list[int] = []
+    ending: dict[int, list[int]] = {}
+    size = 0
+    for k, part in enumerate(parts):
+        free += ending.pop(k - 1, [])  # values that the part before read last
+        for node in part:
+            if node.op in _READ or last_use.get(node, k) <= k:
+                continue
+            if free:
+                slots[node] = free.pop()
+            else:
+                slots[node], size = size, size + 1
+            ending.setdefault(last_use[node], []).append(slots[node])
+    return Plan(tuple(parts), slots, size)
+
+
+def _cut(line: Sequence[Symbol]) -> list[tuple[Symbol, ...]]:
+    """Parts of at least `PART` nodes, none beginning with a result, which belongs to the block before it."""
+    parts: list[list[Symbol]] = [[]]
+    for node in line:
+        if len(parts[-1]) >= PART and node.op != "result":
+            parts.append([])
+        parts[-1].append(node)
+    return [tuple(part) for part in parts]
+
+
+def _results_with_their_block(line: Sequence[Symbol]) -> list[Symbol]:
+    """The line with the results of every loop and call right behind it."""
+    results: dict[Symbol, list[Symbol]] = {}
+    for node in line:
+        if node.op == "result":
+            results.setdefault(node.args[0], []).append(node)
+    ordered: list[Symbol] = []
+    for node in line:
+        if node.op != "result":
+            ordered += [node, *results.get(node, [])]
+    return ordered
