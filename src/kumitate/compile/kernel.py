@@ -88,10 +88,10 @@ class Kernel:
         self._run(given, outs, math.prod(lead))
 
     def prepare(self, *, batch: bool = True) -> Kernel:
-        """Compiles now instead of at the first call. Returns the kernel."""
-        self.code(1)
+        """Compiles now instead of at the first call; `into` is then free of Python for one state. Returns the kernel."""
+        self._install(1)
         if batch:
-            self.code(self.lanes)
+            self._install(self.lanes)
         return self
 
     @property
@@ -158,14 +158,18 @@ class Kernel:
             return NotImplemented
         if leading and len(arrays[0]) < lanes:
             return NotImplemented
+        return self._install(lanes)(*arrays)
+
+    def _install(self, lanes: int) -> Callable[..., Any]:
+        """Compiles and puts the fast call in its place."""
         function = fast_function(self.code(lanes), self.name, _refuse)
-        if leading:
-            self._batch = function
-        else:
+        if lanes == 1:
             self._single = function
-            if len(self.outputs) == 1:  # then `into` takes the same arguments, and need not be Python for one state
+            if len(self.outputs) == 1 and "into" not in vars(self):  # then both take the same arguments
                 self.into = fast_function(self.code(1), self.name, self.into)  # type: ignore[method-assign]
-        return function(*arrays)
+        else:
+            self._batch = function
+        return function
 
     def _empty(self, lead: tuple[int, ...]) -> list[np.ndarray]:
         return [np.empty(lead + array.shape, self.precision.dtype) for array in self.outputs]

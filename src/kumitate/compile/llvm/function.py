@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Loop, Program, Symbol, origin
-from .line import LineWriter
 from .module import Module
 from .parts import Plan, plan_of
+from .rows import RowWriter, stack_runs
 
 __all__ = ["ENTRY", "Function"]
 
@@ -15,10 +15,9 @@ __all__ = ["ENTRY", "Function"]
 ENTRY = "kernel"
 _STACK_BYTES = 1 << 17  # scratch memory beyond this comes from the heap
 _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
-_SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
 
 
-class Function(LineWriter):
+class Function(RowWriter):
     """The function of one program.
 
     `blocked` functions are called by others and work on blocks of lanes; the other kind is the entry, which works on the
@@ -31,7 +30,6 @@ class Function(LineWriter):
         self.blocked = blocked
         self.head: list[str] = []
         self.results: dict[Symbol, dict[int, str]] = {}
-        self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}  # loop node → first slot of its stack, column of each value
         self.rows: dict[str, str] = {}
         self.offsets: dict[str, int] = {}
         start = 0
@@ -39,8 +37,9 @@ class Function(LineWriter):
             self.offsets[array.name] = start
             start += array.size
         self.scratch_size = 0
-        self.argument_size = self.result_size = 0
+        self.argument_size = 0
         self.crossing: dict[Symbol, int] = {}  # what other parts of a long line leave in memory, by slot
+        self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     def entry_text(self) -> str:
         """The whole text as the module's entry."""
@@ -53,8 +52,7 @@ class Function(LineWriter):
     def called_text(self, name: str) -> str:
         """The whole text as a function that others call: it reads and writes blocks of lanes."""
         self.run_program()
-        for k, node in enumerate(self.program.results):
-            self.effect(f"store {self.module.real} {self.value(node)}, ptr {self.slot('%out', k)}, align {self.module.align}")
+        self.store_all(self.program.results, "%out")
         return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
 
     def finished(self, last: str, *, scratch: bool = True) -> str:
@@ -146,7 +144,8 @@ class Function(LineWriter):
             self.rows[array.name] = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
         self.run_program()
         for node in program.results:
-            self.value(node)  # all is read before anything is written: outputs may be inputs
+            if node not in self.deferred:
+                self.value(node)  # all is read before anything is written: outputs may be inputs
         position = 0
         for pointer, array in zip(outs, program.outputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
@@ -159,54 +158,6 @@ class Function(LineWriter):
         more = self.line("icmp ult i64 %following, %n")
         self.effect(f"br i1 {more}, label %next, label %end")
         self.start("end")
-
-    def gather(self, row: str, stride: int, element: int | str) -> str:
-        """Element `element` of the rows of all lanes."""
-        if self.module.lanes == 1:
-            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element}")
-            return self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
-        value = "poison"
-        for lane in range(self.module.lanes):
-            at = element + lane * stride if isinstance(element, int) else self.line(f"add i64 {element}, {lane * stride}")
-            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {at}")
-            loaded = self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
-            value = self.line(f"insertelement {self.module.real} {value}, {self.module.element} {loaded}, i32 {lane}")
-        return value
-
-    def scatter_all(self, nodes: Sequence[Symbol], row: str) -> None:
-        """All elements of an output; many of them by a loop over a buffer, which keeps the code small."""
-        size = len(nodes)
-        if self.module.lanes == 1 or size <= _SCATTER_ONE_BY_ONE:
-            for k, node in enumerate(nodes):
-                self.scatter(self.value(node), row, size, k)
-            return
-        self.result_size = max(self.result_size, size)
-        for k, node in enumerate(nodes):
-            value = self.value(node)
-            self.effect(f"store {self.module.real} {value}, ptr {self.slot('%returned', k)}, align {self.module.align}")
-        label, before = f"scatter{self.count}", self.block
-        self.effect(f"br label %{label}")
-        self.start(label)
-        self.effect(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
-        address = self.slot("%returned", f"%{label}.k")
-        value = self.line(f"load {self.module.real}, ptr {address}, align {self.module.align}")
-        self.scatter(value, self.line(f"getelementptr {self.module.element}, ptr {row}, i64 %{label}.k"), size, 0)
-        self.effect(f"%{label}.next = add i64 %{label}.k, 1")
-        more = self.line(f"icmp ult i64 %{label}.next, {size}")
-        self.effect(f"br i1 {more}, label %{label}, label %{label}.end")
-        self.start(f"{label}.end")
-
-    def scatter(self, value: str, row: str, stride: int, element: int) -> None:
-        for lane in range(self.module.lanes):
-            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element + lane * stride}")
-            single = value
-            if self.module.lanes > 1:
-                single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
-            self.effect(f"store {self.module.element} {single}, ptr {pointer}, align {self.module.precision.bytes}")
-
-    def slot(self, base: str, index: int | str) -> str:
-        """The address of a block of lanes in an array of them."""
-        return self.line(f"getelementptr {self.module.real}, ptr {base}, i64 {index}")
 
     # --- inputs, tables, indices --------------------------------------------------------------------------------------
     def compute_input(self, node: Symbol) -> str:

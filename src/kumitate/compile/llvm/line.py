@@ -24,6 +24,7 @@ class LineWriter:
         self.module = module
         self.lines: list[str] = []
         self.values: dict[Symbol, str] = {}
+        self.deferred: set[Symbol] = set()  # computed where they are used, if at all
         self.trig: dict[Symbol, tuple[str, str]] = {}
         self.block = "entry"
         self.count = 0
@@ -46,7 +47,7 @@ class LineWriter:
     def run_line(self, line: Sequence[Symbol]) -> None:
         for node in line:
             # what is only read, not computed, is loaded where it is first used
-            if node.op not in ("const", "input", "carried", "counter", "capture"):
+            if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
                 self.value(node)
 
     def value(self, node: Symbol) -> str:

@@ -103,7 +103,7 @@ class PythonCall(Case):
         return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
-        kernel, count = Kernel(forward_dynamics(self.subject.mechanism)), effort.share(self.calls)
+        kernel, count = Kernel(forward_dynamics(self.subject.mechanism)).prepare(batch=False), effort.share(self.calls)
         q, v, x = (part[0] for part in random_states(self.subject.mechanism, 1))
         out, into = np.empty_like(v), kernel.into
 
