@@ -15,7 +15,15 @@ from rich.table import Table
 
 __all__ = ["complain", "print_facts", "print_json", "print_table", "progress", "shown"]
 
+#: Columns of tables that go to a file or a pipe.
+WIDTH_OF_FILES = 160
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
+
+
+def _answers() -> Console:
+    """Standard output: as wide as its terminal, or wide enough for tables in a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
@@ -35,7 +43,7 @@ def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts:
         table.add_row(escape(name), escape(value))
-    Console().print(table)
+    _answers().print(table)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
@@ -45,7 +53,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
         table.add_column(escape(name), overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
-    console = Console()
+    console = _answers()
     console.print()
     console.print(table)
 
