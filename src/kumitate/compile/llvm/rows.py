@@ -27,33 +27,99 @@ class RowWriter(LineWriter):
         super().__init__(module)
         self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
         self.result_size = 0
+        self.gathered: dict[tuple[str, int], str] = {}  # (row, element) → what is read already
 
+    # --- the user's rows ----------------------------------------------------------------------------------------------
     def gather(self, row: str, stride: int, element: int | str) -> str:
-        """Element `element` of the rows of all lanes."""
-        if self.module.lanes == 1:
+        """Element `element` of the rows of all lanes; `stride` is a row's size.
+
+        A known element is read with its neighbours: as many elements of every lane's row as there are lanes, transposed.
+        """
+        lanes = self.module.lanes
+        if isinstance(element, int) and 1 < lanes <= stride:
+            if (row, element) not in self.gathered:
+                start = min(element // lanes * lanes, stride - lanes)  # the last stretch overlaps the one before
+                rows = [
+                    self.line(f"load {self.module.real}, ptr {p}, {self.apart}") for p in self.addresses(row, stride, start)
+                ]
+                self.gathered.update({(row, start + k): value for k, value in enumerate(self.transposed(rows))})
+            return self.gathered[row, element]
+        if lanes == 1:
             pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element}")
-            return self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
+            return self.line(f"load {self.module.element}, ptr {pointer}, {self.apart}")
         value = "poison"
-        for lane in range(self.module.lanes):
-            at = element + lane * stride if isinstance(element, int) else self.line(f"add i64 {element}, {lane * stride}")
-            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {at}")
-            loaded = self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}")
+        for lane, pointer in enumerate(self.addresses(row, stride, element)):
+            loaded = self.line(f"load {self.module.element}, ptr {pointer}, {self.apart}")
             value = self.line(f"insertelement {self.module.real} {value}, {self.module.element} {loaded}, i32 {lane}")
         return value
 
     def scatter_all(self, nodes: Sequence[Symbol], row: str) -> None:
         """All elements of an output; many of them by a loop over a buffer, which keeps the code small."""
-        size = len(nodes)
+        size, lanes = len(nodes), self.module.lanes
         if size <= _SCATTER_ONE_BY_ONE:
-            for k, node in enumerate(nodes):
-                self.scatter(self.value(node), row, size, k)
+            values = [self.value(node) for node in nodes]
+            whole = size // lanes * lanes if lanes > 1 else 0
+            for start in range(0, whole, lanes):
+                self.scatter_stretch(values[start : start + lanes], row, size, start)
+            for k in range(whole, size):
+                self.scatter(values[k], row, size, k)
             return
         self.result_size = max(self.result_size, size)
         self.store_all(nodes, "%returned")
-        with self.counted(size) as counter:
-            value = self.line(f"load {self.module.real}, ptr {self.slot('%returned', counter)}, align {self.module.align}")
-            self.scatter(value, self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {counter}"), size, 0)
+        with self.counted(-(-size // lanes)) as counter:
+            begun = self.line(f"mul i64 {counter}, {lanes}")
+            past = self.line(f"icmp ugt i64 {begun}, {size - lanes}")
+            start_at = self.line(f"select i1 {past}, i64 {size - lanes}, i64 {begun}")  # the last stretch slides back
+            slots = [self.slot("%returned", self.line(f"add i64 {start_at}, {k}")) for k in range(lanes)]
+            blocks = [self.line(f"load {self.module.real}, ptr {slot}, align {self.module.align}") for slot in slots]
+            self.scatter_stretch(blocks, row, size, start_at)
 
+    def scatter_stretch(self, values: Sequence[str], row: str, stride: int, start: int | str) -> None:
+        """As many neighbouring elements as there are lanes, to the rows of all lanes."""
+        for value, pointer in zip(self.transposed(values), self.addresses(row, stride, start), strict=True):
+            self.effect(f"store {self.module.real} {value}, ptr {pointer}, {self.apart}")
+
+    def scatter(self, value: str, row: str, stride: int, element: int) -> None:
+        """One element to the rows of all lanes."""
+        for lane, pointer in enumerate(self.addresses(row, stride, element)):
+            single = value
+            if self.module.lanes > 1:
+                single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
+            self.effect(f"store {self.module.element} {single}, ptr {pointer}, {self.apart}")
+
+    def addresses(self, row: str, stride: int, element: int | str) -> list[str]:
+        """Where an element stands in the row of each lane."""
+        found = []
+        for lane in range(self.module.lanes):
+            at = element + lane * stride if isinstance(element, int) else self.line(f"add i64 {element}, {lane * stride}")
+            found.append(self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {at}"))
+        return found
+
+    @property
+    def apart(self) -> str:
+        """The alignment of single elements."""
+        return f"align {self.module.precision.bytes}"
+
+    def transposed(self, vectors: Sequence[str]) -> list[str]:
+        """Element k of vector i becomes element i of vector k, for as many vectors as lanes: log₂ rounds of shuffles."""
+        lanes, real = self.module.lanes, self.module.real
+        current = list(vectors)
+        distance = 1
+        while distance < lanes:
+            moved = list(current)
+            low = [k if not k & distance else lanes + k - distance for k in range(lanes)]
+            high = [k + distance if not k & distance else lanes + k for k in range(lanes)]
+            for i in range(lanes):
+                if not i & distance:
+                    pair = f"{real} {current[i]}, {real} {current[i + distance]}"
+                    for at, order in ((i, low), (i + distance, high)):
+                        mask = ", ".join(f"i32 {k}" for k in order)
+                        moved[at] = self.line(f"shufflevector {pair}, <{lanes} x i32> <{mask}>")
+            current = moved
+            distance *= 2
+        return current
+
+    # --- blocks of lanes ----------------------------------------------------------------------------------------------
     def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
         """Values into an array of blocks; a stretch of a loop's stack is copied by a loop."""
         runs = {run.start: run for run in stack_runs(nodes)}
@@ -90,14 +156,6 @@ class RowWriter(LineWriter):
         more = self.line(f"icmp ult i64 %{label}.next, {count}")
         self.effect(f"br i1 {more}, label %{label}, label %{label}.end")
         self.start(f"{label}.end")
-
-    def scatter(self, value: str, row: str, stride: int, element: int) -> None:
-        for lane in range(self.module.lanes):
-            pointer = self.line(f"getelementptr {self.module.element}, ptr {row}, i64 {element + lane * stride}")
-            single = value
-            if self.module.lanes > 1:
-                single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
-            self.effect(f"store {self.module.element} {single}, ptr {pointer}, align {self.module.precision.bytes}")
 
     def slot(self, base: str, index: int | str) -> str:
         """The address of a block of lanes in an array of them."""
