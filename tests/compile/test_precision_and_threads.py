@@ -49,6 +49,13 @@ def test_single_precision_of_everything():
     assert np.allclose(Kernel(program, np.float32)(given), Kernel(program)(given), rtol=2e-6)
 
 
+def test_a_robot_compiles_in_single_precision_on_request():
+    arm = km.load("pa10")
+    kernel = arm.compile("mass_matrix", dtype=np.float32)
+    assert kernel(arm.start[0]).dtype == np.float32
+    assert kernel is not arm.compile("mass_matrix")
+
+
 def test_other_dtypes_are_refused(program):
     with pytest.raises(InputError, match="float64 or float32, not in int64"):
         Kernel(program, np.int64)
