@@ -12,8 +12,9 @@ from typing import Any
 
 from . import analysis, dynamics, kinematics
 from .errors import InputError
-from .model import Mechanism, Place
+from .model import Mechanism, Place, Tree
 from .scalar import Program, table, trace
+from .spatial import Force
 
 __all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
 
@@ -26,6 +27,8 @@ MASS_MATRIX: dict[str, Callable[..., Any]] = {
 }
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.aba,
+    "ada": lambda *state, **options: dynamics.ada(*state, **options).vdot,
+    "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
     "crba": partial(dynamics.factored, dynamics.crba),
     "unit_vector": partial(dynamics.factored, dynamics.unit_vector),
 }
@@ -59,26 +62,60 @@ def _wrench_inputs(wrenches: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
     return {f"wrench_{name}": 6 for name in wrenches}
 
 
-def _applied(m: Mechanism, wrenches: Sequence[str], values: Sequence[Any]) -> dynamics.Wrenches | None:
+def _applied(tree: Tree, wrenches: Sequence[str], values: Sequence[Any]) -> dynamics.Wrenches | None:
     for name in wrenches:
-        _place(m, name)
-    return dynamics.Wrenches(m.lean_tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
+        _choose("body or frame", tree.places, name)
+    return dynamics.Wrenches(tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
 
 
 def _forward_dynamics(m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = ()) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
+    # assembling starts from inverse inertias, which lean links do not have
+    tree = m.tree if method in ("ada", "dca") else m.lean_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        return page(m.lean_tree, q, v, tau, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+        return page(tree, q, v, tau, gravity=m.gravity, wrenches=_applied(tree, wrenches, values))
 
     return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=_applied(m, wrenches, values))
+        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=_applied(m.lean_tree, wrenches, values))
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
+
+
+def _joint_wrenches(m: Mechanism, *, method: str = "aba", in_world: bool = False, wrenches: Sequence[str] = ()) -> Traceable:
+    _choose("method of joint_wrenches", JOINT_WRENCHES, method)
+
+    def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
+        forces = JOINT_WRENCHES[method](m, q, v, tau, [_applied(tree, wrenches, values) for tree in (m.lean_tree, m.tree)])
+        poses = kinematics.link_poses(m.tree, q)
+        carried = {joint.name: joint.child for joint in m.joints}
+        shown = []
+        for link, force in zip(m.tree.links, forces, strict=True):
+            place = m.tree.places[carried[link.name]]
+            at_body = force.to_child(place.pose)
+            R = kinematics.place_pose(m.tree, poses, place).rotation
+            turned = [*R.rotate(at_body.moment), *R.rotate(at_body.force)] if in_world else list(at_body)
+            shown.append(turned)
+        return shown
+
+    return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
+
+
+def _by_newton_euler(m: Mechanism, q: Any, v: Any, tau: Any, applied: Sequence[Any]) -> list[Force]:
+    vdot = dynamics.aba(m.lean_tree, q, v, tau, gravity=m.gravity, wrenches=applied[0])
+    return dynamics.joint_forces(m.tree, q, v, vdot, gravity=m.gravity, wrenches=applied[1])
+
+
+def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: Sequence[Any]) -> list[Force]:
+    forces = dynamics.ada(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied[1]).forces
+    return [Force.of(forces[link.index]) for link in m.tree.links]
+
+
+JOINT_WRENCHES = {"aba": _by_newton_euler, "ada": _by_assembly}
 
 
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
@@ -155,6 +192,7 @@ def _difference(m: Mechanism) -> Traceable:
 PROGRAMS: dict[str, Callable[..., Traceable]] = {
     "forward_dynamics": _forward_dynamics,
     "inverse_dynamics": _inverse_dynamics,
+    "joint_wrenches": _joint_wrenches,
     "mass_matrix": _mass_matrix,
     "bias_forces": _bias_forces,
     "gravity_forces": _gravity_forces,

@@ -17,7 +17,7 @@ from . import kinematics
 from .compile import Kernel
 from .errors import DivergenceError, InputError, ModelError
 from .model import Body, Frame, Joint, Link, Loop, Mechanism, lock
-from .model.read import from_json, read_urdf
+from .model.read import read_file
 from .model.samples import SAMPLES, sample
 from .programs import make_program
 from .simulate import archive, run
@@ -131,7 +131,8 @@ class Robot:
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
-            method: "aba" (articulated bodies, O(n)), or "crba" or "unit_vector" (that inertia matrix, factored).
+            method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), or "crba" or
+                "unit_vector" (that inertia matrix, factored).
             wrenches: external [n; f] (..., 6) by name of the body or frame they act on: axes of the world, about its origin.
 
         Raises:
@@ -144,6 +145,30 @@ class Robot:
         """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler."""
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def joint_wrenches(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        method: str = "aba",
+        in_world: bool = False,
+        wrenches: Mapping[str, Any] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """The force [n; f] (..., 6) that every moving joint exerts on the body it carries [N·m, N], by the joint's name.
+
+        About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains what the drive,
+        damping and friction do along the joint, and the constraint forces across it.
+
+        Args:
+            q, v, tau: state and forces of the drives.
+            method: "aba" (forward dynamics, then Newton-Euler) or "ada" (assembly and disassembly, thesis eq. 2.15).
+            wrenches: external [n; f] as of `forward_dynamics`.
+        """
+        kernel = self.compile("joint_wrenches", method=method, in_world=in_world, wrenches=tuple(wrenches or ()))
+        stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values())
+        return {link.name: stacked[..., k, :] for k, link in enumerate(self.mechanism.tree.links)}
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
         """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
@@ -214,7 +239,11 @@ class Robot:
             InputError: for an unknown function, method or place; the message lists the right ones.
             ModelError: for the dynamics of a mechanism with loops, which is not available yet.
         """
-        key = (function, np.dtype(dtype).name, *sorted((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items()))
+        key = (
+            function,
+            np.dtype(dtype).name,
+            *sorted((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items()),
+        )
         if key not in self._kernels:
             if self.mechanism.loops and function in _WITHOUT_LOOPS:
                 names = ", ".join(self.loops)
@@ -243,7 +272,7 @@ class Robot:
         return self.nq != self.nv
 
 
-_WITHOUT_LOOPS = ("forward_dynamics", "inverse_dynamics")
+_WITHOUT_LOOPS = ("forward_dynamics", "inverse_dynamics", "joint_wrenches")
 
 
 def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
@@ -316,12 +345,13 @@ class Run(Result):
         return np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1)
 
 
-def load(source: str | Path | Mechanism, *, floating_base: bool = False) -> Robot:
+def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
     """A robot from a file, a sample's name, or a mechanism made in Python.
 
     Args:
         source: path of a .urdf file or of kumitate's own .json; or the name of a sample (see `samples`).
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
+        fix_inertia: whether inertias in a .urdf file that no body has are replaced by the nearest that one can have.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
@@ -332,13 +362,8 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False) -> Robo
     if isinstance(source, Mechanism):
         return Robot(source)
     path = Path(source)
-    suffix = path.suffix.lower()
-    if suffix == ".urdf":
-        return Robot(read_urdf(path, floating_base=floating_base))
-    if suffix == ".json":
-        return Robot(from_json(path.read_text(encoding="utf-8")))
-    if suffix or path.parent != Path("."):
-        raise InputError(f"{source}: files with the suffix {suffix!r} cannot be read; kumitate reads .urdf and its own .json")
+    if path.suffix or path.parent != Path("."):
+        return Robot(read_file(path, floating_base=floating_base, fix_inertia=fix_inertia))
     if floating_base:
         raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
     chosen = sample(str(source))

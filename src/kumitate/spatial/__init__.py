@@ -1,6 +1,7 @@
 """Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
 
 from .articulated import ArticulatedBody, Release
+from .dense import Dense, dot
 from .inertia import ArticulatedInertia, Inertia, centripetal
 from .motion import Force, Motion
 from .quaternion import (
@@ -16,8 +17,8 @@ from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
-    "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DenseRotation", "Force", "Inertia", "Matrix3", "Motion", "Release",
-    "Rotation", "RotationChain", "Symmetric3", "Transform", "Vector3", "centripetal", "identity_rotation", "pose",
-    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate",
+    "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "Dense", "DenseRotation", "Force", "Inertia", "Matrix3", "Motion",
+    "Release", "Rotation", "RotationChain", "Symmetric3", "Transform", "Vector3", "centripetal", "dot", "identity_rotation",
+    "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate",
     "quaternion_rotation", "zxz_rotation",
 ]  # fmt: skip
