@@ -8,8 +8,9 @@
 
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
 from .model import Body, Box, Capsule, Cylinder, Frame, Geometry, Joint, Limits, Loop, Mechanism, Mesh, Sphere  # fmt: skip
-from .robot import Robot, Run, load, samples, simulate
-from .robot import open_run as open
+from .robot import Robot, load, samples
+from .run import Run, simulate
+from .run import open_run as open
 from .spatial import pose
 
 __version__ = "0.1.0"

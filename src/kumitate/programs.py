@@ -90,7 +90,7 @@ def _joint_wrenches(m: Mechanism, *, method: str = "aba", in_world: bool = False
     _choose("method of joint_wrenches", JOINT_WRENCHES, method)
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
-        forces = JOINT_WRENCHES[method](m, q, v, tau, [_applied(tree, wrenches, values) for tree in (m.lean_tree, m.tree)])
+        forces = JOINT_WRENCHES[method](m, q, v, tau, _applied(m.tree, wrenches, values))
         poses = kinematics.link_poses(m.tree, q)
         carried = {joint.name: joint.child for joint in m.joints}
         shown = []
@@ -105,17 +105,16 @@ def _joint_wrenches(m: Mechanism, *, method: str = "aba", in_world: bool = False
     return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
 
 
-def _by_newton_euler(m: Mechanism, q: Any, v: Any, tau: Any, applied: Sequence[Any]) -> list[Force]:
-    vdot = dynamics.aba(m.lean_tree, q, v, tau, gravity=m.gravity, wrenches=applied[0])
-    return dynamics.joint_forces(m.tree, q, v, vdot, gravity=m.gravity, wrenches=applied[1])
+def _by_articulated_bodies(m: Mechanism, q: Any, v: Any, tau: Any, applied: dynamics.Wrenches | None) -> list[Force]:
+    return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied)
 
 
-def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: Sequence[Any]) -> list[Force]:
-    forces = dynamics.ada(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied[1]).forces
+def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: dynamics.Wrenches | None) -> list[Force]:
+    forces = dynamics.ada(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied).forces
     return [Force.of(forces[link.index]) for link in m.tree.links]
 
 
-JOINT_WRENCHES = {"aba": _by_newton_euler, "ada": _by_assembly}
+JOINT_WRENCHES = {"aba": _by_articulated_bodies, "ada": _by_assembly}
 
 
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:

@@ -1,12 +1,12 @@
-"""The surface: `Robot`, a mechanism with its compiled kernels, and `Run`, a result with its pictures.
+"""`Robot`: a mechanism with its compiled kernels.
 
-This is the only place that joins the rooms; it adds nothing of its own but names, checks of arguments, and a cache of kernels.
+With `run`, this is the only place that joins the rooms; it adds nothing of its own but names, checks of arguments, and a cache
+of kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,15 @@ import numpy as np
 
 from . import kinematics
 from .compile import Kernel
-from .errors import DivergenceError, InputError, ModelError
+from .errors import InputError, ModelError
 from .model import Body, Frame, Joint, Link, Loop, Mechanism, lock
-from .model.read import read_file
+from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
 from .programs import make_program
-from .simulate import archive, run
-from .simulate.result import Energy, Result
+from .simulate.result import Energy
 from .simulate.run import check_manifold
 
-__all__ = ["Robot", "Run", "load", "open_run", "samples", "simulate"]
+__all__ = ["Robot", "load", "samples"]
 
 
 class Robot:
@@ -163,7 +162,7 @@ class Robot:
 
         Args:
             q, v, tau: state and forces of the drives.
-            method: "aba" (forward dynamics, then Newton-Euler) or "ada" (assembly and disassembly, thesis eq. 2.15).
+            method: "aba" (articulated bodies, thesis eq. 2.23) or "ada" (assembly and disassembly, eq. 2.15).
             wrenches: external [n; f] as of `forward_dynamics`.
         """
         kernel = self.compile("joint_wrenches", method=method, in_world=in_world, wrenches=tuple(wrenches or ()))
@@ -288,70 +287,13 @@ def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return q, np.zeros(mechanism.nv)
 
 
-class Run(Result):
-    """A simulated motion with its pictures."""
-
-    @cached_property
-    def robot(self) -> Robot:
-        """The mechanism that moved, with its functions."""
-        return Robot(self.mechanism)
-
-    def poses(self, samples: Any = slice(None)) -> np.ndarray:
-        """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
-        return self.robot.compile("poses")(self.q[samples])
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
-        return archive.save(self, path)
-
-    def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
-        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.figures.plot`."""
-        from .view import figures
-
-        return figures.plot(self, path, panels, degrees=degrees)
-
-    def snapshots(self, path: str | Path, *, count: int = 8) -> Path:
-        """Draws the mechanism at `count` times, as one picture."""
-        from .view import snapshots
-
-        # more poses than pictures: the common window and the plane of the motion are found from all of them
-        samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
-        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
-
-    def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
-        """Draws an animated GIF in real time; needs no display."""
-        from .view import animate
-
-        samples = self._frames(fps)
-        return animate.animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
-
-    def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
-        """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
-        from .view import page, scene
-        from .view.channels import channels_of
-
-        samples = self._frames(fps)
-        built = scene.build_scene(
-            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=title or self.mechanism.name,
-            notes=self.audit.lines(),
-        )  # fmt: skip
-        return page.write_page(path, built)
-
-    def _frames(self, fps: float) -> np.ndarray:
-        """Which samples to show, at a constant rate."""
-        if len(self) < 2:
-            return np.arange(len(self))
-        wanted = np.linspace(self.time[0], self.time[-1], max(2, round((self.time[-1] - self.time[0]) * fps) + 1))
-        return np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1)
-
-
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
     """A robot from a file, a sample's name, or a mechanism made in Python.
 
     Args:
-        source: path of a .urdf file or of kumitate's own .json; or the name of a sample (see `samples`).
+        source: path of a .urdf or .sdf file or of kumitate's own .json; or the name of a sample (see `samples`).
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
-        fix_inertia: whether inertias in a .urdf file that no body has are replaced by the nearest that one can have.
+        fix_inertia: whether inertias in such a file that no body has are replaced by the nearest that one can have.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
@@ -361,9 +303,8 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
     """
     if isinstance(source, Mechanism):
         return Robot(source)
-    path = Path(source)
-    if path.suffix or path.parent != Path("."):
-        return Robot(read_file(path, floating_base=floating_base, fix_inertia=fix_inertia))
+    if names_file(source):
+        return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
     if floating_base:
         raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
     chosen = sample(str(source))
@@ -373,35 +314,3 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
 def samples() -> list[str]:
     """The names of the mechanisms that come with the package."""
     return list(SAMPLES)
-
-
-def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
-    """Simulates a robot from the state (q, v), or from its `start`; options as of `kumitate.simulate.run.simulate`.
-
-    >>> run = simulate(load("pendulum"), duration=0.1)
-    >>> run.audit.energy_drift < 1e-9
-    True
-    """
-    if isinstance(robot, Mechanism):
-        robot = Robot(robot)
-    start_q, start_v = robot.start
-    try:
-        result = run.simulate(robot.mechanism, start_q if q is None else q, start_v if v is None else v, **options)
-    except DivergenceError as error:
-        if isinstance(error.result, Result):
-            error.result = _as_run(error.result)
-        raise
-    return _as_run(result)
-
-
-def open_run(path: str | Path) -> Run:
-    """A run from its file, without simulating it again.
-
-    Raises:
-        InputError: if the file is missing, broken, or of a later version.
-    """
-    return _as_run(archive.load(path))
-
-
-def _as_run(result: Result) -> Run:
-    return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})

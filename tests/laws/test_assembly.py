@@ -53,11 +53,11 @@ def test_every_kind_of_joint_is_assembled(method):
 
 @pytest.mark.row("T-ada")
 @pytest.mark.parametrize(**seeds(8))
-def test_assembly_and_newton_euler_find_the_same_forces_at_the_joints(seed):
+def test_assembly_and_articulated_bodies_find_the_same_forces_at_the_joints(seed):
     case = random_case(seed)
     robot = km.Robot(heavy(case.mechanism))
-    by_newton, by_assembly = (robot.joint_wrenches(case.q, case.v, case.tau, method=method) for method in ("aba", "ada"))
-    for name, wrench in by_newton.items():
+    by_articulated, by_assembly = (robot.joint_wrenches(case.q, case.v, case.tau, method=method) for method in ("aba", "ada"))
+    for name, wrench in by_articulated.items():
         agree(by_assembly[name], wrench, 100, scale=max(1.0, np.abs(wrench).max()), condition=1e4)
 
 

@@ -29,11 +29,10 @@ NAMES = [str(file.relative_to(FOLDER)).replace("/", ":") for file in FILES]
 #: Files that break a rule, and what we must say of them.
 BROKEN = {
     "romeo_laas_small.urdf": "negative principal value",
-    "tiago.urdf": "negative principal value",
-    "tiago_dual.urdf": "negative principal value",
-    "tiago_no_hand.urdf": "negative principal value",
     "ur3.urdf": "no <link>",
 }
+#: Files with small negative principal values, which we read as zero: so far our inertias may be from theirs [kg·m²].
+CLIPPED = {"tiago.urdf": 1e-7, "tiago_dual.urdf": 1e-7, "tiago_no_hand.urdf": 1e-7}
 
 
 def read(file: Path, **options) -> Mechanism:
@@ -59,7 +58,7 @@ def test_every_robot_is_read_as_pinocchio_reads_it(file):
     np.testing.assert_allclose(pinocchio.computeTotalMass(model) + model.inertias[0].mass, total, rtol=1e-12, atol=1e-15)
     assert mechanism.nv == model.nv
     places = compare_joints(mechanism, model)
-    compare_inertias(mechanism, model, places)
+    compare_inertias(mechanism, model, places, CLIPPED.get(file.name, 0.0))
     text = to_json(mechanism)
     assert to_json(from_json(text)) == text
 
@@ -102,7 +101,7 @@ def compare_joints(mechanism: Mechanism, model) -> dict[str, tuple[str, np.ndarr
     return place
 
 
-def compare_inertias(mechanism: Mechanism, model, places: dict[str, tuple[str, np.ndarray]]) -> None:
+def compare_inertias(mechanism: Mechanism, model, places: dict[str, tuple[str, np.ndarray]], clipped: float) -> None:
     """All bodies that one joint carries, together, in that joint's frame."""
     sums: dict[str, np.ndarray] = {name: np.zeros((4, 4)) for name in model.names}
     for body in mechanism.bodies:
@@ -113,7 +112,7 @@ def compare_inertias(mechanism: Mechanism, model, places: dict[str, tuple[str, n
     for name, theirs in zip(model.names, model.inertias, strict=True):
         expected = moments(theirs.mass, theirs.lever, theirs.inertia)
         size = max(np.abs(expected).max(), 1e-3)
-        np.testing.assert_allclose(sums[name], expected, atol=1e-12 * size, err_msg=name)
+        np.testing.assert_allclose(sums[name], expected, atol=1e-12 * size + clipped, err_msg=name)
 
 
 FLOATING = {"anymal.urdf": "base", "talos_reduced.urdf": "base_link", "g1_29dof_rev_1_0.urdf": "pelvis"}

@@ -15,6 +15,7 @@ __all__ = ["app", "run"]
 _VERBS = {
     "simulate": "Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.",
     "info": "Say what a mechanism consists of.",
+    "check": "Look for faults in a robot's file or a mechanism, and say what to do about them.",
     "plot": "Draw a result again without simulating: the last one, or a file's.",
     "examples": "List the examples, or run one with all its figures.",
     "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
@@ -31,7 +32,7 @@ def _version() -> str:
 
 app = App(
     name="kumitate",
-    help="Simulate mechanisms made of rigid bodies, joints, loops and contacts.",
+    help="Simulate mechanisms made of rigid bodies and joints.",
     version=_version,
     result_action="return_value",
 )
@@ -47,7 +48,7 @@ def run(arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: complain(str(message), what="warning")
         try:
-            app(arguments, exit_on_error=False)
+            code = app(arguments, exit_on_error=False)
         except CycloptsError as error:  # printed by cyclopts, with what was meant
             return _failed(arguments, error, code=2)
         except KumitateError as error:
@@ -61,7 +62,7 @@ def run(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             complain("stopped", what="note")
             return 130
-    return 0
+    return code if isinstance(code, int) else 0  # a verb may have a code of its own
 
 
 def _failed(arguments: list[str], error: Exception, code: int) -> int:

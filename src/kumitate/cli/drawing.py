@@ -11,7 +11,7 @@ from ..errors import InputError
 from .report import complain, progress
 
 if TYPE_CHECKING:
-    from ..robot import Run
+    from ..run import Run
 
 __all__ = ["FORMATS", "draw", "formats_of"]
 

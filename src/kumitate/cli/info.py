@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from ..model import Limits, Mechanism
-from .options import AsJson, FloatingBase, RobotName
-from .report import print_facts, print_json, print_table
+from ..errors import KumitateWarning
+from ..model import WORLD, Limits, Mechanism
+from ..model.read import names_file, read_file
+from .options import AsJson, FixInertia, FloatingBase, RobotName
+from .report import complain, print_facts, print_json, print_table
 
-__all__ = ["info"]
+__all__ = ["drawn", "info"]
 
 
-def info(robot: RobotName, /, *, floating_base: FloatingBase = False, as_json: AsJson = False) -> None:
+def info(
+    robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
+) -> None:
     """Say what a mechanism consists of."""
     from .. import load
 
-    facts = _facts(load(robot, floating_base=floating_base).mechanism)
+    options = {"floating_base": floating_base, "fix_inertia": fix_inertia}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", KumitateWarning)
+        # a file is only read: what cannot be simulated can be looked at
+        mechanism = read_file(robot, **options) if names_file(robot) else load(robot, **options).mechanism
+    remarks = [str(item.message) for item in caught if issubclass(item.category, KumitateWarning)]
+    facts = {**_facts(mechanism), "warnings": remarks}
     if as_json:
         print_json(facts)
         return
-    parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"))
+    for remark in remarks:
+        complain(remark, what="warning")
+    parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"), ("frame", "frames"))
     counts = ", ".join(f"{len(facts[many])} {one if len(facts[many]) == 1 else many}" for one, many in parts)
     print_facts(
         facts["name"],
@@ -28,11 +41,15 @@ def info(robot: RobotName, /, *, floating_base: FloatingBase = False, as_json: A
             ("source", facts["source"] or "built in Python"),
             ("consists of", counts),
             ("sizes", f"nq = {facts['nq']}, nv = {facts['nv']}"),
+            ("degrees of freedom", _freedom(facts)),
             ("mass", f"{facts['mass']:.6g} kg"),
             ("gravity", f"{_vector(facts['gravity'])} m/s²"),
             ("coordinates", ", ".join(facts["q_names"])),
+            *([("warnings", f"{len(remarks)}, told first; `kumitate check` tells more")] if remarks else []),
         ],
     )
+    print()
+    print("\n".join(drawn(mechanism)))
     print_table(("joint", "kind", "between", "axis", "limits [rad or m]"), _joint_rows(facts))
     print_table(
         ("body", "mass [kg]", "mass centre [m]"),
@@ -47,6 +64,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
         "source": mechanism.source,
         "nq": mechanism.nq,
         "nv": mechanism.nv,
+        "loop_constraints": sum(6 - loop.kind.nv for loop in mechanism.loops),
         "mass": sum(body.mass for body in mechanism.bodies),
         "gravity": mechanism.gravity,
         "q_names": mechanism.q_names,
@@ -76,6 +94,44 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
         ],
         "frames": [{"name": frame.name, "body": frame.body} for frame in mechanism.frames],
     }
+
+
+def drawn(mechanism: Mechanism) -> list[str]:
+    """The tree as lines: bodies, what carries each, and their masses. Only where it branches are lines set in.
+
+    >>> from ..model.samples import sample
+    >>> drawn(sample("double_pendulum").build())[0]
+    'world'
+    """
+    children: dict[str, list[Any]] = {}
+    for joint in mechanism.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    rows: list[tuple[str, str, str]] = []
+    # a joint, what stands before its body, and before the bodies behind that one
+    waiting = _branches(children.get(WORLD, []), "")
+    while waiting:
+        joint, before, behind = waiting.pop()
+        mass = mechanism.body(joint.child).mass
+        rows.append((before + joint.child, f"{joint.name}, {_kind(joint.kind)}", f"{mass:.4g} kg" if mass else ""))
+        waiting += _branches(children.get(joint.child, []), behind)
+    first, second = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
+    return [WORLD, *(f"{body:<{first}}  {joint:<{second}}  {mass}".rstrip() for body, joint, mass in rows)]
+
+
+def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
+    """The joints on one body, last first, each with the signs before its body and before what follows."""
+    if len(joints) == 1:
+        return [(joints[0], before, before)]
+    return [
+        (joint, before + ("├─ " if k else "└─ "), before + ("│  " if k else "   ")) for k, joint in enumerate(reversed(joints))
+    ]
+
+
+def _freedom(facts: dict[str, Any]) -> str:
+    if not facts["loops"]:
+        return f"{facts['nv']}"
+    left = facts["nv"] - facts["loop_constraints"]
+    return f"{left} or more: {facts['nv']} of the tree, from which the loops take up to {facts['loop_constraints']}"
 
 
 def _joint_rows(facts: dict[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -10,12 +10,12 @@ from cyclopts import Parameter
 from ..errors import DivergenceError, InputError
 from . import folder as runs
 from .drawing import draw, formats_of
-from .options import AsJson, FloatingBase, Formats, Gif, Out, RobotName
+from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
 from .posture import with_values
 from .report import complain, print_facts, print_json, progress, shown
 
 if TYPE_CHECKING:
-    from ..robot import Run
+    from ..run import Run
 
 __all__ = ["finish", "simulate"]
 
@@ -34,6 +34,7 @@ def simulate(
         Parameter(help="rkf45, rkf45_adaptive, rk4, semi_implicit_euler; auto: rkf45, unless joints are damped too fast."),
     ] = "auto",
     floating_base: FloatingBase = False,
+    fix_inertia: FixInertia = False,
     q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,
     v: Annotated[str | None, Parameter(help="Initial velocities, likewise.")] = None,
     lock: Annotated[str | None, Parameter(help='Joints to hold where they start, "name, ...".')] = None,
@@ -51,7 +52,7 @@ def simulate(
     for option, value in (("--duration", duration), ("--step", step)):
         if value is not None and not 0.0 < value < float("inf"):
             raise InputError(f"{option} {value}: must be a time above 0 s")
-    machine = load(robot, floating_base=floating_base)
+    machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
     if lock:
         machine = machine.locked([joint.strip() for joint in lock.split(",")])
     usual_q, usual_v = (list(part) for part in machine.start)

@@ -1,6 +1,6 @@
 """Dynamics: one algorithm a file."""
 
-from .aba import aba
+from .aba import aba, joint_forces
 from .ada import ada
 from .assembly import Accelerations
 from .crba import crba
@@ -8,7 +8,7 @@ from .dca import dca
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
 from .passive import FRICTION_VELOCITY, passive_force, passive_slope
-from .rnea import joint_forces, rnea
+from .rnea import rnea
 from .unit_vector import unit_vector
 from .wrenches import Wrenches
 

@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import Link, Tree, inward, outward
-from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release, Vector3
+from ..model import Link, PerLink, Tree, inward, outward
+from ..spatial import ArticulatedBody, ArticulatedInertia, Force, Motion, Release, Vector3
 from .motion import link_motions
-from .passive import passive_force, passive_slope
+from .passive import driving_force, resisting_inertia
 from .wrenches import Wrenches
 
-__all__ = ["aba"]
+__all__ = ["aba", "joint_forces"]
 
 Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)
 class _Handle:
-    """A link with all that hangs on it, felt by its parent; and how to find its joint's accelerations later."""
+    """A link with all that hangs on it, as its joint and as its parent feel it; and how to find the joint's accelerations."""
 
+    whole: ArticulatedBody
     felt: ArticulatedBody
     releases: tuple[Release, ...]
 
@@ -48,6 +49,38 @@ def aba(
     Returns:
         v̇ (nv) [rad/s² or m/s²].
     """
+    _, accelerations = _solved(tree, q, v, tau, gravity, wrenches, implicit_step)
+    return [rate for link in tree.links for rate in accelerations[link][1]]
+
+
+def joint_forces(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Wrenches | None = None,
+) -> list[Force]:
+    """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
+
+    Arguments as of `aba`. The tree must be the true one: moving inertia inwards (`Mechanism.lean_tree`) changes what joints
+    transmit.
+    """
+    handles, accelerations = _solved(tree, q, v, tau, gravity, wrenches, 0.0)
+    return [handles[link].whole.force(accelerations[link][0]) for link in tree.links]
+
+
+def _solved(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    wrenches: Wrenches | None,
+    implicit_step: Scalar,
+) -> tuple[PerLink, PerLink]:
+    """Every link's handle, and its acceleration with its joint's v̇."""
     motions = link_motions(tree, q, v)
 
     def assemble(link: Link, children: list[_Handle]) -> _Handle:
@@ -58,19 +91,16 @@ def aba(
         body = ArticulatedBody(ArticulatedInertia.rigid(link.inertia), bias)
         for child in children:
             body = body + child.felt  # (2.33), (2.34): the sums
-        drive = [t - f for t, f in zip(link.velocities(tau), passive_force(link, link.velocities(v)), strict=True)]
-        resisting = [
-            armature + implicit_step * slope
-            for armature, slope in zip(link.armature, passive_slope(link, link.velocities(v)), strict=True)
-        ]
-        releases = []
+        rates = link.velocities(v)
+        drive, resisting = driving_force(link, link.velocities(tau), rates), resisting_inertia(link, rates, implicit_step)
+        whole, releases = body, []
         for S, force, armature in zip(motion.S, drive, resisting, strict=True):
             body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
             releases.append(release)
         # (2.34) prints this term before the release; after it, the columns of S are exactly zero
         at_joint = body.bias + body.inertia.times(motion.bias)
         felt = ArticulatedBody(body.inertia.to_parent(motion.X_PL), at_joint.to_parent(motion.X_PL))
-        return _Handle(felt, tuple(releases))
+        return _Handle(whole, felt, tuple(releases))
 
     handles = inward(tree, assemble)
 
@@ -85,5 +115,4 @@ def aba(
         return A, vdot
 
     falling = Motion(Vector3(), -Vector3.of(gravity))  # the world accelerated upwards replaces gravity
-    accelerations = outward(tree, accelerate, (falling, []))
-    return [rate for link in tree.links for rate in accelerations[link][1]]
+    return handles, outward(tree, accelerate, (falling, []))

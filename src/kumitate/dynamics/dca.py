@@ -12,25 +12,15 @@ from ..model import Tree
 from ..spatial import Dense
 from .assembly import Accelerations, assembled_accelerations
 from .handles import Joint
-from .wrenches import Wrenches
 
 __all__ = ["dca", "joint_law"]
 
 Scalar = Any
 
 
-def dca(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
-    order: Sequence[int] | None = None,
-) -> Accelerations:
+def dca(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
-    return assembled_accelerations(joint_law, tree, q, v, tau, gravity=gravity, wrenches=wrenches, order=order)
+    return assembled_accelerations(joint_law, tree, q, v, tau, **options)
 
 
 def joint_law(joint: Joint, Psi: Dense, beta: Dense) -> tuple[Dense, Dense]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Link, PerLink, Tree
 from ..spatial import Dense, Inertia, Motion, Transform, Vector3
-from .passive import passive_force
+from .passive import driving_force
 from .wrenches import Wrenches
 
 __all__ = ["WORLD", "Body", "Joint", "joint_of", "rigid_body", "world_body"]
@@ -99,8 +99,7 @@ def _inverse_inertia(inertia: Inertia, name: str) -> Dense:
 
 
 def joint_of(link: Link, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar]) -> Joint:
-    own, rates = link.coordinates(q), link.velocities(v)
-    drive = [t - f for t, f in zip(link.velocities(tau), passive_force(link, rates), strict=True)]
+    own, drive = link.coordinates(q), driving_force(link, link.velocities(tau), link.velocities(v))
     S, T_a, T = (
         Dense.columns([list(column) for column in part(own)])
         for part in (link.kind.subspace, link.kind.active, link.kind.constraint)

@@ -8,7 +8,7 @@ from typing import Any
 from ..model import Link
 from ..scalar import sqrt
 
-__all__ = ["FRICTION_VELOCITY", "passive_force", "passive_slope"]
+__all__ = ["FRICTION_VELOCITY", "driving_force", "passive_force", "passive_slope", "resisting_inertia"]
 
 Scalar = Any
 
@@ -22,6 +22,17 @@ def passive_force(link: Link, v_joint: Sequence[Scalar]) -> list[Scalar]:
         d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if f.__class__ is not float or f > 0.0 else d * v
         for d, f, v in zip(link.damping, link.friction, v_joint, strict=True)
     ]
+
+
+def driving_force(link: Link, tau_joint: Sequence[Scalar], v_joint: Sequence[Scalar]) -> list[Scalar]:
+    """What is left of the drives' forces when damping and friction are overcome [N·m or N]."""
+    return [t - f for t, f in zip(tau_joint, passive_force(link, v_joint), strict=True)]
+
+
+def resisting_inertia(link: Link, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
+    """The armatures, and what makes a step `implicit_step` [s] implicit in damping and friction: h·∂f/∂v [kg·m² or kg]."""
+    slopes = passive_slope(link, v_joint)
+    return [armature + implicit_step * slope for armature, slope in zip(link.armature, slopes, strict=True)]
 
 
 def passive_slope(link: Link, v_joint: Sequence[Scalar]) -> list[Scalar]:

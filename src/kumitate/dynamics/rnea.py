@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model import Link, PerLink, Tree, inward, outward
+from ..model import Link, Tree, inward, outward
 from ..spatial import Force, Motion, Vector3
 from .motion import acceleration, link_motions
 from .passive import passive_force
 from .wrenches import Wrenches
 
-__all__ = ["joint_forces", "rnea"]
+__all__ = ["rnea"]
 
 Scalar = Any
 
@@ -36,42 +36,6 @@ def rnea(
     Returns:
         tau (nv) [N·m or N], what the drives must do besides damping, friction and external forces.
     """
-    motions, forces = _forces(tree, q, v, vdot, gravity, wrenches)
-    tau: list[Scalar] = []
-    for link in tree.links:
-        along = [S.dot(forces[link][0]) for S in motions[link].S]  # (2.10), N (10)
-        passive = passive_force(link, link.velocities(v))
-        rotor = [j * a for j, a in zip(link.armature, link.velocities(vdot), strict=True)]
-        tau += [a + b + c for a, b, c in zip(along, passive, rotor, strict=True)]
-    return tau
-
-
-def joint_forces(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
-) -> list[Force]:
-    """The force that every joint exerts on the link it carries, in the link's frame and about its origin; arguments of `rnea`.
-
-    The tree must be the true one: moving inertia inwards (`Mechanism.lean_tree`) changes what joints transmit.
-    """
-    _, forces = _forces(tree, q, v, vdot, gravity, wrenches)
-    return [forces[link][0] for link in tree.links]
-
-
-def _forces(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None,
-) -> tuple[PerLink, PerLink]:
-    """Every link's motion, and the force on it from its joint: in its own frame, and in the parent's."""
     motions = link_motions(tree, q, v)
 
     def accelerate(link: Link, parent: Motion) -> Motion:
@@ -89,4 +53,12 @@ def _forces(
             force = force + from_child  # N (7), (8)
         return force, force.to_parent(motion.X_PL)
 
-    return motions, inward(tree, support)
+    forces = inward(tree, support)
+    tau: list[Scalar] = []
+    for link in tree.links:
+        force, _ = forces[link]
+        along = [S.dot(force) for S in motions[link].S]  # (2.10), N (10)
+        passive = passive_force(link, link.velocities(v))
+        rotor = [j * a for j, a in zip(link.armature, link.velocities(vdot), strict=True)]
+        tau += [a + b + c for a, b, c in zip(along, passive, rotor, strict=True)]
+    return tau

@@ -1,6 +1,6 @@
 """What a mechanism is, as frozen data."""
 
-from .edit import lock, without_friction
+from .edits import attach, cut, lock, merge, reroot, weld, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from .joints import (
     KINDS,
@@ -24,6 +24,6 @@ from .tree import Link, Place, Tree
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Cylinder", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "Frame",
     "Geometry", "Joint", "JointKind", "Limits", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic",
-    "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "inward", "lock", "outward",
-    "without_friction",
+    "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "cut", "inward", "lock",
+    "merge", "outward", "reroot", "weld", "without_friction",
 ]  # fmt: skip

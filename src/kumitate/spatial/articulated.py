@@ -36,6 +36,10 @@ class ArticulatedBody:
     def __add__(self, other: ArticulatedBody) -> ArticulatedBody:
         return ArticulatedBody(self.inertia + other.inertia, self.bias + other.bias)
 
+    def force(self, A: Motion) -> Force:
+        """F = I·A + p, what it takes to accelerate the handle with A."""
+        return self.inertia.times(A) + self.bias
+
     def release(self, S: Motion, tau: Scalar, armature: Scalar) -> tuple[ArticulatedBody, Release]:
         """The body felt through one direction of motion S that the force `tau` drives (thesis eq. 2.28-2.34 with n_J = 1).
 

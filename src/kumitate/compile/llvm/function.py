@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from ...scalar import Loop, Program, Symbol, origin
 from .module import Module
@@ -40,6 +41,11 @@ class Function(RowWriter):
         self.argument_size = 0
         self.crossing: dict[Symbol, int] = {}  # what other parts of a long line leave in memory, by slot
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
+
+    @cached_property
+    def block_slots(self) -> int:
+        """Blocks of scratch memory for loops and called programs; what crosses between parts stands behind them."""
+        return _scratch_of_blocks(self.program)
 
     def entry_text(self) -> str:
         """The whole text as the module's entry."""
@@ -92,6 +98,7 @@ class Function(RowWriter):
         for part in plan.parts:
             writer = Function(self.module, self.program, blocked=self.blocked)
             writer.crossing, writer.stacks, writer.scratch_size = known, self.stacks, self.scratch_size
+            writer.block_slots = self.block_slots
             writer.rows = {name: f"%row{k}" for k, name in enumerate(self.rows)}
             name = writer.part_text(part, plan)
             self.scratch_size = writer.scratch_size
@@ -106,7 +113,7 @@ class Function(RowWriter):
         self.run_line(part)
         for node in part:
             if node in plan.slots:
-                slot = self.slot("%scratch", _scratch_of_blocks(self.program) + plan.slots[node])
+                slot = self.slot("%scratch", self.block_slots + plan.slots[node])
                 value = self.value(node)
                 if node.op in _CONDITIONS:  # crosses as 0 or 1
                     value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
@@ -120,7 +127,7 @@ class Function(RowWriter):
 
     def value(self, node: Symbol) -> str:
         if node not in self.values and node in self.crossing:
-            slot = self.slot("%scratch", _scratch_of_blocks(self.program) + self.crossing[node])
+            slot = self.slot("%scratch", self.block_slots + self.crossing[node])
             value = self.line(f"load {self.module.real}, ptr {slot}, align {self.module.align}")
             if node.op in _CONDITIONS:
                 value = self.line(f"fcmp une {self.module.real} {value}, {self.module.constant(0.0)}")

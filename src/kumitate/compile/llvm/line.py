@@ -88,7 +88,7 @@ class LineWriter:
             c, a, b = (self.value(x) for x in node.args)
             return self.line(f"select {module.condition} {c}, {module.real} {a}, {module.real} {b}")
         if op in _LIBRARY:
-            return self.library(node)
+            return self.foreign(node)
         return getattr(self, f"compute_{op}")(node)
 
     def sincos(self, x: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ class LineWriter:
             found = tuple(self.line(f"fptrunc {wide} {y} to {module.real}") for y in found)  # type: ignore[assignment]
         return found
 
-    def library(self, node: Symbol) -> str:
+    def foreign(self, node: Symbol) -> str:
         """A function of the C library, lane by lane, in double precision."""
         module = self.module
         module.declare("double", node.op, ["double"] * _LIBRARY[node.op])

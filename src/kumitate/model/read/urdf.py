@@ -13,6 +13,7 @@ from ..parts import Body, Joint, Limits
 from .meshes import MeshFinder
 from .notes import Notes
 from .urdf_link import LinkReader, read_origin
+from .urdf_loops import read_loops
 from .xml import Element, read_xml
 
 __all__ = ["read_urdf"]
@@ -33,7 +34,7 @@ _UNREAD = {
 }
 
 
-def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
+def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
     """The mechanism of a URDF file.
 
     The link that nothing carries is joined to the world by the joint "fixed_base", or "floating_base". A bare link called
@@ -42,6 +43,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         floating_base: whether the robot is free to move in space.
+        fix_inertia: whether inertias that no body has are replaced by the nearest that one can have.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
@@ -63,7 +65,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         raise robot.error(f"robot {name!r} has no <link>; if the file is a xacro source, expand it first, else add links")
     connections = _connections(robot, links)
     root = _root(robot, links, connections)
-    reader = LinkReader(robot, meshes, notes)
+    reader = LinkReader(robot, meshes, notes, fix_inertia=fix_inertia)
     bodies = _bodies(links, root, reader, notes)
     joints = []
     base = bodies[root]
@@ -78,10 +80,11 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     _check_mimics(connections, notes)
     names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
     joints.extend(_joint(element, names[parent], names[child], notes) for element, parent, child in connections.values())
+    loops = read_loops(robot, names, {joint.name for joint in joints})
     _note_unread(robot, reader, notes)
     moving = tuple(body for body in bodies.values() if body is not None)
     try:
-        mechanism = Mechanism(name, moving, tuple(joints), source=None if path is None else str(path))
+        mechanism = Mechanism(name, moving, tuple(joints), loops, source=None if path is None else str(path))
     except ModelError as error:
         raise robot.error(str(error)) from None
     notes.warn()
@@ -109,7 +112,7 @@ def _connections(robot: Element, links: dict[str, Element]) -> dict[str, tuple[E
             first = carrier[child]
             raise joint.error(
                 f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a closed "
-                "loop, which URDF cannot hold. Take one of the two out of the file and add it to the mechanism as a Loop"
+                "loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"
             )
         carrier[child] = joint
         connections[name] = joint, parent, child

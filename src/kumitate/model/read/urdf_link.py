@@ -10,6 +10,7 @@ from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ..parts import Body
+from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
 from .xml import Element
@@ -19,11 +20,6 @@ __all__ = ["LinkReader", "read_origin"]
 Color = tuple[float, float, float, float]
 
 _ZERO = (0.0, 0.0, 0.0)
-
-#: Principal moments of a rigid body obey a + b ≥ c; files print them rounded.
-_TRIANGLE_TOLERANCE = 1e-3
-#: Below this times the mass [m²] numbers are rounding left over by the program that wrote the file, not inertias of anything.
-_NO_INERTIA = 1e-16
 
 
 def read_origin(element: Element) -> Transform:
@@ -37,9 +33,10 @@ def read_origin(element: Element) -> Transform:
 class LinkReader:
     """Reads the links of one file."""
 
-    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes):
+    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes, *, fix_inertia: bool = False):
         self.meshes = meshes
         self.notes = notes
+        self.fix_inertia = fix_inertia
         self.missing: list[str] = []
         self.colors: dict[str, Color] = {}
         visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
@@ -69,25 +66,16 @@ class LinkReader:
         xx, yy, zz = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
         xy, xz, yz = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
         rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if 0.0 < np.abs(rows).max() < _NO_INERTIA * mass.number("value"):
-            self.notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link.get("name") or "")
-            rows = np.zeros((3, 3))
-        self._check_triangle(link, rows)
+        try:
+            rows = usable_inertia(rows, mass.number("value"), link.get("name") or "", self.notes, fix=self.fix_inertia)
+        except ModelError as error:
+            raise tensor.error(str(error)) from None
         place = read_origin(inertial)
         rotation = np.array([list(row) for row in place.rotation.matrix()])
         if not np.array_equal(rotation, np.eye(3)):
             rows = rotation @ rows @ rotation.T
             rows = (rows + rows.T) / 2.0
         return mass.number("value"), tuple(place.translation), rows.tolist()
-
-    def _check_triangle(self, link: Element, rows: np.ndarray) -> None:
-        least, middle, most = np.linalg.eigvalsh(rows)
-        if least >= 0.0 and most > (least + middle) * (1.0 + _TRIANGLE_TOLERANCE):
-            self.notes.add(
-                "inertias that no rigid body has (the largest principal value is more than the sum of the others), used as "
-                "given; recompute them from the shapes, or check their units and axes",
-                link.get("name") or "",
-            )
 
     # --- shapes ---------------------------------------------------------------------------------------------------------
     def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:

@@ -1,4 +1,4 @@
-"""Mechanisms from mechanisms: what users change of a model that they loaded."""
+"""Holding joints, and taking their friction away."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import ModelError
-from ..spatial import Transform
-from .joints import KINDS
-from .mechanism import Mechanism
-from .parts import Joint
-from .tree import alignment
+from ...errors import ModelError
+from ...spatial import Transform
+from ..joints import KINDS
+from ..mechanism import Mechanism
+from ..parts import Joint
+from ..tree import alignment
 
 __all__ = ["lock", "without_friction"]
 

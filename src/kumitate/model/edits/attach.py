@@ -1,0 +1,77 @@
+"""One mechanism from two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import ModelError
+from ...spatial import Transform
+from ..mechanism import WORLD, Mechanism
+
+__all__ = ["attach", "merge"]
+
+
+def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
+    """The mechanism with another one mounted on one of its bodies: a tool on a flange.
+
+    What held the other one in its world now holds it in the body: a fixed base becomes a rigid mount. Gravity is the first's.
+
+    Args:
+        mechanism, other: the two.
+        body: the name of the body that takes the place of the other one's world; "world" for two mechanisms side by side.
+        pose: where the other one's world stands in that body; its frame itself, if not given.
+        prefix: put before all names of the other one.
+
+    Raises:
+        ModelError: if there is no such body, or the two share names.
+    """
+    if body != WORLD:
+        mechanism.body(body)
+    mount = Transform() if pose is None else pose.dense()
+
+    def named(name: str) -> str:
+        return body if name == WORLD else prefix + name
+
+    def placed(name: str, X: Transform) -> Transform:
+        return mount @ X if name == WORLD else X
+
+    _check_names(mechanism, other, prefix)
+    bodies = tuple(replace(item, name=named(item.name)) for item in other.bodies)
+    joints = tuple(
+        replace(j, name=prefix + j.name, parent=named(j.parent), child=named(j.child), pose=placed(j.parent, j.pose))
+        for j in other.joints
+    )
+    loops = tuple(
+        replace(
+            loop, name=prefix + loop.name, body_a=named(loop.body_a), body_b=named(loop.body_b),
+            pose_a=placed(loop.body_a, loop.pose_a), pose_b=placed(loop.body_b, loop.pose_b),
+        )
+        for loop in other.loops
+    )  # fmt: skip
+    frames = tuple(
+        replace(frame, name=prefix + frame.name, body=named(frame.body), pose=placed(frame.body, frame.pose))
+        for frame in other.frames
+    )
+    return replace(
+        mechanism, bodies=(*mechanism.bodies, *bodies), joints=(*mechanism.joints, *joints),
+        loops=(*mechanism.loops, *loops), frames=(*mechanism.frames, *frames),
+    )  # fmt: skip
+
+
+def merge(mechanism: Mechanism, other: Mechanism, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
+    """The two mechanisms side by side in one world, the other one's world at `pose` in the first's; see `attach`."""
+    return attach(mechanism, other, WORLD, pose, prefix=prefix)
+
+
+def _check_names(mechanism: Mechanism, other: Mechanism, prefix: str) -> None:
+    for what, groups in (
+        ("joint", ("joints", "loops")),
+        ("body or frame", ("bodies", "frames")),
+    ):
+        taken = {item.name for group in groups for item in getattr(mechanism, group)}
+        added = {prefix + item.name for group in groups for item in getattr(other, group)}
+        if taken & added:
+            raise ModelError(
+                f"{mechanism.name} and {other.name} both have the {what} names {', '.join(sorted(taken & added)[:5])}; "
+                'give a prefix for those of the second, such as prefix="tool_"'
+            )

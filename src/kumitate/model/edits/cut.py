@@ -1,0 +1,52 @@
+"""A part of a mechanism as a mechanism of its own."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from ...errors import KumitateWarning
+from ...spatial import Transform
+from ..joints import KINDS
+from ..mechanism import WORLD, Mechanism
+from ..parts import Joint
+from .standing import behind, standing
+
+__all__ = ["cut"]
+
+
+def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mechanism:
+    """What hangs on a joint, as a mechanism of its own: the body that the joint carries, and all behind it.
+
+    That body is held by the joint "fixed_base" where it stood in the world at neutral coordinates, or is free ("floating_base",
+    its coordinates being its pose in the world).
+
+    Raises:
+        ModelError: if there is no such joint.
+
+    Warns:
+        KumitateWarning: if loops are cut through, which are left out, with their names.
+    """
+    root = mechanism.joint(joint).child
+    kept = behind(mechanism, root)
+    loops = tuple(loop for loop in mechanism.loops if {loop.body_a, loop.body_b} <= kept)
+    through = [loop.name for loop in mechanism.loops if loop not in loops and kept & {loop.body_a, loop.body_b}]
+    if through:
+        warnings.warn(
+            f"{mechanism.name}: the cut at joint {joint!r} goes through the loops {', '.join(through)}, which are left out",
+            KumitateWarning,
+            stacklevel=2,
+        )
+    kind = "floating" if floating_base else "fixed"
+    name, taken = f"{kind}_base", {item.name for item in mechanism.joints} | {loop.name for loop in loops}
+    while name in taken - {joint}:
+        name += "_"
+    base = Joint(name, KINDS[kind], WORLD, root, Transform() if floating_base else standing(mechanism)[root])
+    return replace(
+        mechanism,
+        name=f"{mechanism.name}_{root}",
+        bodies=tuple(body for body in mechanism.bodies if body.name in kept),
+        joints=(base, *(item for item in mechanism.joints if item.parent in kept)),
+        loops=loops,
+        frames=tuple(frame for frame in mechanism.frames if frame.body in kept),
+    )

@@ -1,0 +1,25 @@
+"""Where bodies stand at neutral coordinates, and what hangs on what."""
+
+from __future__ import annotations
+
+from ...spatial import Transform
+from ..mechanism import WORLD, Mechanism
+
+__all__ = ["behind", "standing"]
+
+
+def standing(mechanism: Mechanism) -> dict[str, Transform]:
+    """The pose X_WB of every body (and of the world) at neutral coordinates, where joints' frames coincide."""
+    poses = {WORLD: Transform()}
+    for joint in mechanism.joints:  # parents before children
+        poses[joint.child] = (poses[joint.parent] @ joint.pose).dense()
+    return poses
+
+
+def behind(mechanism: Mechanism, body: str) -> set[str]:
+    """The names of a body and of all that it carries."""
+    found = {body}
+    for joint in mechanism.joints:  # parents before children
+        if joint.parent in found:
+            found.add(joint.child)
+    return found

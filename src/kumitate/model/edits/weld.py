@@ -1,0 +1,53 @@
+"""Holding two bodies to each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import ModelError
+from ...spatial import Transform
+from ..joints import KINDS
+from ..mechanism import WORLD, Mechanism
+from ..parts import Joint, Loop
+from .standing import behind, standing
+
+__all__ = ["weld"]
+
+#: Degrees of freedom of a body that nothing holds.
+_FREE = 6
+
+
+def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None) -> Mechanism:
+    """The mechanism with body b fixed on body a.
+
+    A joint between the two becomes a fixed one. A body that is free in the world comes to hang on the other one. Otherwise the
+    weld closes a loop, and is one: "weld_a_b", of the kind "fixed".
+
+    Args:
+        mechanism: to change.
+        a, b: names of bodies, or "world".
+        pose: X_AB, where b is held in a; where it stands at neutral coordinates, if not given.
+
+    Raises:
+        ModelError: if a name is no body's, both are the same, or the two are fixed to each other already.
+    """
+    for name in (a, b):
+        if name != WORLD:
+            mechanism.body(name)
+    if a == b:
+        raise ModelError(f"{mechanism.name}: {a!r} cannot be welded to itself; name two bodies")
+    if pose is None:
+        at = standing(mechanism)
+        pose = at[a].inverse() @ at[b]
+    pose = pose.dense()
+    for joint in mechanism.joints:
+        for parent, child, X_PC in ((a, b, pose), (b, a, pose.inverse())):
+            between = joint.parent == parent and joint.child == child
+            free = joint.parent == WORLD and joint.child == child and joint.kind.nv == _FREE
+            if between and joint.kind.nv == 0:
+                raise ModelError(f"{mechanism.name}: {a!r} and {b!r} are fixed to each other already, by {joint.name!r}")
+            if between or (free and parent not in behind(mechanism, child)):
+                fixed = Joint(joint.name, KINDS["fixed"], parent, child, X_PC)
+                return replace(mechanism, joints=tuple(fixed if item is joint else item for item in mechanism.joints))
+    loop = Loop(f"weld_{a}_{b}", KINDS["fixed"], a, b, pose)
+    return replace(mechanism, loops=(*mechanism.loops, loop))

@@ -1,0 +1,100 @@
+"""Inertias that no body has, as files give them: told, made harmless, or replaced by the nearest that a body can have.
+
+A body's second moments of mass Σ = ∫ r rᵀ dm about its mass centre are positive semidefinite, and its inertia is
+I = tr(Σ) 1 − Σ. That says all there is to say: the principal values are not negative, and none is more than the sum of the
+other two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import ModelError
+from .notes import Notes
+
+__all__ = ["BROKEN_TRIANGLE", "nearest_inertia", "usable_inertia"]
+
+BROKEN_TRIANGLE = (
+    "inertias that no rigid body has (the largest principal value is more than the sum of the others), used as given; "
+    "recompute them from the shapes, check their units and axes, or read the file with fix_inertia (--fix-inertia)"
+)
+
+#: Principal values of rigid bodies obey a + b ≥ c; files print them rounded.
+_TRIANGLE_TOLERANCE = 1e-3
+#: Negative principal values down to this part of the largest one are taken for rounding; a body below this mass [kg] is a
+#: placeholder, whose inertia nobody computed.
+_NEGLIGIBLE = 1e-3
+_PLACEHOLDER = 1e-3
+#: Negative values down to this part of the largest entry are rounding of our own reading.
+_EXACT = 1e-9
+#: Below this times the mass [m²] numbers are rounding left over by the program that wrote the file, not inertias of anything.
+_NO_INERTIA = 1e-16
+
+
+def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
+    """The nearest inertia (3, 3) that a rigid body can have: nearest in the second moments of mass; the same if it is one.
+
+    >>> nearest_inertia(np.diag([1.0, 1.0, 4.0])).diagonal().tolist()
+    [2.0, 2.0, 4.0]
+    """
+    moments = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    clipped = _clipped(moments)
+    return np.trace(clipped) * np.eye(3) - clipped
+
+
+def usable_inertia(inertia: np.ndarray, mass: float, link: str, notes: Notes, *, fix: bool = False) -> np.ndarray:
+    """The inertia (3, 3) to go on with, and what there is to say about it.
+
+    Args:
+        inertia: symmetric, about the mass centre [kg·m²]; mass: [kg].
+        link: whose it is; notes: takes the remarks.
+        fix: whether inertias that no body has are replaced by the nearest that one can have.
+
+    Raises:
+        ModelError: for a negative principal value that is neither small nor a placeholder's, unless it is to be fixed.
+    """
+    size = float(np.abs(inertia).max())
+    if 0.0 < size < _NO_INERTIA * mass:
+        notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link)
+        return np.zeros((3, 3))
+    values = np.linalg.eigvalsh(inertia)
+    least, middle, most = values
+    negative = least < -_EXACT * size
+    broken = most > (least + middle) * (1.0 + _TRIANGLE_TOLERANCE)
+    if not (negative or broken):
+        return inertia
+    if fix:
+        nearest = nearest_inertia(inertia)
+        notes.add(
+            "inertias that no rigid body has, replaced by the nearest that one can have; principal values in kg·m²",
+            f"{link!r} {_listed(values)} → {_listed(np.linalg.eigvalsh(nearest))}",
+        )
+        return nearest
+    if not negative:
+        notes.add(BROKEN_TRIANGLE, link)
+        return inertia
+    if -least < _NEGLIGIBLE * most or mass < _PLACEHOLDER:
+        notes.add(
+            "inertias with a small negative principal value, which is read as zero; correct them, or read the file with "
+            "fix_inertia (--fix-inertia)",
+            f"{link!r} {_listed(values)} kg·m²",
+        )
+        return _clipped(inertia)
+    raise ModelError(
+        f"link {link!r}: the inertia has the principal values {_listed(values)} kg·m²; the negative principal value "
+        f"{least:.6g} is none that a body can have. Check signs and the axes that the numbers are given in, or read the file "
+        "with fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have"
+    )
+
+
+def _clipped(matrix: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with its negative eigenvalues set to zero."""
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] >= 0.0:
+        return matrix
+    clipped = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return 0.5 * (clipped + clipped.T)
+
+
+def _listed(values: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"

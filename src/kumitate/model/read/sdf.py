@@ -1,0 +1,243 @@
+"""Reading SDF, the format of Gazebo (sdformat.org), versions 1.4 to 1.11."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from ...errors import ModelError
+from ..joints import KINDS
+from ..mechanism import WORLD, Mechanism
+from ..parts import Frame, Joint
+from .meshes import MeshFinder
+from .notes import Notes
+from .sdf_frames import MODEL, SEPARATOR, Frames
+from .sdf_joint import COUPLED, note_coupling, read_joint
+from .sdf_link import SdfLinkReader
+from .sdf_tree import SpanningTree, spanning_tree
+from .sdf_values import read_flag, read_numbers
+from .xml import Element, read_xml
+
+__all__ = ["read_sdf"]
+
+#: Why what is not read is not read; anything else is unknown.
+_UNREAD = {
+    "<plugin>": "programs for simulators, not used",
+    "<sensor>": "sensors are not simulated",
+    "<light>": "lights are not used",
+    "<physics>": "settings of another simulator, not used",
+    "<include>": "other files are not read",
+    "<surface>": "contact settings of another simulator, not used",
+    "<self_collide>": "not used; the simulation says what touches",
+    "<mimic>": "not simulated; these joints move independently",
+    "<axis>": "of joints that move about no axis of their own (ball, fixed), not used",
+    "<axis2>": "of joints with one axis, not used",
+    "<script>": "materials of another viewer, not drawn",
+    "<gravity>": "not used for single links",
+    "<submesh>": "parts of meshes are not picked; the whole is drawn",
+}
+
+#: So many models may stand in one another.
+_DEEPEST = 50
+
+
+@dataclass
+class _Content:
+    """What stands in the models of a file: elements by key, with the scope that names in them are understood in."""
+
+    version: tuple[int, ...]
+    links: dict[str, tuple[Element, str]] = field(default_factory=dict)
+    joints: dict[str, tuple[Element, str]] = field(default_factory=dict)
+    frames: dict[str, Element] = field(default_factory=dict)
+    static: list[str] = field(default_factory=list)
+
+
+def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+    """The mechanism of an SDF file: of its model, or of all models of its world.
+
+    The tree is grown breadth first from the link that nothing carries; the first joint that names a link carries it, and every
+    other joint becomes a `Loop`. Bodies have the frames of the links. What is inside nested models is called `model::name`.
+
+    Args:
+        path_or_text: a path, or the XML itself (a string that starts with `<`).
+        floating_base: whether the links that no joint carries are free to move; they are fixed otherwise. Their places in
+            the file are those at zero coordinates either way.
+        fix_inertia: whether inertias that no body has are replaced by the nearest that one can have.
+
+    Raises:
+        ModelError: with file and line, if the file breaks a rule of XML, of SDF or of mechanics.
+
+    Warns:
+        KumitateWarning: once for each kind of thing that is not simulated, not known, not physical though usable, or not found.
+
+    >>> read_sdf('<sdf version="1.7"><model name="stick"><link name="stick"><inertial/></link></model></sdf>').joints[0].name
+    'fixed_base'
+    """
+    sdf, path = read_xml(path_or_text, "sdf")
+    notes, frames, content = Notes(sdf.source), Frames(), _Content(_version(sdf))
+    world = sdf.child("world")
+    name, first = _collect(sdf, world, frames, content)
+    reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
+    bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
+    specs = []
+    for key, (element, scope) in content.joints.items():
+        if element.get("type") == COUPLED:
+            note_coupling(element, notes)
+        else:
+            specs.append(read_joint(element, key, scope, frames, content.version, notes))
+    tree = spanning_tree(list(content.links), specs, first)
+    joints = _bases(sdf, tree, frames, content, floating_base)
+    for spec in tree.joints:
+        between, own = spec.joined(frames, _free_name(spec.key, content.links))
+        bodies.extend(between)
+        joints.extend(own)
+    gravity = None if world is None else world.child("gravity")
+    _note_tree(tree, notes)
+    _note_unread(sdf, reader, notes)
+    try:
+        mechanism = Mechanism(
+            name, tuple(bodies), tuple(joints), tuple(spec.loop(frames) for spec in tree.loops), _named_frames(frames, content),
+            (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
+            source=None if path is None else str(path),
+        )  # fmt: skip
+    except ModelError as error:
+        raise error if str(error).startswith(f"{sdf.source}:") else sdf.error(str(error)) from None
+    notes.warn()
+    return mechanism
+
+
+def _version(sdf: Element) -> tuple[int, ...]:
+    text = sdf.need("version")
+    try:
+        return tuple(int(part) for part in text.split("."))
+    except ValueError:
+        raise sdf.error(
+            f'<sdf> has the version {text!r}, which is no version of SDF; write version="1.9" or the like'
+        ) from None
+
+
+# --- gathering the elements -------------------------------------------------------------------------------------------------
+def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Content) -> tuple[str, str | None]:
+    """Gathers all models of the file; the mechanism's name, and the key of the link that is to be its root if it can."""
+    owner = sdf if world is None else world
+    models = owner.all("model")
+    called = None if world is None else world.get("name")
+    if not models:
+        raise owner.error(f"<{owner.tag}> has no <model>; if models are included from other files, put them in their places")
+    alone = len(models) == 1 and not (world is not None and (world.all("joint") or world.all("frame")))
+    if alone:
+        return models[0].need("name"), _collect_model(models[0], "", MODEL, WORLD, frames, content)
+    if world is None:
+        lines = ", ".join(f"{model.get('name')!r} (line {model.line})" for model in models)
+        raise models[1].error(f"the file has {len(models)} models outside a world: {lines}; keep one, or put them in a <world>")
+    first = [
+        _collect_model(model, f"{model.need('name')}{SEPARATOR}", model.need("name"), WORLD, frames, content)
+        for model in models
+    ]
+    _collect_parts(world, "", WORLD, frames, content)
+    return called or WORLD, first[0]
+
+
+def _collect_model(model: Element, scope: str, key: str, base: str, frames: Frames, content: _Content) -> str | None:
+    """Gathers one model and those inside it; the key of its canonical link."""
+    if scope.count(SEPARATOR) > _DEEPEST:
+        raise model.error(f"models are nested more than {_DEEPEST} deep; take some out of their models")
+    for part in model.all("include"):
+        raise part.error("<include>: other files are not read; put the model that it names in its place")
+    links = [frames.key(scope, link.need("name")) for link in model.all("link")]
+    inner = [frames.key(scope, part.need("name")) for part in model.all("model")]
+    named = model.get("canonical_link")
+    placement = model.get("placement_frame")
+    # the first link, or else that of the first model inside
+    canonical = frames.key(scope, named) if named else next(iter([*links, *inner]), None)
+    if canonical is None:
+        raise model.error(f"model {model.get('name')!r} has no <link>; add one")
+    frames.add(key, scope, model, base=base, carrier=canonical, placement=frames.key(scope, placement) if placement else None)
+    if read_flag(model, "static"):
+        content.static.append(scope)
+    for part, inner_key in zip(model.all("model"), inner, strict=True):
+        _collect_model(part, f"{inner_key}{SEPARATOR}", inner_key, key, frames, content)
+    for part, link in zip(model.all("link"), links, strict=True):
+        frames.add(link, scope, part, base=key)
+        content.links[link] = part, scope
+    _collect_parts(model, scope, key, frames, content)
+    return frames.carrier(canonical, model)
+
+
+def _collect_parts(owner: Element, scope: str, key: str, frames: Frames, content: _Content) -> None:
+    """Gathers the joints and frames of a model, or of the world."""
+    for joint in owner.all("joint"):
+        name = frames.key(scope, joint.need("name"))
+        if content.version < (1, 7) and name in content.links:  # joints had no frames then, and might be called like links
+            name += "_joint"
+        child = frames.key(scope, joint.need_child("child").text.strip())
+        frames.add(name, scope, joint, base=child, carrier=child)
+        content.joints[name] = joint, scope
+    for frame in owner.all("frame"):
+        name = frames.key(scope, frame.need("name"))
+        attached = frame.get("attached_to")
+        fixed_to = frames.key(scope, attached) if attached else key
+        frames.add(name, scope, frame, base=fixed_to, carrier=fixed_to)
+        content.frames[name] = frame
+
+
+# --- putting together -------------------------------------------------------------------------------------------------------
+def _bases(sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, floating_base: bool) -> list[Joint]:
+    """The joints that join the roots to the world, where the file has them."""
+    static = [any(content.links[root][1].startswith(scope) for scope in content.static) for root in tree.roots]
+    if floating_base and all(static):
+        raise sdf.error(
+            "floating_base was asked for, but the file itself holds the model to the world (by a joint or <static>); "
+            "take that out of the file, or read it without floating_base"
+        )
+    joints = []
+    for root, held in zip(tree.roots, static, strict=True):
+        kind = "floating" if floating_base and not held else "fixed"
+        name = f"{kind}_base" if len(tree.roots) == 1 else f"{kind}_base_{root}"
+        where = frames.relative(root, WORLD, content.links[root][0])
+        joints.append(Joint(_free_name(name, content.joints), KINDS[kind], WORLD, root, where))
+    return joints
+
+
+def _named_frames(frames: Frames, content: _Content) -> tuple[Frame, ...]:
+    out = []
+    for key, element in content.frames.items():
+        body = frames.carrier(key, element)
+        out.append(Frame(key, body, frames.relative(key, body, element)))
+    return tuple(out)
+
+
+# --- saying what was not used -----------------------------------------------------------------------------------------------
+def _note_tree(tree: SpanningTree, notes: Notes) -> None:
+    for key in tree.turned:
+        notes.add("joints that the tree runs through from child to parent, with their axes turned about", key)
+    for spec in tree.loops:
+        if any(
+            axis.damping or axis.friction or axis.limits.lower is not None or axis.limits.upper is not None
+            for axis in spec.axes
+        ):
+            notes.add("limits, damping and friction of joints that close loops, not used", spec.key)
+    if len(tree.roots) > 1:
+        for root in tree.roots:
+            notes.add("links that no joint carries, each joined to the world by itself", root)
+
+
+def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
+    for what, name in sdf.unread():
+        notes.add(f"{what}: {_UNREAD.get(what, 'not known here, not used')}", name)
+    if reader.missing:
+        tried = list(reader.meshes.tried)
+        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder: there is none to search"
+        remark = (
+            f"meshes not found (sought in {places}; set GZ_SIM_RESOURCE_PATH to the folder that holds the model), not drawn"
+        )
+        for uri in reader.missing:
+            notes.add(remark, uri)
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """The name, with as many underscores behind it as it takes to be new."""
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,216 @@
+"""The joints of an SDF file: what they join, where they stand, and how they move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Transform, Vector3
+from ..joints import KINDS
+from ..parts import Body, Joint, Limits, Loop
+from ..tree import alignment
+from .notes import Notes
+from .sdf_frames import MODEL, Frames
+from .sdf_values import read_bound, read_flag, read_number, read_numbers, read_text
+from .xml import Element
+
+__all__ = ["COUPLED", "SdfAxis", "SdfJoint", "note_coupling", "read_joint"]
+
+#: Kinds and numbers of axes by SDF's names.
+_KINDS = {
+    "fixed": ("fixed", 0), "revolute": ("revolute", 1), "continuous": ("revolute", 1), "prismatic": ("prismatic", 1),
+    "ball": ("spherical", 0), "universal": ("universal", 2), "revolute2": ("universal", 2),
+}  # fmt: skip
+
+#: The type of those joints that join nothing, but tie two turns together.
+COUPLED = "gearbox"
+
+#: Nearer than this a joint's origin is on its axis, or is the link's [m]; far below what any file prints.
+_TOUCHING = 1e-12
+
+
+@dataclass(frozen=True)
+class SdfAxis:
+    """One direction of motion, in the joint's frame."""
+
+    direction: tuple[float, float, float]
+    limits: Limits = field(default_factory=Limits)
+    damping: float = 0.0
+    friction: float = 0.0
+
+    def along(self, direction: Vector3) -> SdfAxis:
+        """The same axis in another direction."""
+        return replace(self, direction=(direction.x, direction.y, direction.z))
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A joint as the file has it; `parent` and `child` are keys of links, `key` is of the joint and of its frame."""
+
+    key: str
+    element: Element
+    kind: str
+    parent: str
+    child: str
+    axes: tuple[SdfAxis, ...]
+
+    def backward(self) -> SdfJoint:
+        """The joint with parent and child swapped; its coordinates keep their signs (those of ball joints turn about)."""
+        axes = tuple(axis.along(-Vector3(*axis.direction)) for axis in reversed(self.axes))
+        return replace(self, parent=self.child, child=self.parent, axes=axes)
+
+    def joined(self, frames: Frames, name: str) -> tuple[list[Body], list[Joint]]:
+        """The joints of the tree, and bodies without mass that stand between them, of which the first is called `name`.
+
+        A child's frame must stand where its joint does. Where the file has them apart, a body without mass is the joint's
+        child, and carries the link: so every link keeps its frame, and the joint's own frame has a name too.
+        """
+        X_PC, X_CJ = frames.relative(self.child, self.parent, self.element), frames.relative(self.key, self.child, self.element)
+        bodies: list[Body] = []
+        joints: list[Joint] = []
+        child, axes, where = self.child, self._turned(X_CJ), X_PC
+        if self._apart(X_CJ):
+            bodies.append(Body(name))
+            child, axes, where = name, self.axes, frames.relative(self.key, self.parent, self.element)
+        if len(axes) == 2 and not _square(axes):
+            middle = f"{name}_between"
+            bodies.append(Body(middle))
+            joints.append(self._joint(self.key, "revolute", self.parent, middle, where, axes[:1]))
+            joints.append(self._joint(f"{self.key}_2", "revolute", middle, child, Transform(), axes[1:]))
+        else:
+            joints.append(self._joint(self.key, self.kind, self.parent, child, where, axes))
+        if child != self.child:
+            joints.append(Joint(f"{name}_to_{self.child}", KINDS["fixed"], child, self.child, X_CJ.inverse().dense()))
+        return bodies, joints
+
+    def loop(self, frames: Frames) -> Loop:
+        """The loop that this joint closes: the frame of the joint, on its parent and on its child."""
+        X_AJ, X_BJ = (frames.relative(self.key, body, self.element) for body in (self.parent, self.child))
+        axis = self.axes[0].direction if self.axes else (0.0, 0.0, 1.0)
+        if len(self.axes) == 2:
+            if not _square(self.axes):
+                raise self.element.error(
+                    f"joint {self.key!r} closes a loop, and its two axes are not at right angles; make them so"
+                )
+            turn = Transform(alignment(_unit(axis), _unit(self.axes[1].direction)))  # axes of the kind itself: z, then y
+            X_AJ, X_BJ, axis = (X_AJ @ turn).dense(), (X_BJ @ turn).dense(), (0.0, 0.0, 1.0)
+        return Loop(self.key, KINDS[self.kind], self.parent, self.child, X_AJ, X_BJ, axis)
+
+    def _joint(self, name: str, kind: str, parent: str, child: str, where: Transform, axes: tuple[SdfAxis, ...]) -> Joint:
+        first = axes[0].direction if axes else (0.0, 0.0, 1.0)
+        second = axes[1].direction if len(axes) == 2 else None
+        values = {
+            "limits": tuple(axis.limits for axis in axes),
+            "damping": tuple(axis.damping for axis in axes) or 0.0,
+            "friction": tuple(axis.friction for axis in axes) or 0.0,
+        }
+        try:
+            return Joint(name, KINDS[kind], parent, child, where, first, second, **values)  # type: ignore[arg-type]
+        except ModelError as error:
+            raise self.element.error(str(error)) from None
+
+    def _turned(self, X: Transform) -> tuple[SdfAxis, ...]:
+        """The axes in the frame that the joint's frame has the pose X in."""
+        return tuple(axis.along(X.rotation.rotate(Vector3(*axis.direction))) for axis in self.axes)
+
+    def _apart(self, X_CJ: Transform) -> bool:
+        """Whether it matters that the child's origin is not the joint's."""
+        if self.kind in ("fixed", "prismatic"):
+            return False
+        offset = np.array(list(X_CJ.translation))
+        if self.kind == "revolute":
+            axis = np.array(_unit(self._turned(X_CJ)[0].direction))
+            offset -= axis * (axis @ offset)
+        return bool(np.linalg.norm(offset) > _TOUCHING)
+
+
+def read_joint(element: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...], notes: Notes) -> SdfJoint:
+    """A joint of a model; `key` and `scope` as of `Frames`."""
+    kind = element.need("type")
+    if kind not in _KINDS:
+        known = ", ".join([*_KINDS, COUPLED])
+        remedy = "screw joints are not simulated; use another type" if kind == "screw" else f"the types are {known}"
+        raise element.error(f"joint {key!r} has the type {kind!r}, which cannot be read; {remedy}")
+    ours, count = _KINDS[kind]
+    ends = []
+    for role in ("parent", "child"):
+        part = element.need_child(role)
+        if not part.text.strip():
+            raise part.error(f"joint {key!r} has an empty <{role}>; name a link, or 'world'")
+        ends.append(frames.carrier(frames.key(scope, part.text.strip()), part))
+    if ends[0] == ends[1]:
+        raise element.error(f"joint {key!r} joins {ends[0]!r} to itself; name two links")
+    parts = [element.child(tag) for tag in ("axis", "axis2")[:count]]
+    axes = tuple(_axis(part, index, element, key, scope, frames, version, notes) for index, part in enumerate(parts))
+    if kind == "continuous":
+        axes = tuple(replace(axis, limits=replace(axis.limits, lower=None, upper=None)) for axis in axes)
+    return SdfJoint(key, element, ours, ends[0], ends[1], axes)
+
+
+def _axis(
+    part: Element | None,
+    index: int,
+    joint: Element,
+    key: str,
+    scope: str,
+    frames: Frames,
+    version: tuple[int, ...],
+    notes: Notes,
+) -> SdfAxis:
+    if part is None:
+        if index == 1:
+            raise joint.error(f"joint {key!r} has no <axis2>; add it")
+        return SdfAxis((0.0, 0.0, 1.0))
+    direction = _direction(part, key, scope, frames, version)
+    limit, dynamics = part.child("limit"), part.child("dynamics")
+    lower, upper, effort, velocity = (read_bound(limit, tag) for tag in ("lower", "upper", "effort", "velocity"))
+    # negative ones are SDF's word for "not limited"
+    effort, velocity = (value if value is not None and value >= 0.0 else None for value in (effort, velocity))
+    limits = Limits(lower, upper, velocity, effort)
+    if dynamics is None:
+        return SdfAxis(direction, limits)
+    stiffness = read_number(dynamics, "spring_stiffness", 0.0)
+    read_number(dynamics, "spring_reference", 0.0)
+    if stiffness:
+        notes.add("<spring_stiffness>: springs of joints are not simulated", key)
+    return SdfAxis(direction, limits, read_number(dynamics, "damping", 0.0), read_number(dynamics, "friction", 0.0))
+
+
+def _direction(part: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]) -> tuple[float, float, float]:
+    """The direction of an axis, in the joint's frame."""
+    xyz = part.child("xyz")
+    x, y, z = (0.0, 0.0, 1.0) if xyz is None else read_numbers(xyz, 3)
+    if x == y == z == 0.0:
+        raise (xyz or part).error(f"joint {key!r}: the axis (0, 0, 0) has no direction; give a vector that is not zero")
+    named = None if xyz is None else xyz.get("expressed_in") or None
+    # up to SDF 1.4 axes were given in the model; then on demand; since 1.7 in any frame that is named
+    if named is None and read_flag(part, "use_parent_model_frame", default=version <= (1, 4)):
+        named = MODEL
+    if not named:
+        return x, y, z
+    X = frames.relative(frames.key(scope, named), key, part)
+    return tuple(X.rotation.rotate(Vector3(x, y, z)))  # type: ignore[return-value]
+
+
+def _square(axes: tuple[SdfAxis, ...]) -> bool:
+    """Whether two axes are at right angles."""
+    return abs(float(np.dot(_unit(axes[0].direction), _unit(axes[1].direction)))) < 1e-9
+
+
+def _unit(direction: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(np.array(direction) / np.linalg.norm(direction))
+
+
+def note_coupling(element: Element, notes: Notes) -> None:
+    """Says that a gearbox joint is not simulated, with its ratio and the body that both turns are relative to."""
+    for tag in ("parent", "child", "axis", "axis2"):  # all known, and of no use without the ratio
+        for part in element.all(tag):
+            part.all("xyz")
+            part.all("use_parent_model_frame")
+    reference = read_text(element, "gearbox_reference_body") or "nothing"
+    notes.add(
+        "gearbox joints (<gearbox_ratio>, <axis2>) are not simulated: the turns that they tie together are independent",
+        f"{element.need('name')} (ratio {read_number(element, 'gearbox_ratio', 1.0):g}, relative to {reference})",
+    )

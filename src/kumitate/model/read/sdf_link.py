@@ -1,0 +1,133 @@
+"""The links of an SDF file: inertia, shapes and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Transform
+from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from ..parts import Body
+from .inertia import usable_inertia
+from .meshes import MeshFinder
+from .notes import Notes
+from .sdf_frames import Frames
+from .sdf_values import read_number, read_numbers, read_pose, read_text, relative_to
+from .xml import Element
+
+__all__ = ["SdfLinkReader"]
+
+Color = tuple[float, float, float, float]
+
+
+class SdfLinkReader:
+    """Reads the links of one file."""
+
+    def __init__(self, frames: Frames, meshes: MeshFinder, notes: Notes, *, fix_inertia: bool = False):
+        self.frames = frames
+        self.meshes = meshes
+        self.notes = notes
+        self.fix_inertia = fix_inertia
+        self.missing: list[str] = []
+
+    def body(self, link: Element, key: str, scope: str) -> Body:
+        """The body of the link with this key in the models of `scope`; its frame is the link's."""
+        mass, place, rows = self._inertial(link, key, scope)
+        shapes = [tuple(self._shapes(link, role, key, scope)) for role in ("visual", "collision")]
+        try:
+            return Body(key, mass, tuple(place.translation), rows.tolist(), *shapes)
+        except ModelError as error:
+            raise (link.child("inertial") or link).error(str(error)) from None
+
+    def _pose(self, owner: Element, key: str, scope: str) -> Transform:
+        """The pose of a part of a link, in the link."""
+        part = owner.child("pose")
+        named = relative_to(part)
+        if part is None or named is None:
+            return read_pose(part).dense()
+        return (self.frames.relative(self.frames.key(scope, named), key, part) @ read_pose(part)).dense()
+
+    # --- inertia --------------------------------------------------------------------------------------------------------
+    def _inertial(self, link: Element, key: str, scope: str) -> tuple[float, Transform, np.ndarray]:
+        """Mass, the pose of the inertial frame in the link, and inertia about its origin in the link's axes."""
+        inertial = link.child("inertial")
+        if inertial is None:
+            self.notes.add("links without <inertial>, which by SDF's rule have 1 kg and 1 kg·m² about every axis", key)
+            return 1.0, Transform(), np.eye(3)
+        if (inertial.get("auto") or "false").lower() in ("true", "1"):
+            raise inertial.error(
+                f"link {key!r}: inertias are not computed from shapes (auto={inertial.get('auto')!r}); write the numbers"
+            )
+        mass, place = read_number(inertial, "mass", 1.0), self._pose(inertial, key, scope)
+        tensor = inertial.child("inertia")
+        if tensor is None:
+            return mass, place, np.eye(3)
+        xx, yy, zz = (read_number(tensor, tag, 1.0) for tag in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (read_number(tensor, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
+        rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        try:
+            rows = usable_inertia(rows, mass, key, self.notes, fix=self.fix_inertia)
+        except ModelError as error:
+            raise tensor.error(str(error)) from None
+        rotation = np.array([list(row) for row in place.rotation.matrix()])
+        if not np.array_equal(rotation, np.eye(3)):
+            rows = rotation @ rows @ rotation.T
+            rows = (rows + rows.T) / 2.0
+        return mass, place, rows
+
+    # --- shapes ---------------------------------------------------------------------------------------------------------
+    def _shapes(self, link: Element, role: str, key: str, scope: str) -> Iterator[Geometry]:
+        for item in link.all(role):
+            name = item.get("name") or ""
+            geometry = item.child("geometry")
+            place, color = self._pose(item, key, scope), self._color(item)
+            shape = None if geometry is None else self._shape(geometry)
+            if shape is None:
+                kinds = ", ".join(f"<{part.tag}>" for part in geometry.children) if geometry is not None else ""
+                self.notes.add(f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out", name or key)
+            else:
+                yield Geometry(shape, place, color, name)
+
+    def _shape(self, geometry: Element) -> Shape | None:
+        if (part := geometry.child("mesh")) is not None:
+            return self._mesh(part)
+        if (part := geometry.child("box")) is not None:
+            x, y, z = self._lengths(part, "size", 3)
+            return Box((x, y, z))
+        if (part := geometry.child("sphere")) is not None:
+            return Sphere(*self._lengths(part, "radius"))
+        if (part := geometry.child("cylinder")) is not None:
+            return Cylinder(*self._lengths(part, "radius"), *self._lengths(part, "length"))
+        if (part := geometry.child("capsule")) is not None:
+            return Capsule(*self._lengths(part, "radius"), *self._lengths(part, "length"))
+        return None
+
+    def _lengths(self, part: Element, tag: str, count: int = 1) -> tuple[float, ...]:
+        values = read_numbers(part.need_child(tag), count)
+        if min(values) < 0.0:
+            raise part.need_child(tag).error(
+                f"<{tag}> of the {part.tag} is negative ({values}); lengths are zero or more, in metres"
+            )
+        return values
+
+    def _mesh(self, part: Element) -> Mesh | None:
+        uri = read_text(part, "uri")
+        if uri is None:
+            return None
+        scale = part.child("scale")
+        x, y, z = (1.0, 1.0, 1.0) if scale is None else read_numbers(scale, 3)
+        resolved = self.meshes.find(uri)
+        if resolved is None:
+            self.missing.append(uri)
+        return Mesh(uri, (x, y, z), resolved)
+
+    def _color(self, item: Element) -> Color | None:
+        """What it looks like in plain light: the diffuse colour, or else the ambient."""
+        material = item.child("material")
+        part = None if material is None else material.child("diffuse") or material.child("ambient")
+        if part is None:
+            return None
+        red, green, blue, *opacity = (min(max(value, 0.0), 1.0) for value in read_numbers(part, 3, 4))
+        return red, green, blue, *(opacity or (1.0,))  # type: ignore[return-value]

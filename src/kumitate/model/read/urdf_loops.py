@@ -1,0 +1,85 @@
+"""Loops in URDF, which the format itself has no word for: two extensions of Drake's.
+
+`<loop_joint>` is a joint between two places on links of the tree, whose frames it lets move as its type allows:
+
+    <loop_joint name="elbow" type="revolute">
+      <link1 link="lower_arm" xyz="0 0 -3" rpy="0 0 0"/>
+      <link2 link="upper_arm" xyz="0 0 1"/>
+      <axis xyz="0 1 0"/>
+    </loop_joint>
+
+`xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out); the axis has the same components in both frames. A
+`<drake:ball_constraint>` holds a point of one link to a point of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from difflib import get_close_matches
+
+from ...errors import ModelError
+from ...spatial import pose
+from ..joints import KINDS
+from ..parts import Loop
+from .xml import Element
+
+__all__ = ["read_loops"]
+
+#: Kinds by the names of types.
+_KINDS = {
+    "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",
+    "ball": "spherical", "spherical": "spherical",
+}  # fmt: skip
+
+_ZERO = (0.0, 0.0, 0.0)
+_BALL = "drake:ball_constraint"
+
+
+def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]) -> tuple[Loop, ...]:
+    """The loops of a URDF file; `bodies`: what the links are called in the mechanism, `joints`: names that are taken."""
+    loops: dict[str, Loop] = {}
+    for element in robot.all("loop_joint"):
+        name = element.need("name")
+        if name in loops or name in joints:
+            raise element.error(f"the name {name!r} of this <loop_joint> is another joint's already; names must be unique")
+        loops[name] = _loop_joint(element, name, bodies)
+    for number, element in enumerate(robot.all(_BALL), 1):
+        name = element.get("name") or f"ball_constraint_{number}"
+        while name in loops or name in joints:
+            name += "_"
+        loops[name] = _ball(element, name, bodies)
+    return tuple(loops.values())
+
+
+def _loop_joint(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
+    kind = element.need("type")
+    if kind not in _KINDS:
+        raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {', '.join(_KINDS)}")
+    ends = [element.need_child(tag) for tag in ("link1", "link2")]
+    first, second = (_body(end, "link", name, bodies) for end in ends)
+    pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
+    axis = element.child("axis")
+    direction = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+    if kind in ("fixed", "ball", "spherical"):
+        direction = (0.0, 0.0, 1.0)  # they have none
+    try:
+        return Loop(name, KINDS[_KINDS[kind]], first, second, pose_a, pose_b, direction)
+    except ModelError as error:
+        raise element.error(str(error)) from None
+
+
+def _ball(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
+    ends = [element.need_child(f"{_BALL}_body_{end}") for end in "AB"]
+    points = [element.need_child(f"{_BALL}_{point}").numbers("value", 3) for point in ("p_AP", "p_BQ")]
+    first, second = (_body(end, "name", name, bodies) for end in ends)
+    return Loop(name, KINDS["spherical"], first, second, pose(points[0]), pose(points[1]))
+
+
+def _body(part: Element, attribute: str, loop: str, bodies: Mapping[str, str]) -> str:
+    link = part.need(attribute)
+    if link not in bodies:
+        near = get_close_matches(link, bodies, 1)
+        some = ", ".join(list(bodies)[:8]) + ", …" * (len(bodies) > 8)
+        remedy = f"did you mean {near[0]!r}?" if near else f"the links are {some}"
+        raise part.error(f"loop {loop!r} names the link {link!r}, which the file does not have; {remedy}")
+    return bodies[link]

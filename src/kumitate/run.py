@@ -1,0 +1,109 @@
+"""`Run`: a simulated motion with its pictures; how it is made, and read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import DivergenceError
+from .model import Mechanism
+from .robot import Robot
+from .simulate import archive, run
+from .simulate.result import Result
+
+__all__ = ["Run", "open_run", "simulate"]
+
+
+class Run(Result):
+    """A simulated motion with its pictures."""
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The mechanism that moved, with its functions."""
+        return Robot(self.mechanism)
+
+    def poses(self, samples: Any = slice(None)) -> np.ndarray:
+        """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
+        return self.robot.compile("poses")(self.q[samples])
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
+        return archive.save(self, path)
+
+    def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
+        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.figures.plot`."""
+        from .view import figures
+
+        return figures.plot(self, path, panels, degrees=degrees)
+
+    def snapshots(self, path: str | Path, *, count: int = 8) -> Path:
+        """Draws the mechanism at `count` times, as one picture."""
+        from .view import snapshots
+
+        # more poses than pictures: the common window and the plane of the motion are found from all of them
+        samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
+        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
+
+    def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
+        """Draws an animated GIF in real time; needs no display."""
+        from .view import animate
+
+        samples = self._frames(fps)
+        return animate.animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
+
+    def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
+        """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
+        from .view import page, scene
+        from .view.channels import channels_of
+
+        samples = self._frames(fps)
+        built = scene.build_scene(
+            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=title or self.mechanism.name,
+            notes=self.audit.lines(),
+        )  # fmt: skip
+        return page.write_page(path, built)
+
+    def _frames(self, fps: float) -> np.ndarray:
+        """Which samples to show, at a constant rate."""
+        if len(self) < 2:
+            return np.arange(len(self))
+        wanted = np.linspace(self.time[0], self.time[-1], max(2, round((self.time[-1] - self.time[0]) * fps) + 1))
+        return np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1)
+
+
+def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
+    """Simulates a robot from the state (q, v), or from its `start`; options as of `kumitate.simulate.run.simulate`.
+
+    >>> from kumitate import load
+    >>> run = simulate(load("pendulum"), duration=0.1)
+    >>> run.audit.energy_drift < 1e-9
+    True
+    """
+    if isinstance(robot, Mechanism):
+        robot = Robot(robot)
+    start_q, start_v = robot.start
+    try:
+        result = run.simulate(robot.mechanism, start_q if q is None else q, start_v if v is None else v, **options)
+    except DivergenceError as error:
+        if isinstance(error.result, Result):
+            error.result = _as_run(error.result)
+        raise
+    return _as_run(result)
+
+
+def open_run(path: str | Path) -> Run:
+    """A run from its file, without simulating it again.
+
+    Raises:
+        InputError: if the file is missing, broken, or of a later version.
+    """
+    return _as_run(archive.load(path))
+
+
+def _as_run(result: Result) -> Run:
+    return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})

@@ -1,0 +1,86 @@
+"""Loops in URDF files: <loop_joint> and drake:ball_constraint."""
+
+import numpy as np
+import pytest
+
+from kumitate.errors import ModelError
+from kumitate.model.read import from_json, read_urdf, to_json
+from kumitate.spatial import pose
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def chain(inside: str) -> str:
+    links = "".join(f'<link name="{name}">{INERTIAL}</link>' for name in ("base", "left", "right"))
+    joints = "".join(
+        f'<joint name="{name}_hip" type="continuous"><parent link="base"/><child link="{name}"/></joint>'
+        for name in ("left", "right")
+    )
+    return f'<robot name="pair">\n{links}{joints}\n{inside}</robot>'
+
+
+def loop_joint(name="tie", kind="revolute", first="left", second="right", axis='<axis xyz="0 2 0"/>') -> str:
+    ends = f'<link1 link="{first}" xyz="1 2 3" rpy="0.1 0.2 0.3"/><link2 link="{second}" xyz="4 5 6"/>'
+    return f'<loop_joint name="{name}" type="{kind}">{ends}{axis}</loop_joint>'
+
+
+def ball(a="left", b="right") -> str:
+    parts = f'body_A name="{a}"', f'body_B name="{b}"', 'p_AP value="1 2 3"', 'p_BQ value="4 5 6"'
+    return f"<drake:ball_constraint>{''.join(f'<drake:ball_constraint_{part}/>' for part in parts)}</drake:ball_constraint>"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("kind", "ours"),
+    [
+        ("revolute", "revolute"), ("continuous", "revolute"), ("prismatic", "prismatic"), ("fixed", "fixed"),
+        ("planar", "planar"), ("ball", "spherical"), ("spherical", "spherical"),
+    ],
+)  # fmt: skip
+def test_a_loop_joint_is_a_loop(kind, ours):
+    mechanism = read_urdf(chain(loop_joint(kind=kind)))
+    (loop,) = mechanism.loops
+    assert (loop.name, loop.kind.name, loop.body_a, loop.body_b) == ("tie", ours, "left", "right")
+    assert loop.pose_a.almost_equal(pose((1, 2, 3), (0.1, 0.2, 0.3)))
+    assert loop.pose_b.almost_equal(pose((4, 5, 6)))
+    if ours in ("revolute", "prismatic", "planar"):
+        np.testing.assert_allclose(loop.axis, (0, 1, 0))
+    assert mechanism.nv == 2
+    text = to_json(mechanism)
+    assert to_json(from_json(text)) == text
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_ball_constraint_holds_two_points_together():
+    loops = read_urdf(chain(ball() + ball("base"))).loops
+    assert [(loop.name, loop.body_a, loop.body_b) for loop in loops] == [
+        ("ball_constraint_1", "left", "right"),
+        ("ball_constraint_2", "base", "right"),
+    ]
+    assert {loop.kind.name for loop in loops} == {"spherical"}
+    assert loops[0].pose_a.almost_equal(pose((1, 2, 3)))
+    assert loops[0].pose_b.almost_equal(pose((4, 5, 6)))
+
+
+@pytest.mark.parametrize(
+    ("inside", "parts"),
+    [
+        (loop_joint(kind="hinge"), ["<text>:3", "'hinge'", "revolute, continuous"]),
+        (loop_joint(second="rigth"), ["<text>:3", "'rigth'", "did you mean 'right'?"]),
+        (loop_joint(name="left_hip"), ["'left_hip'", "must be unique"]),
+        (loop_joint() + loop_joint(), ["'tie'", "must be unique"]),
+        (loop_joint(axis='<axis xyz="0 0 0"/>'), ["no direction"]),
+        (ball(b="nobody"), ["'nobody'", "the links are base, left, right"]),
+        ('<loop_joint name="tie" type="ball"><link1 link="left"/></loop_joint>', ["no <link2>"]),
+    ],
+)
+def test_what_is_refused(inside, parts):
+    with pytest.raises(ModelError) as caught:
+        read_urdf(chain(inside))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_what_a_loop_joint_does_not_use_is_told_of():
+    with pytest.warns(UserWarning, match="<limit>: not known here, not used"):
+        read_urdf(chain(loop_joint(axis='<axis xyz="0 1 0"/><limit lower="0" upper="1"/>')))

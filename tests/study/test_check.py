@@ -1,0 +1,118 @@
+"""Faults of mechanisms and files, as data."""
+
+from dataclasses import replace
+
+import pytest
+
+from kumitate.errors import InputError
+from kumitate.model import Body, Geometry, Joint, Limits, Loop, Mechanism, Mesh
+from kumitate.model.samples import SAMPLES
+from kumitate.spatial import pose
+from kumitate.study.check import check, check_file
+
+GOOD = (1.0, 1.0, 1.0)
+
+
+def one(inertia=GOOD, mass=1.0, **joint) -> Mechanism:
+    """One link on one joint."""
+    given = {"name": "hinge", "kind": "revolute", "parent": "world", "child": "link", **joint}
+    return Mechanism("one", (Body("link", mass, inertia=inertia),), (Joint(**given),))
+
+
+def found(mechanism: Mechanism) -> set[tuple[str, str, tuple[str, ...]]]:
+    return {(item.level, item.topic, tuple(name for name, _ in item.where)) for item in check(mechanism)}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_samples_have_no_faults(name):
+    assert all(finding.level == "note" for finding in check(SAMPLES[name].build()))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "expected"),
+    [
+        (one((1.0, 1.0, 3.0)), ("warning", "inertia", ("link",))),
+        (one(mass=0.0), ("warning", "inertia", ("link",))),
+        (one((0.0, 0.0, 0.0), mass=0.0), ("error", "inertia", ("hinge",))),
+        (one((1.0, 1.0, 0.0)), ("error", "inertia", ("hinge",))),  # a rod along its axis
+        (one(limits=(Limits(0.5, 0.5),)), ("warning", "limits", ("hinge",))),
+        (one(limits=(Limits(0.5, 1.0),)), ("note", "limits", ("hinge",))),
+        (one(limits=(Limits(velocity=0.0),)), ("warning", "limits", ("hinge",))),
+        (one(limits=(Limits(effort=0.0),)), ("warning", "limits", ("hinge",))),
+        (one(kind="prismatic"), ("note", "limits", ("hinge",))),
+        (one(name="a, b"), ("warning", "names", ("'a, b'",))),
+    ],
+)
+def test_faults_of_one_link(mechanism, expected):
+    assert found(mechanism) == {expected}
+
+
+def test_a_point_off_the_axis_is_a_note_and_armature_replaces_inertia():
+    point = replace(one(), bodies=(Body("link", 1.0, (1.0, 0.0, 0.0)),))
+    assert found(point) == {("note", "inertia", ("link",))}
+    assert not found(one((0.0, 0.0, 0.0), mass=0.0, armature=0.1))
+
+
+def test_a_motion_without_inertia_is_named():
+    """Two hinges on one axis, the first link massless: only their sum is resisted."""
+    bodies = (Body("a"), Body("b", 1.0, inertia=GOOD))
+    joints = (Joint("first", "revolute", "world", "a"), Joint("second", "revolute", "a", "b"))
+    (fault,) = check(Mechanism("two", bodies, joints))
+    assert (fault.level, [name for name, _ in fault.where]) == ("error", ["first", "second"])
+    assert "no inertia" in fault.what
+
+
+def test_names_that_differ_by_capitals():
+    bodies = (Body("Arm", 1.0, inertia=GOOD), Body("arm", 1.0, inertia=GOOD))
+    joints = (Joint("a", "revolute", "world", "Arm"), Joint("b", "revolute", "Arm", "arm"))
+    assert found(Mechanism("two", bodies, joints)) == {("warning", "names", ("Arm and arm",))}
+
+
+def test_loops_that_are_open():
+    loops = (Loop("open", "revolute", "world", "link", pose((0, 0, 0.1))), Loop("closed", "spherical", "world", "link"))
+    (fault,) = check(replace(one(), loops=loops))
+    assert fault.where == (("open", "0.1 m"),)
+
+
+def test_meshes_that_are_gone(tmp_path):
+    mesh = Geometry(Mesh("package://robot/arm.stl", resolved=str(tmp_path / "arm.stl")))
+    mechanism = replace(one(), bodies=(Body("link", 1.0, inertia=GOOD, visuals=(mesh,)),))
+    assert found(mechanism) == {("warning", "meshes", ("package://robot/arm.stl",))}
+    (tmp_path / "arm.stl").touch()
+    assert not found(mechanism)
+
+
+def urdf(tmp_path, inertia: str, extra: str = ""):
+    file = tmp_path / "robot.urdf"
+    file.write_text(
+        f'<robot name="r"><link name="a"><inertial><mass value="1"/><inertia {inertia}/></inertial>{extra}</link></robot>'
+    )
+    return file
+
+
+def test_a_file_that_only_reads_when_fixed_is_read_on(tmp_path):
+    file = urdf(tmp_path, 'ixx="-1" iyy="1" izz="1"', '<visual><geometry><mesh filename="no.stl"/></geometry></visual>')
+    mechanism, findings = check_file(file)
+    assert mechanism is not None
+    assert [(item.level, item.topic) for item in findings] == [
+        ("error", "inertia"),
+        ("warning", "inertia"),
+        ("warning", "meshes"),
+    ]
+    assert "negative" in findings[0].what
+    _, findings = check_file(file, fix_inertia=True)
+    assert [item.level for item in findings] == ["warning", "warning"]
+
+
+def test_a_broken_triangle_is_told_once(tmp_path):
+    _, findings = check_file(urdf(tmp_path, 'ixx="1" iyy="1" izz="3"'))
+    assert [(item.level, item.topic, item.where[0][0]) for item in findings] == [("warning", "inertia", "a")]
+    assert "--fix-inertia" in findings[0].remedy
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    mechanism, findings = check_file(urdf(tmp_path, 'ixx="one"'))
+    assert mechanism is None
+    assert [item.level for item in findings] == ["error"]
+    with pytest.raises(InputError, match="suffix"):
+        check_file(tmp_path / "robot.txt")
