@@ -16,10 +16,11 @@ import numpy as np
 from . import kinematics
 from .compile import Kernel
 from .errors import InputError, ModelError
-from .model import Body, Frame, Joint, Link, Loop, Mechanism, lock
+from .model import Body, Frame, Joint, Loop, Mechanism, lock
 from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
 from .programs import make_program
+from .simulate.columns import joint_columns
 from .simulate.result import Energy
 from .simulate.run import check_manifold
 
@@ -108,17 +109,13 @@ class Robot:
         Raises:
             ModelError: if a name is no joint's.
         """
-        links = {link.name: link for link in self.mechanism.tree.links}
-        held = {name: self._own(links[name], self.start[0]) if name in links else () for name in joints}
-        mechanism = lock(self.mechanism, held)
-        others = [link for link in self.mechanism.tree.links if link.name not in held]
-        q = np.concatenate([self._own(link, self.start[0]) for link in others]) if others else np.zeros(0)
-        v = [self.start[1][link.v_start : link.v_start + link.kind.nv] for link in others]
-        return Robot(mechanism, start=(q, np.concatenate(v) if v else np.zeros(0)))
-
-    @staticmethod
-    def _own(link: Link, q: np.ndarray) -> np.ndarray:
-        return q[link.q_start : link.q_start + link.kind.nq]
+        q, v = self.start
+        own = {columns.joint.name: columns for columns in joint_columns(self.mechanism)}
+        mechanism = lock(self.mechanism, {name: q[own[name].q] if name in own else () for name in joints})
+        kept_q, kept_v = np.ones(self.nq, dtype=bool), np.ones(self.nv, dtype=bool)
+        for name in joints:
+            kept_q[own[name].q] = kept_v[own[name].v] = False
+        return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
     # --- dynamics -----------------------------------------------------------------------------------------------------
     def forward_dynamics(
@@ -276,14 +273,14 @@ _WITHOUT_LOOPS = ("forward_dynamics", "inverse_dynamics", "joint_wrenches")
 
 def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     """The neutral coordinates, brought within the limits of joints that exclude them, at rest."""
-    q = np.array(kinematics.neutral(mechanism.tree))
-    limits = {joint.name: joint.limits for joint in mechanism.joints}
-    for link in mechanism.tree.links:
-        if link.kind.nq == link.kind.nv:
-            for k, limit in enumerate(limits[link.name]):
-                low = -np.inf if limit.lower is None else limit.lower
-                high = np.inf if limit.upper is None else limit.upper
-                q[link.q_start + k] = np.clip(q[link.q_start + k], low, high)
+    q = np.zeros(mechanism.nq)
+    for columns in joint_columns(mechanism):
+        own, limits = np.array(columns.kind.neutral(), dtype=float), columns.joint.limits
+        if columns.kind.nq == columns.kind.nv:
+            low = [-np.inf if limit.lower is None else limit.lower for limit in limits]
+            high = [np.inf if limit.upper is None else limit.upper for limit in limits]
+            own = np.clip(own, low, high)
+        q[columns.q] = own
     return q, np.zeros(mechanism.nv)
 
 

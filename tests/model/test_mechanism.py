@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kumitate.errors import ModelError
-from kumitate.model import Body, Frame, Joint, Limits, Loop, Mechanism
+from kumitate.model import KINDS, Body, Frame, Joint, Limits, Loop, Mechanism
 
 
 def body(name: str, **options) -> Body:
@@ -160,3 +160,13 @@ def test_fixed_bodies_are_one_link():
     mechanism = Mechanism("m", (body("a"), body("tool", mass=2.0)), (joint("j", "world", "a"), tool))
     assert len(mechanism.tree.links) == 1
     assert np.isclose(mechanism.tree.links[0].inertia.mass, 3.0)
+
+
+def test_a_rod_that_turns_about_itself_is_refused_by_name():
+    """Its inertia about the joint's axis is exactly zero: the acceleration would be a division by zero."""
+    rod = Body("rod", 1.0, (0.0, 0.0, 0.5), (1.0 / 12.0, 1.0 / 12.0, 0.0))
+    mechanism = Mechanism("spindle", (rod,), (Joint("spin", KINDS["revolute"], "world", "rod"),))
+    with pytest.raises(ModelError, match=r"spindle: joint 'spin' moves only bodies .* without inertia about its axis"):
+        _ = mechanism.tree
+    driven = Joint("spin", KINDS["revolute"], "world", "rod", armature=0.1)
+    assert Mechanism("spindle", (rod,), (driven,)).tree.nv == 1

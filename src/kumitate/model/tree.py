@@ -122,8 +122,8 @@ class Tree:
     _children: dict[int, list[int]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
 
-def build_tree(mechanism: Mechanism) -> Tree:
-    """The tree of a mechanism."""
+def build_tree(mechanism: Mechanism, *, resisting: bool = True) -> Tree:
+    """The tree of a mechanism; `resisting` refuses one with a joint that moves nothing that resists."""
     places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
     links: list[Link] = []
     q_start = v_start = 0
@@ -155,7 +155,8 @@ def build_tree(mechanism: Mechanism) -> Tree:
         base = places[frame.body]
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
     tree = Tree(tuple(links), places, q_start, v_start)
-    _check_inertia(mechanism.source or mechanism.name, tree)
+    if resisting:
+        _check_inertia(mechanism.source or mechanism.name, tree)
     return tree
 
 
@@ -200,14 +201,17 @@ def _numeric(X: Transform) -> Transform:
 
 
 def _check_inertia(name: str, tree: Tree) -> None:
-    """Every joint must move something that resists: a link without mass at the end of a branch has no equation of motion."""
+    """Every joint must move something that resists: bodies without mass, or a rod on its own axis, have no equation of motion."""
     heavy: set[int] = set()
     for link in reversed(tree.links):
         own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
-        if own or any(child.index in heavy for child in tree.children(link.index)):
+        carries = any(child.index in heavy for child in tree.children(link.index))
+        if own or carries:
             heavy.add(link.index)
-        elif not all(armature > 0.0 for armature in link.armature):
-            raise ModelError(
-                f"{name}: joint {link.name!r} moves only bodies without mass and inertia, so that its acceleration is not "
-                "determined; give them a mass, give the joint an armature, or make it fixed"
-            )
+        alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
+        for resistance, armature in zip(alone, link.armature, strict=True):
+            if not carries and resistance == 0.0 and armature == 0.0:
+                raise ModelError(
+                    f"{name}: joint {link.name!r} moves only bodies without mass, or without inertia about its axis, so that "
+                    "its acceleration is not determined; give them some, give the joint an armature, or make it fixed"
+                )

@@ -15,6 +15,7 @@ from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
 from ..model.read import read_file
 from ..model.read.inertia import BROKEN_TRIANGLE
+from ..model.tree import build_tree
 
 __all__ = ["Finding", "check", "check_file"]
 
@@ -147,8 +148,9 @@ def _undetermined(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _singular(mechanism: Mechanism) -> Iterator[Finding]:
-    q = kinematics.random_coordinates(mechanism.tree, np.random.default_rng(0))  # single postures may be singular
-    M = np.array(crba(mechanism.tree, q), dtype=float)
+    tree = build_tree(mechanism, resisting=False)  # all faults are to be told, not the first
+    q = kinematics.random_coordinates(tree, np.random.default_rng(0))  # single postures may be singular
+    M = np.array(crba(tree, q), dtype=float)
     size = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
     if values[0] < _SINGULAR:
