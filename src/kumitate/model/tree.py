@@ -201,7 +201,7 @@ def _numeric(X: Transform) -> Transform:
 
 
 def _check_inertia(name: str, tree: Tree) -> None:
-    """Every joint must move something that resists: bodies without mass, or a rod on its own axis, have no equation of motion."""
+    """Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion."""
     heavy: set[int] = set()
     for link in reversed(tree.links):
         own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
