@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ...scalar import Loop, Program, Symbol, origin
 from .module import Module
-from .parts import Plan, plan_of
+from .parts import PART, plan_of
 from .rows import RowWriter, stack_runs
 
 __all__ = ["ENTRY", "Function"]
@@ -58,7 +58,10 @@ class Function(RowWriter):
     def called_text(self, name: str) -> str:
         """The whole text as a function that others call: it reads and writes blocks of lanes."""
         self.run_program()
-        self.store_all(self.program.results, "%out")
+        if plan_of(self.program) is None:
+            self.store_all(self.program.results, "%out")
+        else:
+            self.store_results("%out")
         return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
 
     def finished(self, last: str, *, scratch: bool = True) -> str:
@@ -93,37 +96,57 @@ class Function(RowWriter):
         if plan is None:
             self.run_line(self.program.line)
             return
-        given = ["%in"] if self.blocked else list(self.rows.values())
         known: dict[Symbol, int] = {}
         for part in plan.parts:
-            writer = Function(self.module, self.program, blocked=self.blocked)
-            writer.crossing, writer.stacks, writer.scratch_size = known, self.stacks, self.scratch_size
-            writer.block_slots = self.block_slots
-            writer.rows = {name: f"%row{k}" for k, name in enumerate(self.rows)}
-            name = writer.part_text(part, plan)
+            writer = self.part_writer(known)
+            for loop_node in self.stacks:
+                writer.values[loop_node] = "loop"  # ran in an earlier part
+            writer.run_line(part)
+            for node in part:
+                if node in plan.slots:
+                    writer.cross(node, plan.slots[node])
             self.scratch_size = writer.scratch_size
             known = known | {node: plan.slots[node] for node in part if node in plan.slots}
-            self.effect(f"call void {name}({', '.join(f'ptr {p}' for p in (*given, '%scratch'))})")
+            self.call_part(writer, "%scratch")
         self.crossing = known
 
-    def part_text(self, part: Sequence[Symbol], plan: Plan) -> str:
-        """Writes the function of one part of a long line; returns its name."""
-        for loop_node in self.stacks:
-            self.values[loop_node] = "loop"  # ran in an earlier part
-        self.run_line(part)
-        for node in part:
-            if node in plan.slots:
-                slot = self.slot("%scratch", self.block_slots + plan.slots[node])
-                value = self.value(node)
-                if node.op in _CONDITIONS:  # crosses as 0 or 1
-                    value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
-                self.effect(f"store {self.module.real} {value}, ptr {slot}, align {self.module.align}")
+    def store_results(self, base: str) -> None:
+        """The results of a long line into an array of blocks, by functions that are as short as its parts."""
+        results = self.program.results
+        for start in range(0, len(results), PART):
+            writer = self.part_writer(self.crossing)
+            for k in range(start, min(start + PART, len(results))):
+                place = writer.slot("%base", k)
+                writer.effect(f"store {self.module.real} {writer.value(results[k])}, ptr {place}, align {self.module.align}")
+            self.call_part(writer, base)
+
+    def part_writer(self, known: dict[Symbol, int]) -> Function:
+        """The writer of a part's function: it finds what is `known` in memory."""
+        writer = Function(self.module, self.program, blocked=self.blocked)
+        writer.crossing, writer.stacks, writer.scratch_size = known, self.stacks, self.scratch_size
+        writer.block_slots = self.block_slots
+        writer.rows = {name: f"%row{k}" for k, name in enumerate(self.rows)}
+        return writer
+
+    def call_part(self, writer: Function, base: str) -> None:
+        """Ends the function of a part, and calls it."""
         name = f"@part{len(self.module.functions)}"
-        given = ["%in"] if self.blocked else list(self.rows.values())
-        arguments = ", ".join(f"ptr {p}" for p in (*given, "%scratch"))
-        text = self.finished("ret void", scratch=False)
-        self.module.functions.append(f"define internal void {name}({arguments}) noinline #0 {{\n{text}")
-        return name
+
+        def listed(rows: Iterable[str], base: str) -> str:
+            return ", ".join(f"ptr {pointer}" for pointer in (*(["%in"] if self.blocked else rows), "%scratch", base))
+
+        text = writer.finished("ret void", scratch=False)
+        head = f"define internal void {name}({listed(writer.rows.values(), '%base')}) noinline #0"
+        self.module.functions.append(f"{head} {{\n{text}")
+        self.effect(f"call void {name}({listed(self.rows.values(), base)})")
+
+    def cross(self, node: Symbol, slot: int) -> None:
+        """Leaves a value in memory for other parts; conditions as 0 or 1."""
+        value = self.value(node)
+        if node.op in _CONDITIONS:
+            value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
+        address = self.slot("%scratch", self.block_slots + slot)
+        self.effect(f"store {self.module.real} {value}, ptr {address}, align {self.module.align}")
 
     def value(self, node: Symbol) -> str:
         if node not in self.values and node in self.crossing:
@@ -150,14 +173,22 @@ class Function(RowWriter):
             offset = self.line(f"mul i64 {state}, {array.size}")
             self.rows[array.name] = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
         self.run_program()
-        for node in program.results:
-            if node not in self.deferred:
-                self.value(node)  # all is read before anything is written: outputs may be inputs
+        whole = plan_of(program) is None
+        if whole:
+            for node in program.results:
+                if node not in self.deferred:
+                    self.value(node)  # all is read before anything is written: outputs may be inputs
+        else:
+            self.result_size = max(self.result_size, len(program.results))
+            self.store_results("%returned")
         position = 0
         for pointer, array in zip(outs, program.outputs, strict=True):
             offset = self.line(f"mul i64 {state}, {array.size}")
             row = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
-            self.scatter_all(program.results[position : position + array.size], row)
+            if whole:
+                self.scatter_all(program.results[position : position + array.size], row)
+            else:
+                self.scatter_buffer(position, array.size, row)
             position += array.size
         self.effect("br label %done")
         self.start("done")

@@ -66,11 +66,23 @@ class RowWriter(LineWriter):
             return
         self.result_size = max(self.result_size, size)
         self.store_all(nodes, "%returned")
+        self.scatter_buffer(0, size, row)
+
+    def scatter_buffer(self, first: int, size: int, row: str) -> None:
+        """The elements of an output from the buffer for results, where they stand from `first` on, by a loop."""
+        lanes = self.module.lanes
+        if size < lanes:
+            for k in range(size):
+                block = self.line(
+                    f"load {self.module.real}, ptr {self.slot('%returned', first + k)}, align {self.module.align}"
+                )
+                self.scatter(block, row, size, k)
+            return
         with self.counted(-(-size // lanes)) as counter:
             begun = self.line(f"mul i64 {counter}, {lanes}")
             past = self.line(f"icmp ugt i64 {begun}, {size - lanes}")
             start_at = self.line(f"select i1 {past}, i64 {size - lanes}, i64 {begun}")  # the last stretch slides back
-            slots = [self.slot("%returned", self.line(f"add i64 {start_at}, {k}")) for k in range(lanes)]
+            slots = [self.slot("%returned", self.line(f"add i64 {start_at}, {first + k}")) for k in range(lanes)]
             blocks = [self.line(f"load {self.module.real}, ptr {slot}, align {self.module.align}") for slot in slots]
             self.scatter_stretch(blocks, row, size, start_at)
 
