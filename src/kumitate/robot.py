@@ -222,12 +222,13 @@ class Robot:
         return Energy(kinetic, potential, kinetic + potential)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
-    def compile(self, function: str, *, dtype: Any = np.float64, **options: Any) -> Kernel:
+    def compile(self, function: str, *, dtype: Any = np.float64, portable: bool = False, **options: Any) -> Kernel:
         """The compiled kernel of one of this class's functions, for calling it without checks of the state.
 
         Args:
             function: its name, such as "forward_dynamics".
             dtype: float64, or float32 for twice the lanes.
+            portable: whether to get the same bits on every processor, at some cost.
             options: its own: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each of which
                 becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
 
@@ -235,18 +236,15 @@ class Robot:
             InputError: for an unknown function, method or place; the message lists the right ones.
             ModelError: for the dynamics of a mechanism with loops, which is not available yet.
         """
-        key = (
-            function,
-            np.dtype(dtype).name,
-            *sorted((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items()),
-        )
+        plain = ((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items())
+        key = (function, np.dtype(dtype).name, portable, *sorted(plain))
         if key not in self._kernels:
             if self.mechanism.loops and function in _WITHOUT_LOOPS:
                 names = ", ".join(self.loops)
                 raise ModelError(
                     f"{self.name}: {function} does not know the loops {names} yet; it would be that of the tree alone"
                 )
-            self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype)
+            self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:

@@ -393,3 +393,14 @@ def test_kernels_offer_all_forms():
     assert kernel.to_sympy() == to_sympy(kernel.program)
     casadi = pytest.importorskip("casadi")
     assert isinstance(kernel.to_casadi(), casadi.Function)
+
+
+@pytest.mark.parametrize("lanes", [1, 9])
+def test_portable_kernels_have_the_bits_of_the_reference_and_of_c(lanes):
+    """Nothing is fused, and sine and cosine are the C library's, as in the C text."""
+    program = make_program(km.load("pa10").mechanism, "forward_dynamics")
+    rng = np.random.default_rng(11)
+    arrays = [rng.normal(size=(lanes, array.size)) for array in program.inputs]
+    found = Kernel(program, portable=True)(*arrays)
+    for k in range(lanes):
+        assert scalar.evaluate(program, [x for array in arrays for x in array[k]]) == found[k].tolist()

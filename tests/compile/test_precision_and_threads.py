@@ -54,6 +54,8 @@ def test_a_robot_compiles_in_single_precision_on_request():
     kernel = arm.compile("mass_matrix", dtype=np.float32)
     assert kernel(arm.start[0]).dtype == np.float32
     assert kernel is not arm.compile("mass_matrix")
+    assert arm.compile("mass_matrix", portable=True).portable
+    assert not arm.compile("mass_matrix").portable
 
 
 def test_other_dtypes_are_refused(program):

@@ -36,13 +36,14 @@ class Kernel:
     them if the program has several outputs.
     """
 
-    def __init__(self, program: Program, dtype: Any = np.float64):
-        """The kernel of a program, computing in float64 or float32."""
+    def __init__(self, program: Program, dtype: Any = np.float64, *, portable: bool = False):
+        """The kernel of a program, computing in float64 or float32; `portable`: with the same bits on every processor."""
         self.program = program
         self.name = program.name
         self.inputs = program.inputs
         self.outputs = program.outputs
         self.precision = precision_of(dtype)
+        self.portable = portable
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
         self._single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
@@ -107,7 +108,7 @@ class Kernel:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
         forms = {
             "program": lambda: str(self.program),
-            "llvm": lambda: emit(self.program, lanes, self.precision),
+            "llvm": lambda: emit(self.program, lanes, self.precision, portable=self.portable),
             "c": lambda: to_c(self.program),
             "python": lambda: to_python(self.program),
         }
@@ -121,7 +122,7 @@ class Kernel:
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
         contiguous row a state in every array.
         """
-        return object_code(emit(self.program, lanes, self.precision), target or host())
+        return object_code(emit(self.program, lanes, self.precision, portable=self.portable), target or host())
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""
@@ -138,7 +139,7 @@ class Kernel:
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
-            text, functions = emit(self.program, lanes, self.precision), [ENTRY]
+            text, functions = emit(self.program, lanes, self.precision, portable=self.portable), [ENTRY]
             if can_wrap():
                 text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
                 functions.append(FAST_ENTRY)

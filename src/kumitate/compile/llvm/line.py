@@ -10,11 +10,11 @@ from .sincos import emit_sincos
 
 __all__ = ["LineWriter"]
 
-_ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract", "div": "fdiv"}
+_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "fcmp olt", "le": "fcmp ole", "eq": "fcmp oeq"}
 _LOGIC = {"and": "and", "or": "or"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
-_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2}
+_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2, "sin": 1, "cos": 1}
 
 
 class LineWriter:
@@ -62,8 +62,9 @@ class LineWriter:
             return module.constant(node.payload)
         if op in _ARITHMETIC:
             a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_ARITHMETIC[op]} {module.real} {a}, {b}")
-        if op in ("sin", "cos"):
+            flags = "" if module.portable or op == "div" else " contract"
+            return self.line(f"{_ARITHMETIC[op]}{flags} {module.real} {a}, {b}")
+        if op in ("sin", "cos") and not module.portable:
             (x,) = node.args
             if x not in self.trig:
                 self.trig[x] = self.sincos(self.value(x))

@@ -14,7 +14,8 @@ __all__ = ["Module"]
 class Module:
     """The functions written so far, each program once."""
 
-    def __init__(self, lanes: int, precision: Precision):
+    def __init__(self, lanes: int, precision: Precision, *, portable: bool = False):
+        self.portable = portable
         self.lanes = lanes
         self.precision = precision
         self.element = precision.name
