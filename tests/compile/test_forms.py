@@ -172,7 +172,7 @@ def compiled_c(program: Program, folder: Path, *flags: str) -> Callable[[list[np
     return run
 
 
-@pytest.mark.skipif(GCC is None, reason="there is no gcc")
+@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 def test_c_is_the_reference_bit_by_bit(program, tmp_path):
     run = compiled_c(program, tmp_path)
     for arrays in states(program):
@@ -180,7 +180,7 @@ def test_c_is_the_reference_bit_by_bit(program, tmp_path):
             np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.skipif(GCC is None, reason="there is no gcc")
+@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 @pytest.mark.parametrize(
     "name", ["panda_description/urdf/panda.urdf", pytest.param("talos_data/robots/talos_reduced.urdf", marks=pytest.mark.slow)]
 )
@@ -207,7 +207,7 @@ def real_robot(name: str) -> km.Robot:
         return km.load(str(file), floating_base="talos" in name)
 
 
-@pytest.mark.skipif(GCC is None, reason="there is no gcc")
+@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 def test_c_s_outputs_may_lie_on_its_inputs(tmp_path):
     program = trace(lambda x, y: {"x": [x[2], x[0], y[0]], "y": [x[1]]}, {"x": 3, "y": 1}, "turn")
     compiled_c(program, tmp_path)
@@ -259,7 +259,7 @@ def test_python_of_random_programs(recipe, seed):
     assert np.array_equal(world["random"](values), expected), program
 
 
-@pytest.mark.skipif(GCC is None, reason="there is no gcc")
+@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 @given(recipe=steps(2), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20, derandomize=True)
 def test_c_of_random_programs(recipe, seed):

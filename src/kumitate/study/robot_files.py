@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .bench.subjects import robots_folder
 from .check import Finding, check_file
+from .pages import keep_page
 
 __all__ = ["files", "main", "page"]
 
@@ -72,14 +73,8 @@ def main(arguments: list[str]) -> int:
     if folder is None:
         sys.stderr.write("the robots of example-robot-data are not installed: pip install example-robot-data\n")
         return 1
-    target, text = Path("docs/robot-files.md"), page(folder)
-    if "--check" in arguments:
-        if target.exists() and target.read_text(encoding="utf-8") == text:
-            return 0
-        sys.stderr.write(f"{target} is out of date; run scripts/robot-table\n")
-        return 1
-    target.write_text(text, encoding="utf-8")
-    return 0
+    target = Path("docs/robot-files.md")
+    return keep_page(target, page(folder), script="scripts/robot-table", check="--check" in arguments)
 
 
 if __name__ == "__main__":

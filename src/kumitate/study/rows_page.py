@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..model.samples import SAMPLES
 from .catalogue import examples
+from .pages import keep_page
 from .rows import PAPERS, ROWS
 
 __all__ = ["main", "marks", "page"]
@@ -79,15 +80,7 @@ def _ids(node: ast.AST) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Write docs/rows.md below the working folder; with --check compare only. Returns the exit code."""
-    target = Path("docs/rows.md")
-    text = page(Path())
-    if "--check" in arguments:
-        if target.exists() and target.read_text(encoding="utf-8") == text:
-            return 0
-        sys.stderr.write(f"{target} is out of date; run scripts/rows\n")
-        return 1
-    target.write_text(text, encoding="utf-8")
-    return 0
+    return keep_page(Path("docs/rows.md"), page(Path()), script="scripts/rows", check="--check" in arguments)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Sine and cosine as LLVM text: both at once, branch-free, for any number of lanes, within 2 ulp.
+"""Sine and cosine as LLVM text: both at once, branch-free, for any number of lanes, within 2 ulp up to |x| = 10⁵.
 
-Cody-Waite reduction by three parts of π/2 with fused products, so that the remainder is right to rounding for |x| < 2⁵⁰; then
+Cody-Waite reduction by three parts of π/2 with fused products, so that little is lost near multiples of π/2; then
 the polynomials of Sun's fdlibm (k_sin.c, k_cos.c: minimax on [−π/4, π/4]; the coefficients are theirs), chosen and signed
 by the quadrant, which is read off the low bits of a sum with 1.5·2⁵².
 """

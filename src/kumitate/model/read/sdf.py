@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ...errors import ModelError
@@ -17,6 +16,7 @@ from .sdf_joint import COUPLED, note_coupling, read_joint
 from .sdf_link import SdfLinkReader
 from .sdf_tree import SpanningTree, spanning_tree
 from .sdf_values import read_flag, read_numbers
+from .shapes import free_name
 from .xml import Element, read_xml
 
 __all__ = ["read_sdf"]
@@ -89,7 +89,7 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     tree = spanning_tree(list(content.links), specs, first)
     joints = _bases(sdf, tree, frames, content, floating_base)
     for spec in tree.joints:
-        between, own = spec.joined(frames, _free_name(spec.key, content.links))
+        between, own = spec.joined(frames, free_name(spec.key, content.links))
         bodies.extend(between)
         joints.extend(own)
     gravity = None if world is None else world.child("gravity")
@@ -196,7 +196,7 @@ def _bases(sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, 
         kind = "floating" if floating_base and not held else "fixed"
         name = f"{kind}_base" if len(tree.roots) == 1 else f"{kind}_base_{root}"
         where = frames.relative(root, WORLD, content.links[root][0])
-        joints.append(Joint(_free_name(name, content.joints), KINDS[kind], WORLD, root, where))
+        joints.append(Joint(free_name(name, content.joints), KINDS[kind], WORLD, root, where))
     return joints
 
 
@@ -234,10 +234,3 @@ def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
         )
         for uri in reader.missing:
             notes.add(remark, uri)
-
-
-def _free_name(name: str, taken: Container[str]) -> str:
-    """The name, with as many underscores behind it as it takes to be new."""
-    while name in taken:
-        name += "_"
-    return name

@@ -8,13 +8,14 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from ..geometry import Geometry, Mesh
 from ..parts import Body
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_frames import Frames
 from .sdf_values import read_number, read_numbers, read_pose, read_text, relative_to
+from .shapes import read_shape
 from .xml import Element
 
 __all__ = ["SdfLinkReader"]
@@ -83,26 +84,12 @@ class SdfLinkReader:
             name = item.get("name") or ""
             geometry = item.child("geometry")
             place, color = self._pose(item, key, scope), self._color(item)
-            shape = None if geometry is None else self._shape(geometry)
+            shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
             if shape is None:
                 kinds = ", ".join(f"<{part.tag}>" for part in geometry.children) if geometry is not None else ""
                 self.notes.add(f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out", name or key)
             else:
                 yield Geometry(shape, place, color, name)
-
-    def _shape(self, geometry: Element) -> Shape | None:
-        if (part := geometry.child("mesh")) is not None:
-            return self._mesh(part)
-        if (part := geometry.child("box")) is not None:
-            x, y, z = self._lengths(part, "size", 3)
-            return Box((x, y, z))
-        if (part := geometry.child("sphere")) is not None:
-            return Sphere(*self._lengths(part, "radius"))
-        if (part := geometry.child("cylinder")) is not None:
-            return Cylinder(*self._lengths(part, "radius"), *self._lengths(part, "length"))
-        if (part := geometry.child("capsule")) is not None:
-            return Capsule(*self._lengths(part, "radius"), *self._lengths(part, "length"))
-        return None
 
     def _lengths(self, part: Element, tag: str, count: int = 1) -> tuple[float, ...]:
         values = read_numbers(part.need_child(tag), count)

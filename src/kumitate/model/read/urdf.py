@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
 from difflib import get_close_matches
 
 from ...errors import ModelError
@@ -12,6 +11,7 @@ from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint, Limits
 from .meshes import MeshFinder
 from .notes import Notes
+from .shapes import free_name
 from .urdf_link import LinkReader, read_origin
 from .urdf_loops import read_loops
 from .xml import Element, read_xml
@@ -71,7 +71,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     base = bodies[root]
     if base is not None:
         kind = "floating" if floating_base else "fixed"
-        joints.append(Joint(_free_name(f"{kind}_base", connections), KINDS[kind], WORLD, base.name))
+        joints.append(Joint(free_name(f"{kind}_base", connections), KINDS[kind], WORLD, base.name))
     elif floating_base:
         raise links[root].error(
             "floating_base was asked for, but the file itself holds the robot to its link 'world'; "
@@ -173,7 +173,7 @@ def _bodies(links: dict[str, Element], root: str, reader: LinkReader, notes: Not
         if link != WORLD:
             bodies[link] = reader.body(element, link)
             continue
-        body = reader.body(element, _free_name(f"{WORLD}_link", links))
+        body = reader.body(element, free_name(f"{WORLD}_link", links))
         if root == WORLD and not (body.mass or body.visuals or body.collisions):
             bodies[link] = None
         else:
@@ -233,10 +233,3 @@ def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
         remark = f"meshes not found (sought in {places}; set ROS_PACKAGE_PATH to the folder that holds the package), not drawn"
         for uri in reader.missing:
             notes.add(remark, uri)
-
-
-def _free_name(name: str, taken: Container[str]) -> str:
-    """The name, with as many underscores behind it as it takes to be new."""
-    while name in taken:
-        name += "_"
-    return name

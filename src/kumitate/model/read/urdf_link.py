@@ -8,11 +8,12 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform, pose
-from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from ..geometry import Geometry, Mesh
 from ..parts import Body
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
+from .shapes import read_shape
 from .xml import Element
 
 __all__ = ["LinkReader", "read_origin"]
@@ -81,27 +82,13 @@ class LinkReader:
     def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:
         for item in link.all(role):
             geometry = item.child("geometry")
-            shape = None if geometry is None else self._shape(geometry)
+            shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
             label = item.get("name") or ""
             color = self._color(item, link)
             if shape is None:
                 self.notes.add(f"<{role}> without a shape, left out", link.get("name") or "")
             else:
                 yield Geometry(shape, read_origin(item), color, label)
-
-    def _shape(self, geometry: Element) -> Shape | None:
-        if (part := geometry.child("mesh")) is not None:
-            return self._mesh(part)
-        if (part := geometry.child("box")) is not None:
-            x, y, z = self._lengths(part, "size", 3)
-            return Box((x, y, z))
-        if (part := geometry.child("sphere")) is not None:
-            return Sphere(*self._lengths(part, "radius"))
-        if (part := geometry.child("cylinder")) is not None:
-            return Cylinder(*self._lengths(part, "radius"), *self._lengths(part, "length"))
-        if (part := geometry.child("capsule")) is not None:
-            return Capsule(*self._lengths(part, "radius"), *self._lengths(part, "length"))
-        return None
 
     def _lengths(self, part: Element, key: str, count: int = 1) -> tuple[float, ...]:
         values = part.numbers(key, count)
