@@ -7,7 +7,24 @@
 """
 
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
-from .model import Body, Box, Capsule, Cylinder, Frame, Geometry, Joint, Limits, Loop, Mechanism, Mesh, Sphere  # fmt: skip
+from .model import (
+    Body,
+    Box,
+    Capsule,
+    Coupling,
+    Cylinder,
+    Distance,
+    Frame,
+    Geometry,
+    Joint,
+    Limits,
+    Line,
+    Loop,
+    Mechanism,
+    Mesh,
+    Sphere,
+    convert,
+)
 from .robot import Robot, load, samples
 from .run import Run, simulate
 from .run import open_run as open
@@ -16,7 +33,7 @@ from .spatial import pose
 __version__ = "0.1.0"
 
 __all__ = [
-    "Body", "Box", "Capsule", "Cylinder", "DivergenceError", "Frame", "Geometry", "InputError", "Joint", "KumitateError",
-    "KumitateWarning", "Limits", "Loop", "Mechanism", "Mesh", "ModelError", "Robot", "Run", "Sphere", "load", "open", "pose",
-    "samples", "simulate",
+    "Body", "Box", "Capsule", "Coupling", "Cylinder", "Distance", "DivergenceError", "Frame", "Geometry", "InputError",
+    "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Robot",
+    "Run", "Sphere", "convert", "load", "open", "pose", "samples", "simulate",
 ]  # fmt: skip

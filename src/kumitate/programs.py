@@ -26,11 +26,11 @@ MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "jacobian": dynamics.jacobian_inertia,
 }
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
-    "aba": dynamics.aba,
+    "aba": dynamics.closed_aba,
     "ada": lambda *state, **options: dynamics.ada(*state, **options).vdot,
     "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
-    "crba": partial(dynamics.factored, dynamics.crba),
-    "unit_vector": partial(dynamics.factored, dynamics.unit_vector),
+    "crba": partial(dynamics.closed_factored, dynamics.crba),
+    "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
 }
 
 
@@ -68,50 +68,81 @@ def _applied(tree: Tree, wrenches: Sequence[str], values: Sequence[Any]) -> dyna
     return dynamics.Wrenches(tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
 
 
-def _forward_dynamics(m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = ()) -> Traceable:
+def _loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+    known = {loop.name: loop.kind.nv for loop in m.loops}
+    return {f"tau_{name}": _choose("loop", known, name) for name in loops}
+
+
+def _forward_dynamics(
+    m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = (), loop_tau: Sequence[str] = ()
+) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     # assembling starts from inverse inertias, which lean links do not have
     tree = m.tree if method in ("ada", "dca") else m.lean_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        return page(tree, q, v, tau, gravity=m.gravity, wrenches=_applied(tree, wrenches, values))
+        acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)])}
+        if tree.closed:
+            acting["loop_tau"] = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
+        return page(tree, q, v, tau, gravity=m.gravity, **acting)
 
-    return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
+    return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
+
+
+def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) -> Any:
+    """What springs, damping and friction of loop joints do, on top of what is applied."""
+    return dynamics.chord_drives(tree, dynamics.chord_closings(tree, q, v), {}, applied)
 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=_applied(m.lean_tree, wrenches, values))
+        applied = _with_chords(m.lean_tree, q, v, _applied(m.lean_tree, wrenches, values))
+        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=applied)
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
 
 
-def _joint_wrenches(m: Mechanism, *, method: str = "aba", in_world: bool = False, wrenches: Sequence[str] = ()) -> Traceable:
+def _joint_wrenches(
+    m: Mechanism,
+    *,
+    method: str = "aba",
+    in_world: bool = False,
+    wrenches: Sequence[str] = (),
+    loop_tau: Sequence[str] = (),
+) -> Traceable:
     _choose("method of joint_wrenches", JOINT_WRENCHES, method)
+    carried = {joint.name: m.tree.places[joint.child] for joint in m.joints}
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
-        forces = JOINT_WRENCHES[method](m, q, v, tau, _applied(m.tree, wrenches, values))
+        applied = _applied(m.tree, wrenches, values[: len(wrenches)])
+        efforts = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
+        of_tree, of_chords = JOINT_WRENCHES[method](m, q, v, tau, applied, efforts)
         poses = kinematics.link_poses(m.tree, q)
-        carried = {joint.name: joint.child for joint in m.joints}
         shown = []
-        for link, force in zip(m.tree.links, forces, strict=True):
-            place = m.tree.places[carried[link.name]]
-            at_body = force.to_child(place.pose)
-            R = kinematics.place_pose(m.tree, poses, place).rotation
-            turned = [*R.rotate(at_body.moment), *R.rotate(at_body.force)] if in_world else list(at_body)
-            shown.append(turned)
-        return shown
+        for link, force in zip(m.tree.links, of_tree, strict=True):
+            place = carried[link.name]
+            shown.append((place, force.to_child(place.pose)))
+        shown += [(chord.follower, force) for chord, force in zip(m.tree.chords, of_chords, strict=True)]
+        if not in_world:
+            return [list(force) for _, force in shown]
+        axes = [kinematics.place_pose(m.tree, poses, place).rotation for place, _ in shown]
+        return [[*R.rotate(force.moment), *R.rotate(force.force)] for R, (_, force) in zip(axes, shown, strict=True)]
 
-    return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches)
-
-
-def _by_articulated_bodies(m: Mechanism, q: Any, v: Any, tau: Any, applied: dynamics.Wrenches | None) -> list[Force]:
-    return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied)
+    return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
 
 
-def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: dynamics.Wrenches | None) -> list[Force]:
+def _by_articulated_bodies(
+    m: Mechanism, q: Any, v: Any, tau: Any, applied: Any, efforts: Any
+) -> tuple[list[Force], list[Force]]:
+    if m.tree.closed:
+        found = dynamics.loop_wrenches(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts)
+        return found.tree, found.chords
+    return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied), []
+
+
+def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: Any, efforts: Any) -> tuple[list[Force], list[Force]]:
     forces = dynamics.ada(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied).forces
-    return [Force.of(forces[link.index]) for link in m.tree.links]
+    return [Force.of(forces[link.index]) for link in m.tree.links], []
 
 
 JOINT_WRENCHES = {"aba": _by_articulated_bodies, "ada": _by_assembly}
@@ -123,12 +154,22 @@ def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
-    return lambda q, v: dynamics.rnea(m.lean_tree, q, v, table([0.0] * m.nv), gravity=m.gravity), _state(m)
+    still = table([0.0] * m.nv)
+
+    def bias(q: Any, v: Any) -> Any:
+        return dynamics.rnea(m.lean_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.lean_tree, q, v, None))
+
+    return bias, _state(m)
 
 
 def _gravity_forces(m: Mechanism) -> Traceable:
     still = table([0.0] * m.nv)
-    return lambda q: dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity), {"q": m.nq}
+
+    def holding(q: Any) -> Any:
+        pushed = _with_chords(m.lean_tree, q, still, None)
+        return dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
+
+    return holding, {"q": m.nq}
 
 
 def _pose(m: Mechanism, *, place: str) -> Traceable:

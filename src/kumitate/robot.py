@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from . import kinematics
+from .analysis import ConstraintReport, LoopEquations, LoopGap, assemble, constraint_report
 from .compile import Kernel
 from .errors import InputError, ModelError
-from .model import Body, Frame, Joint, Loop, Mechanism, lock
+from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
 from .programs import make_program
@@ -77,6 +78,11 @@ class Robot:
         return {loop.name: loop for loop in self.mechanism.loops}
 
     @property
+    def couplings(self) -> dict[str, Coupling]:
+        """The gears between joints, by name."""
+        return {coupling.name: coupling for coupling in self.mechanism.couplings}
+
+    @property
     def frames(self) -> dict[str, Frame]:
         """The named frames; every body's own frame has the body's name besides."""
         return {frame.name: frame for frame in self.mechanism.frames}
@@ -117,9 +123,40 @@ class Robot:
             kept_q[own[name].q] = kept_v[own[name].v] = False
         return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
+    # --- loops --------------------------------------------------------------------------------------------------------
+    def assemble(self, q: Any, v: Any = None) -> Any:
+        """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
+
+        Nearest by least squares over the joints' coordinates (rad and m alike).
+
+        Raises:
+            ModelError: if the loops cannot be closed from there; it names the one that stays open farthest, and the gap.
+        """
+        closed_q, closed_v = assemble(self._loops, self._coordinates(q), v)
+        return closed_q if v is None else (closed_q, closed_v)
+
+    def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
+        """How far every loop and coupling is from closed at q, and how fast it opens with v; the largest over a batch."""
+        return self._loops.gaps(self._coordinates(q), np.zeros((*np.shape(q)[:-1], self.nv)) if v is None else v)
+
+    def constraint_report(self, q: Any) -> ConstraintReport:
+        """What the loops leave free at q (nq): mobility, redundant rows, determined joint forces, distance to singularity."""
+        return constraint_report(self._loops, self._coordinates(q))
+
+    @cached_property
+    def _loops(self) -> LoopEquations:
+        return LoopEquations(self.mechanism)
+
     # --- dynamics -----------------------------------------------------------------------------------------------------
     def forward_dynamics(
-        self, q: Any, v: Any, tau: Any, *, method: str = "aba", wrenches: Mapping[str, Any] | None = None
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        method: str = "aba",
+        wrenches: Mapping[str, Any] | None = None,
+        loop_tau: Mapping[str, Any] | None = None,
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) that the drives' forces tau (..., nv) give [rad/s², m/s²].
 
@@ -130,15 +167,22 @@ class Robot:
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), or "crba" or
                 "unit_vector" (that inertia matrix, factored).
             wrenches: external [n; f] (..., 6) by name of the body or frame they act on: axes of the world, about its origin.
+            loop_tau: forces of drives along the freedoms of loop joints (..., freedoms) [N·m, N], by the loop's name.
+
+        Loops and couplings hold: q and v must keep them closed (`assemble` makes them do so).
 
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
-        kernel = self.compile("forward_dynamics", method=method, wrenches=tuple(wrenches or ()))
-        return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values())
+        names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
+        kernel = self.compile("forward_dynamics", method=method, wrenches=names, loop_tau=drives)
+        return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
-        """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler."""
+        """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler.
+
+        Of a mechanism with loops: the drives' forces at the joints of the tree with which the loops carry no force at all.
+        """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
@@ -151,20 +195,26 @@ class Robot:
         method: str = "aba",
         in_world: bool = False,
         wrenches: Mapping[str, Any] | None = None,
+        loop_tau: Mapping[str, Any] | None = None,
     ) -> dict[str, np.ndarray]:
         """The force [n; f] (..., 6) that every moving joint exerts on the body it carries [N·m, N], by the joint's name.
 
         About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains what the drive,
-        damping and friction do along the joint, and the constraint forces across it.
+        damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
+        of the loops: what each exerts on its `body_b`, about the origin of its frame there and in the axes that have the
+        joint's axis as z. What redundant loops leave undetermined is least in the norm of `dynamics.least_norm`.
 
         Args:
             q, v, tau: state and forces of the drives.
             method: "aba" (articulated bodies, thesis eq. 2.23) or "ada" (assembly and disassembly, eq. 2.15).
-            wrenches: external [n; f] as of `forward_dynamics`.
+            wrenches, loop_tau: as of `forward_dynamics`.
         """
-        kernel = self.compile("joint_wrenches", method=method, in_world=in_world, wrenches=tuple(wrenches or ()))
-        stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values())
-        return {link.name: stacked[..., k, :] for k, link in enumerate(self.mechanism.tree.links)}
+        names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
+        kernel = self.compile("joint_wrenches", method=method, in_world=in_world, wrenches=names, loop_tau=drives)
+        stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
+        tree = self.mechanism.tree
+        joints = (*(link.name for link in tree.links), *(chord.name for chord in tree.chords))
+        return {name: stacked[..., k, :] for k, name in enumerate(joints)}
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
         """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
@@ -234,15 +284,15 @@ class Robot:
 
         Raises:
             InputError: for an unknown function, method or place; the message lists the right ones.
-            ModelError: for the dynamics of a mechanism with loops, which is not available yet.
+            ModelError: for methods that do not know loops, of a mechanism that has some.
         """
         plain = ((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items())
         key = (function, np.dtype(dtype).name, portable, *sorted(plain))
         if key not in self._kernels:
-            if self.mechanism.loops and function in _WITHOUT_LOOPS:
-                names = ", ".join(self.loops)
+            if self.mechanism.tree.closed and options.get("method") in _WITHOUT_LOOPS:
+                names = ", ".join(self._loops.names)
                 raise ModelError(
-                    f"{self.name}: {function} does not know the loops {names} yet; it would be that of the tree alone"
+                    f"{self.name}: method {options['method']!r} of {function} does not know the loops {names}; use method='aba'"
                 )
             self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
         return self._kernels[key]
@@ -266,7 +316,7 @@ class Robot:
         return self.nq != self.nv
 
 
-_WITHOUT_LOOPS = ("forward_dynamics", "inverse_dynamics", "joint_wrenches")
+_WITHOUT_LOOPS = ("ada", "dca")
 
 
 def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:

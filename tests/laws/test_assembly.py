@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, ada, dca
-from kumitate.errors import ModelError
+from kumitate.dynamics import Wrenches, aba, ada, dca, joint_forces
+from kumitate.dynamics.inverses import inverse_sizes
+from kumitate.dynamics.order import ORDERS
+from kumitate.errors import InputError, ModelError
+from kumitate.spatial import Factors
 
-from ..mechanisms import agree, every_kind, random_case, seeds
+from ..mechanisms import agree, every_kind, random_case, random_mechanism, seeds
 
 METHODS = {"ada": ada, "dca": dca}
 
@@ -34,7 +38,7 @@ def test_assembling_in_any_order_gives_the_accelerations_of_articulated_bodies(s
     options = {"gravity": mechanism.gravity, "wrenches": pushed}
     expected = np.array(aba(tree, case.q, case.v, case.tau, **options))
     n = len(tree.links)
-    for order in (None, list(range(n)), [int(k) for k in rng.permutation(n)]):
+    for order in (*ORDERS, [int(k) for k in rng.permutation(n)]):
         found = METHODS[method](tree, case.q, case.v, case.tau, order=order, **options)
         agree(found.vdot, expected, n, scale=np.abs(expected).max(initial=1.0), condition=1e4)
 
@@ -124,10 +128,76 @@ def rigid_groups(mechanism: km.Mechanism) -> list[set[str]]:
     return groups
 
 
-def test_a_link_without_inverse_inertia_is_named():
-    robot = km.load("planar_3r")  # thin rods
-    with pytest.raises(ModelError, match="joint 'joint1' carries a link whose inertia has no inverse"):
-        robot.forward_dynamics([0.1, 0.2, 0.3], np.zeros(3), np.zeros(3), method="ada")
+@pytest.mark.row("T-ada")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(**seeds(8))
+def test_the_forces_at_the_joints_do_not_depend_on_the_order(seed, method):
+    case = random_case(seed)
+    mechanism = heavy(case.mechanism)
+    tree = mechanism.tree
+    pushed = Wrenches(tree, {body.name: np.random.default_rng(seed).normal(size=6).tolist() for body in mechanism.bodies})
+    options = {"gravity": mechanism.gravity, "wrenches": pushed}
+    expected = np.array([list(force) for force in joint_forces(tree, case.q, case.v, case.tau, **options)])
+    for order in ORDERS:
+        found = METHODS[method](tree, case.q, case.v, case.tau, order=order, **options).forces
+        agree([found[link.index] for link in tree.links], expected, 100, condition=1e4)
+
+
+@pytest.mark.row("T-ada")
+@pytest.mark.parametrize(
+    ("sample", "method", "most"),
+    [("pa10", "ada", 2.5), ("planar_3r", "ada", 1.8), ("pa10", "dca", 4.0), ("planar_3r", "dca", 3.5)],
+)
+def test_assembling_takes_few_operations_more_than_articulated_bodies(sample, method, most):
+    robot = km.load(sample)
+    few, more = (robot.compile("forward_dynamics", method=name).operations for name in ("aba", method))
+    assert more <= most * few
+
+
+def test_a_balanced_order_closes_half_of_what_is_open_in_a_round():
+    """In a chain of 2^k bodies, the world among them, the first half of the order joins bodies that none of it shares."""
+    mechanism = random_mechanism(np.random.default_rng(0), ["revolute"] * 7, chain=True)
+    order = ORDERS["balanced"](mechanism.tree)
+    assert [set(order[:4]), set(order[4:6]), set(order[6:])] == [{0, 2, 4, 6}, {1, 5}, {3}]
+
+
+@pytest.mark.row("T-2.3")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(**seeds(6))
+def test_the_inverses_are_as_many_and_as_large_as_is_said(seed, method, monkeypatch):
+    case = random_case(seed)
+    mechanism, made = heavy(case.mechanism), Counter()
+    factor = Factors.of.__func__
+
+    def counting(cls, matrix):
+        made[len(matrix.rows)] += 1
+        return factor(cls, matrix)
+
+    monkeypatch.setattr(Factors, "of", classmethod(counting))
+    METHODS[method](mechanism.tree, case.q, case.v, case.tau, gravity=mechanism.gravity)
+    links = len(mechanism.tree.links)
+    made[3] -= links  # of the links' own inertias, numbers
+    free = sum(link.kind.nv == 6 and not any(link.armature) for link in mechanism.tree.links)
+    if method == "ada":
+        made[1] -= free  # a free joint's, of the number one
+    assert +made == Counter(inverse_sizes(mechanism, method))
+
+
+def test_the_sizes_of_inverses_are_those_of_table_2_3():
+    arm = km.load("pa10").mechanism
+    expected = {"aba": {1: 7}, "ada": {5: 7}, "dca": {6: 7, 1: 7}, "crba": {7: 1}}
+    assert {method: inverse_sizes(arm, method) for method in expected} == expected
+    with pytest.raises(InputError, match="no count of inverses for 'lagrange'; there are aba, ada, dca"):
+        inverse_sizes(arm, "lagrange")
+
+
+def test_an_unknown_order_is_refused_with_the_known_ones():
+    tree = km.load("pa10").mechanism.tree
+    still = [0.0] * 7
+    with pytest.raises(
+        InputError, match="no order of assembly 'middle_out'; there are balanced, both_ends, leaf_first, serial"
+    ):
+        ada(tree, still, still, still, gravity=(0.0, 0.0, -9.81), order="middle_out")
 
 
 def test_an_order_that_misses_a_joint_is_refused():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..kinematics import center_of_mass, link_twists, total_mass
-from ..model import Tree
+from ..dynamics import spring_force
+from ..kinematics import center_of_mass, chord_closing, link_twists, total_mass
+from ..model import Chord, Link, Tree
 
 __all__ = ["kinetic_energy", "potential_energy"]
 
@@ -22,10 +23,27 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
         total = total + twist.dot(link.inertia.times(twist))
         for armature, rate in zip(link.armature, link.velocities(v), strict=True):
             total = total + armature * rate * rate
+    for chord in tree.chords:
+        for armature, rate in zip(chord.armature, chord_closing(tree, q, v, chord).rates, strict=True):
+            total = total + armature * rate * rate
     return 0.5 * total
 
 
 def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -> Scalar:
-    """−m g·c of the mass centre c in the field `gravity` [m/s²]: zero at the world's origin [J]."""
+    """−m g·c of the mass centre c in the field `gravity` [m/s²], 0 at the world's origin, and ½k(q − rest)² of springs [J]."""
     weight = [total_mass(tree) * g for g in gravity]
-    return -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
+    energy = -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
+    for link in tree.links:
+        energy = energy + _strain(link, link.coordinates(q))
+    for chord in tree.chords:
+        still = [0.0] * tree.nv
+        energy = energy + _strain(chord, chord_closing(tree, q, still, chord).coordinates)
+    return energy
+
+
+def _strain(joint: Link | Chord, coordinates: Sequence[Scalar]) -> Scalar:
+    """½ k (q − rest)² of a joint's springs."""
+    forces = spring_force(joint, coordinates)
+    if not any(force.__class__ is not float or force != 0.0 for force in forces):
+        return 0.0
+    return sum((0.5 * f * (x - rest) for f, x, rest in zip(forces, coordinates, joint.rest, strict=True)), 0.0)

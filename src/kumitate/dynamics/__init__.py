@@ -1,18 +1,29 @@
 """Dynamics: one algorithm a file."""
 
-from .aba import aba, joint_forces
+from .aba import aba
 from .ada import ada
 from .assembly import Accelerations
+from .chord_drives import chord_drives
+from .closed import closed_aba
+from .closed_factored import closed_factored
+from .constraints import Row, chord_closings, chord_rows, constraint_rows
 from .crba import crba
 from .dca import dca
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
-from .passive import FRICTION_VELOCITY, passive_force, passive_slope
+from .joint_forces import joint_forces
+from .loop_jacobian import carried_forces, loop_jacobian
+from .loop_wrenches import LoopWrenches, loop_wrenches
+from .motion import link_motions
+from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
+from .projection import projected
 from .rnea import rnea
 from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "Accelerations", "Wrenches", "aba", "ada", "crba", "dca", "factored", "jacobian_inertia",
-    "joint_forces", "passive_force", "passive_slope", "rnea", "solve_symmetric", "unit_vector",
+    "FRICTION_VELOCITY", "Accelerations", "LoopWrenches", "Row", "Wrenches", "aba", "ada", "carried_forces",
+    "chord_closings", "chord_drives", "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "dca",
+    "factored", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
+    "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip

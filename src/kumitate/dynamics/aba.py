@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link, PerLink, Tree, inward, outward
-from ..spatial import ArticulatedBody, ArticulatedInertia, Force, Motion, Release, Vector3
-from .motion import link_motions
+from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release
+from .motion import falling, link_motions
 from .passive import driving_force, resisting_inertia
-from .wrenches import Wrenches
+from .wrenches import Applied
 
-__all__ = ["aba", "joint_forces"]
+__all__ = ["Handle", "aba", "accelerations", "articulated"]
 
 Scalar = Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Handle:
-    """A link with all that hangs on it, as its joint and as its parent feel it; and how to find the joint's accelerations."""
-
-    whole: ArticulatedBody
-    felt: ArticulatedBody
-    releases: tuple[Release, ...]
 
 
 def aba(
@@ -33,7 +24,7 @@ def aba(
     tau: Sequence[Scalar],
     *,
     gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
+    wrenches: Applied | None = None,
     implicit_step: Scalar = 0.0,
 ) -> list[Scalar]:
     """The joint accelerations v̇ of a tree.
@@ -49,41 +40,34 @@ def aba(
     Returns:
         v̇ (nv) [rad/s² or m/s²].
     """
-    _, accelerations = _solved(tree, q, v, tau, gravity, wrenches, implicit_step)
-    return [rate for link in tree.links for rate in accelerations[link][1]]
+    motions = link_motions(tree, q, v)
+    handles = articulated(tree, motions, q, v, tau, wrenches=wrenches, implicit_step=implicit_step)
+    moved = accelerations(tree, motions, lambda link: handles[link].releases, gravity)
+    return [rate for link in tree.links for rate in moved[link][1]]
 
 
-def joint_forces(
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A link with all that hangs on it, as its joint and as its parent feel it; and how to find the joint's accelerations."""
+
+    whole: ArticulatedBody
+    felt: ArticulatedBody
+    releases: tuple[Release, ...]
+
+
+def articulated(
     tree: Tree,
+    motions: PerLink,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     *,
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
-) -> list[Force]:
-    """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
-
-    Arguments as of `aba`. The tree must be the true one: moving inertia inwards (`Mechanism.lean_tree`) changes what joints
-    transmit.
-    """
-    handles, accelerations = _solved(tree, q, v, tau, gravity, wrenches, 0.0)
-    return [handles[link].whole.force(accelerations[link][0]) for link in tree.links]
-
-
-def _solved(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None,
+    wrenches: Applied | None,
     implicit_step: Scalar,
-) -> tuple[PerLink, PerLink]:
-    """Every link's handle, and its acceleration with its joint's v̇."""
-    motions = link_motions(tree, q, v)
+) -> PerLink:
+    """The `Handle` of every link, from the tips inwards."""
 
-    def assemble(link: Link, children: list[_Handle]) -> _Handle:
+    def assemble(link: Link, children: list[Handle]) -> Handle:
         motion = motions[link]
         bias = link.inertia.velocity_force(motion.omega)  # P_i of (2.25)
         if wrenches is not None:
@@ -92,7 +76,8 @@ def _solved(
         for child in children:
             body = body + child.felt  # (2.33), (2.34): the sums
         rates = link.velocities(v)
-        drive, resisting = driving_force(link, link.velocities(tau), rates), resisting_inertia(link, rates, implicit_step)
+        drive = driving_force(link, link.velocities(tau), link.coordinates(q), rates, implicit_step)
+        resisting = resisting_inertia(link, rates, implicit_step)
         whole, releases = body, []
         for S, force, armature in zip(motion.S, drive, resisting, strict=True):
             body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
@@ -100,19 +85,24 @@ def _solved(
         # (2.34) prints this term before the release; after it, the columns of S are exactly zero
         at_joint = body.bias + body.inertia.times(motion.bias)
         felt = ArticulatedBody(body.inertia.to_parent(motion.X_PL), at_joint.to_parent(motion.X_PL))
-        return _Handle(whole, felt, tuple(releases))
+        return Handle(whole, felt, tuple(releases))
 
-    handles = inward(tree, assemble)
+    return inward(tree, assemble)
+
+
+def accelerations(
+    tree: Tree, motions: PerLink, releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
+) -> PerLink:
+    """[α; a] and the joint's v̇ of every link, from the world outwards, by the releases of its joint."""
 
     def accelerate(link: Link, parent: tuple[Motion, list[Scalar]]) -> tuple[Motion, list[Scalar]]:
-        motion, releases = motions[link], handles[link].releases
+        motion = motions[link]
         A = parent[0].to_child(motion.X_PL) + motion.bias
         vdot: list[Scalar] = []
-        for S, release in reversed(list(zip(motion.S, releases, strict=True))):
+        for S, release in reversed(list(zip(motion.S, releases(link), strict=True))):
             rate = release.acceleration(A)  # (2.30)
             A = A + S * rate
             vdot.insert(0, rate)
         return A, vdot
 
-    falling = Motion(Vector3(), -Vector3.of(gravity))  # the world accelerated upwards replaces gravity
-    return handles, outward(tree, accelerate, (falling, []))
+    return outward(tree, accelerate, (falling(gravity), []))

@@ -8,7 +8,7 @@ from typing import Any
 from ..model import Tree
 from ..scalar import table
 from .rnea import rnea
-from .wrenches import Wrenches
+from .wrenches import Applied
 
 __all__ = ["factored", "solve_symmetric"]
 
@@ -23,7 +23,7 @@ def factored(
     tau: Sequence[Scalar],
     *,
     gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
+    wrenches: Applied | None = None,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
     bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0

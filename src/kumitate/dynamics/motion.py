@@ -13,7 +13,7 @@ from typing import Any
 from ..model import Link, PerLink, Tree, outward
 from ..spatial import Motion, Transform, Vector3, centripetal
 
-__all__ = ["LinkMotion", "acceleration", "link_motions"]
+__all__ = ["LinkMotion", "acceleration", "falling", "link_motions"]
 
 Scalar = Any
 
@@ -52,6 +52,11 @@ def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLin
         return LinkMotion(X_PL, S, omega, Motion(angular, swing + coriolis + rate.linear))
 
     return outward(tree, stage, LinkMotion(Transform(), (), Vector3(), Motion()))
+
+
+def falling(gravity: Sequence[Scalar]) -> Motion:
+    """The acceleration of the world that replaces gravity: upwards."""
+    return Motion(Vector3(), -Vector3.of(gravity))
 
 
 def acceleration(motion: LinkMotion, parent: Motion, vdot: Sequence[Scalar]) -> Motion:

@@ -1,14 +1,13 @@
-"""The forces that joints make by themselves: viscous damping and dry friction."""
+"""The forces that joints make by themselves: springs, viscous damping and dry friction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from ..model import Link
 from ..scalar import sqrt
 
-__all__ = ["FRICTION_VELOCITY", "driving_force", "passive_force", "passive_slope", "resisting_inertia"]
+__all__ = ["FRICTION_VELOCITY", "driving_force", "passive_force", "passive_slope", "resisting_inertia", "spring_force"]
 
 Scalar = Any
 
@@ -16,29 +15,71 @@ Scalar = Any
 FRICTION_VELOCITY = 0.01
 
 
-def passive_force(link: Link, v_joint: Sequence[Scalar]) -> list[Scalar]:
+class Passive(Protocol):
+    """What has springs, damping and friction along its freedoms: a link's joint, or a chord."""
+
+    @property
+    def armature(self) -> tuple[Scalar, ...]: ...
+    @property
+    def damping(self) -> tuple[Scalar, ...]: ...
+    @property
+    def friction(self) -> tuple[Scalar, ...]: ...
+    @property
+    def stiffness(self) -> tuple[Scalar, ...]: ...
+    @property
+    def rest(self) -> tuple[Scalar, ...]: ...
+
+
+def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     """d·v + f·v/√(v² + ε²), opposing v, one value a degree of freedom [N·m or N] (N eq. 10; the smooth sign is ours)."""
     return [
         d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if f.__class__ is not float or f > 0.0 else d * v
-        for d, f, v in zip(link.damping, link.friction, v_joint, strict=True)
+        for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True)
     ]
 
 
-def driving_force(link: Link, tau_joint: Sequence[Scalar], v_joint: Sequence[Scalar]) -> list[Scalar]:
-    """What is left of the drives' forces when damping and friction are overcome [N·m or N]."""
-    return [t - f for t, f in zip(tau_joint, passive_force(link, v_joint), strict=True)]
+def spring_force(joint: Passive, q_joint: Sequence[Scalar]) -> list[Scalar]:
+    """k·(q − rest), against the spring's ease, one value a degree of freedom [N·m or N]."""
+    if not _springy(joint):
+        return [0.0] * len(joint.stiffness)
+    return [k * (x - rest) for k, x, rest in zip(joint.stiffness, q_joint, joint.rest, strict=True)]
 
 
-def resisting_inertia(link: Link, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
-    """The armatures, and what makes a step `implicit_step` [s] implicit in damping and friction: h·∂f/∂v [kg·m² or kg]."""
-    slopes = passive_slope(link, v_joint)
-    return [armature + implicit_step * slope for armature, slope in zip(link.armature, slopes, strict=True)]
+def driving_force(
+    joint: Passive,
+    tau_joint: Sequence[Scalar],
+    q_joint: Sequence[Scalar],
+    v_joint: Sequence[Scalar],
+    implicit_step: Scalar = 0.0,
+) -> list[Scalar]:
+    """What is left of the drives' forces when springs, damping and friction are overcome [N·m or N].
+
+    With a step h in which the springs are implicit they are taken where the velocity alone leads: k·(q + h·v − rest).
+    """
+    lost = zip(spring_force(joint, q_joint), passive_force(joint, v_joint), strict=True)
+    left = [tau - spring - passive for tau, (spring, passive) in zip(tau_joint, lost, strict=True)]
+    if not _springy(joint):
+        return left
+    return [force - implicit_step * k * v for force, k, v in zip(left, joint.stiffness, v_joint, strict=True)]
 
 
-def passive_slope(link: Link, v_joint: Sequence[Scalar]) -> list[Scalar]:
+def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
+    """The armatures, and what makes a step h [s] implicit: h·∂f/∂v of damping and friction, h²·k of springs [kg·m² or kg]."""
+    slopes = passive_slope(joint, v_joint)
+    return [
+        armature + implicit_step * (slope + implicit_step * k)
+        for armature, slope, k in zip(joint.armature, slopes, joint.stiffness, strict=True)
+    ]
+
+
+def _springy(joint: Passive) -> bool:
+    return any(k.__class__ is not float or k > 0.0 for k in joint.stiffness)
+
+
+def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     """The derivative of `passive_force` by v, which is never negative."""
     slopes = []
-    for d, f, v in zip(link.damping, link.friction, v_joint, strict=True):
+    for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True):
         if f.__class__ is float and f == 0.0:
             slopes.append(d)
         else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model import Link, Tree, inward, outward
-from ..spatial import Force, Motion, Vector3
-from .motion import acceleration, link_motions
-from .passive import passive_force
-from .wrenches import Wrenches
+from ..model import Link, PerLink, Tree, inward, outward
+from ..spatial import Force, Motion
+from .motion import acceleration, falling, link_motions
+from .passive import passive_force, spring_force
+from .wrenches import Applied
 
-__all__ = ["rnea"]
+__all__ = ["rnea", "supports"]
 
 Scalar = Any
 
@@ -23,7 +23,7 @@ def rnea(
     vdot: Sequence[Scalar],
     *,
     gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
+    wrenches: Applied | None = None,
 ) -> list[Scalar]:
     """The generalised forces of the drives that give the accelerations v̇: INV(q, v, v̇, g, f) of N.
 
@@ -34,15 +34,36 @@ def rnea(
         wrenches: external forces on links.
 
     Returns:
-        tau (nv) [N·m or N], what the drives must do besides damping, friction and external forces.
+        tau (nv) [N·m or N], what the drives must do besides springs, damping, friction and external forces.
     """
     motions = link_motions(tree, q, v)
+    forces = supports(tree, motions, q, vdot, gravity=gravity, wrenches=wrenches)
+    tau: list[Scalar] = []
+    for link in tree.links:
+        force, _ = forces[link]
+        along = [S.dot(force) for S in motions[link].S]  # (2.10), N (10)
+        spring = spring_force(link, link.coordinates(q))
+        passive = [a + b for a, b in zip(spring, passive_force(link, link.velocities(v)), strict=True)]
+        rotor = [j * a for j, a in zip(link.armature, link.velocities(vdot), strict=True)]
+        tau += [a + b + c for a, b, c in zip(along, passive, rotor, strict=True)]
+    return tau
+
+
+def supports(
+    tree: Tree,
+    motions: PerLink,
+    q: Sequence[Scalar],
+    vdot: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None,
+) -> PerLink:
+    """The force that holds every link with all behind it: in the link's frame about its origin, and in its parent's."""
 
     def accelerate(link: Link, parent: Motion) -> Motion:
         return acceleration(motions[link], parent, link.velocities(vdot))  # N (3), (4)
 
-    falling = Motion(Vector3(), -Vector3.of(gravity))  # the world accelerated upwards replaces gravity
-    accelerations = outward(tree, accelerate, falling)
+    accelerations = outward(tree, accelerate, falling(gravity))
 
     def support(link: Link, children: list[tuple[Force, Force]]) -> tuple[Force, Force]:
         motion = motions[link]
@@ -53,12 +74,4 @@ def rnea(
             force = force + from_child  # N (7), (8)
         return force, force.to_parent(motion.X_PL)
 
-    forces = inward(tree, support)
-    tau: list[Scalar] = []
-    for link in tree.links:
-        force, _ = forces[link]
-        along = [S.dot(force) for S in motions[link].S]  # (2.10), N (10)
-        passive = passive_force(link, link.velocities(v))
-        rotor = [j * a for j, a in zip(link.armature, link.velocities(vdot), strict=True)]
-        tau += [a + b + c for a, b, c in zip(along, passive, rotor, strict=True)]
-    return tau
+    return inward(tree, support)

@@ -4,15 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..model import Link, Tree
 from ..scalar import select
 from ..spatial import Force
 
-__all__ = ["Wrenches"]
+__all__ = ["Applied", "LinkForces", "Wrenches"]
 
 Scalar = Any
+
+
+class Applied(Protocol):
+    """Forces from outside, as the algorithms ask for them."""
+
+    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+        """What acts on a link, in its frame and about its origin."""
+
+
+@dataclass(frozen=True)
+class LinkForces:
+    """Forces by the index of the link they act on, in its frame and about its origin, on top of others."""
+
+    by_link: Mapping[int, Force]
+    others: Applied | None = None
+
+    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+        """What acts on a link, in its frame and about its origin."""
+        own = self.by_link.get(link.index, Force())
+        return own if self.others is None else own + self.others.on(link, q)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,19 @@
 """What a mechanism is, as frozen data."""
 
+from . import convert
 from .edits import attach, cut, lock, merge, reroot, weld, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from .joints import (
     KINDS,
+    Closing,
+    Closure,
     Cylindrical,
+    Distance,
     Fixed,
     Floating,
     FloatingEuler,
     JointKind,
+    Line,
     Planar,
     Prismatic,
     Revolute,
@@ -17,13 +22,14 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
-from .parts import Body, Frame, Joint, Limits, Loop
+from .parts import Body, Coupling, Frame, Joint, Limits, Loop
 from .traversal import PerLink, inward, outward
-from .tree import Link, Place, Tree
+from .tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
-    "KINDS", "WORLD", "Body", "Box", "Capsule", "Cylinder", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "Frame",
-    "Geometry", "Joint", "JointKind", "Limits", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic",
-    "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "cut", "inward", "lock",
-    "merge", "outward", "reroot", "weld", "without_friction",
+    "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
+    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Joint", "JointKind", "Limits", "Line",
+    "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
+    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "convert", "cut", "inward", "lock", "merge", "outward",
+    "reroot", "weld", "without_friction",
 ]  # fmt: skip

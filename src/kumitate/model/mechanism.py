@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ..errors import ModelError
 from .lean import lean_tree
-from .parts import Body, Frame, Joint, Loop
+from .parts import Body, Coupling, Frame, Joint, Loop
 from .reframe import reframed
 from .tree import Tree, build_tree
 
@@ -40,6 +40,7 @@ class Mechanism:
         frames: named places on bodies; every body's own frame has its name.
         gravity: acceleration of free fall in the world [m/s²].
         source: the file it was read from, if any.
+        couplings: gears between joints.
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
@@ -52,6 +53,7 @@ class Mechanism:
     frames: tuple[Frame, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     source: str | None = field(default=None, compare=False)
+    couplings: tuple[Coupling, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", tuple(float(g) for g in self.gravity))
@@ -59,6 +61,8 @@ class Mechanism:
         _check_names(self.name, "joint", [*(joint.name for joint in self.joints), *(loop.name for loop in self.loops)])
         _check_names(self.name, "frame", [*(body.name for body in self.bodies), *(frame.name for frame in self.frames)])
         self._check_references()
+        _check_names(self.name, "coupling", [coupling.name for coupling in self.couplings])
+        _check_couplings(self.name, {joint.name: joint for joint in self.joints}, self.couplings)
         joints = tuple(self._outward())
         object.__setattr__(self, "joints", joints)
         carried = {body.name: body for body in self.bodies}
@@ -165,6 +169,34 @@ class Mechanism:
             if item.name == name:
                 return item
         raise ModelError(f"{self.name}: there is no {what} {name!r}; there are {', '.join(item.name for item in items)}")
+
+
+def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterable[Coupling]) -> None:
+    """Couplings join joints that there are, of one freedom each, and make no cycle: each follows one other at most."""
+    follows: dict[str, str] = {}
+    for coupling in couplings:
+        for name in (coupling.joint, coupling.of):
+            if name not in joints:
+                raise ModelError(
+                    f"{mechanism}: coupling {coupling.name!r} names the joint {name!r}, which the tree does not have; "
+                    f"there are {', '.join(joints)}"
+                )
+            if joints[name].kind.nv != 1:
+                raise ModelError(
+                    f"{mechanism}: coupling {coupling.name!r} names {name!r}, a {joints[name].kind.name} joint of "
+                    f"{joints[name].kind.nv} degrees of freedom; couplings are between joints of one"
+                )
+        if coupling.joint in follows:
+            raise ModelError(
+                f"{mechanism}: joint {coupling.joint!r} follows both {follows[coupling.joint]!r} and {coupling.of!r}; a joint "
+                "follows one other at most (let the second joint follow instead)"
+            )
+        follows[coupling.joint] = coupling.of
+        path = [coupling.joint]
+        while path[-1] in follows:
+            path.append(follows[path[-1]])
+            if path[-1] == coupling.joint:
+                raise ModelError(f"{mechanism}: the couplings go round in a cycle, {' → '.join(path)}; leave one of them out")
 
 
 def _component_names(joints: Iterable[Joint], key: str) -> Iterator[str]:

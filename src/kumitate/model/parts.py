@@ -1,18 +1,19 @@
-"""The parts of a mechanism, as frozen data: bodies, joints, loops, frames."""
+"""The parts of a mechanism, as frozen data: bodies, joints, loops, couplings, frames."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..spatial import Inertia, Symmetric3, Transform, Vector3
 from .geometry import Geometry
-from .joints import KINDS, JointKind
+from .joints import KINDS, Closure, JointKind
 
-__all__ = ["Body", "Frame", "Joint", "Limits", "Loop"]
+__all__ = ["Body", "Coupling", "Frame", "Joint", "Limits", "Loop"]
 
 Rows3 = tuple[tuple[float, float, float], ...]
 
@@ -98,6 +99,8 @@ class Joint:
         limits: one `Limits` a degree of freedom, or none.
         damping: viscous friction [N·m·s/rad or N·s/m]; `friction`: dry [N·m or N]; `armature`: inertia of the drive as felt at
             the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
+        stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: the
+            coordinate at which it is at ease [rad or m].
     """
 
     name: str
@@ -111,40 +114,55 @@ class Joint:
     damping: float | Sequence[float] = 0.0
     friction: float | Sequence[float] = 0.0
     armature: float | Sequence[float] = 0.0
+    stiffness: float | Sequence[float] = 0.0
+    rest: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        kind = _kind(f"joint {self.name!r}", self.kind)
-        object.__setattr__(self, "kind", kind)
-        for key in ("damping", "friction", "armature"):
-            object.__setattr__(self, key, self._per_freedom(key, kind.nv))
-        limits = (self.limits,) if isinstance(self.limits, Limits) else tuple(self.limits)
-        if limits and len(limits) != kind.nv:
-            raise ModelError(f"joint {self.name!r}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
-        for limit in limits:
-            if limit.lower is not None and limit.upper is not None and limit.lower > limit.upper:
-                raise ModelError(f"joint {self.name!r}: lower limit {limit.lower} is above the upper limit {limit.upper}")
-        object.__setattr__(self, "limits", limits or (Limits(),) * kind.nv)
-        object.__setattr__(self, "axis", _unit(self.name, "axis", self.axis))
-        if self.second_axis is not None:
-            second = _unit(self.name, "second axis", self.second_axis)
-            if abs(float(np.dot(second, self.axis))) > 1e-9:
-                raise ModelError(
-                    f"joint {self.name!r}: its two axes {self.axis} and {second} are not at right angles; "
-                    "write two revolute joints instead"
-                )
-            object.__setattr__(self, "second_axis", second)
-
-    def _per_freedom(self, key: str, nv: int) -> tuple[float, ...]:
-        value = getattr(self, key)
-        values = (float(value),) * nv if np.ndim(value) == 0 else tuple(float(x) for x in value)
-        if len(values) != nv:
-            raise ModelError(f"joint {self.name!r}: {len(values)} values of {key} for {nv} degrees of freedom")
-        if any(not np.isfinite(x) or x < 0.0 for x in values):
-            raise ModelError(f"joint {self.name!r}: {key} {values} must be finite and not negative")
-        return values
+        _check_motion("joint", self)
 
 
-def _kind(owner: str, given: JointKind | str) -> JointKind:
+def _check_motion(what: str, item: Joint | Loop) -> None:
+    """Brings what joints and loops share into its one form: kind, axes, limits, passive forces."""
+    owner = f"{what} {item.name!r}"
+    kind = _kind(owner, item.kind)
+    object.__setattr__(item, "kind", kind)
+    for key in ("damping", "friction", "armature", "stiffness", "rest"):
+        values = _per_freedom(owner, key, getattr(item, key), kind.nv)
+        if key != "rest" and any(x < 0.0 for x in values):
+            raise ModelError(f"{owner}: {key} {values} must not be negative")
+        object.__setattr__(item, key, values)
+    if any(item.stiffness) and kind.nq != kind.nv:  # type: ignore[arg-type]
+        raise ModelError(
+            f"{owner}: stiffness {item.stiffness} needs coordinates that are angles or lengths, which {kind.name} joints do "
+            "not have; take spherical_euler or floating_euler, or loops of the kind Line()"
+        )
+    limits = (item.limits,) if isinstance(item.limits, Limits) else tuple(item.limits)
+    if limits and len(limits) != kind.nv:
+        raise ModelError(f"{owner}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
+    for limit in limits:
+        if limit.lower is not None and limit.upper is not None and limit.lower > limit.upper:
+            raise ModelError(f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}")
+    object.__setattr__(item, "limits", limits or (Limits(),) * kind.nv)
+    object.__setattr__(item, "axis", _unit(owner, "axis", item.axis))
+    if item.second_axis is not None:
+        second = _unit(owner, "second axis", item.second_axis)
+        if abs(float(np.dot(second, item.axis))) > 1e-9:
+            raise ModelError(
+                f"{owner}: its two axes {item.axis} and {second} are not at right angles; write two revolute joints instead"
+            )
+        object.__setattr__(item, "second_axis", second)
+
+
+def _per_freedom(owner: str, key: str, value: Any, nv: int) -> tuple[float, ...]:
+    values = (float(value),) * nv if np.ndim(value) == 0 else tuple(float(x) for x in value)
+    if len(values) != nv:
+        raise ModelError(f"{owner}: {len(values)} values of {key} for {nv} degrees of freedom")
+    if not all(np.isfinite(x) for x in values):
+        raise ModelError(f"{owner}: {key} {values} must be finite")
+    return values
+
+
+def _kind(owner: str, given: Closure | str) -> Closure:
     """The kind that is given, by itself or by its name."""
     if not isinstance(given, str):
         return given
@@ -153,11 +171,11 @@ def _kind(owner: str, given: JointKind | str) -> JointKind:
     return KINDS[given]
 
 
-def _unit(joint: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
+def _unit(owner: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
     x, y, z = (float(part) for part in axis)
     length = float(np.linalg.norm((x, y, z)))
     if not np.isfinite(length) or length < 1e-12:
-        raise ModelError(f"joint {joint!r}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
+        raise ModelError(f"{owner}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
     if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only stir its last bits
         return x, y, z
     return x / length, y / length, z / length
@@ -165,19 +183,59 @@ def _unit(joint: str, which: str, axis: Sequence[float]) -> tuple[float, float, 
 
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a loop: frame `pose_a` on body `body_a` and frame `pose_b` on `body_b` move as the kind allows."""
+    """A joint that closes a loop: frame `pose_b` on body `body_b` moves on frame `pose_a` of body `body_a` as the kind allows.
+
+    Attributes:
+        name: unique among joints and loops.
+        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; or `Line()`, which holds
+            nothing: with stiffness and damping it is a spring and a damper between two points.
+        body_a, body_b: names of bodies; one may be "world". `body_a` has the part of a joint's parent, `body_b` of its child.
+        pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.
+        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as of a `Joint`.
+    """
 
     name: str
-    kind: JointKind
+    kind: Closure
     body_a: str
     body_b: str
     pose_a: Transform = field(default_factory=Transform)
     pose_b: Transform = field(default_factory=Transform)
     axis: Sequence[float] = (0.0, 0.0, 1.0)
+    second_axis: Sequence[float] | None = None
+    limits: tuple[Limits, ...] = ()
+    damping: float | Sequence[float] = 0.0
+    friction: float | Sequence[float] = 0.0
+    armature: float | Sequence[float] = 0.0
+    stiffness: float | Sequence[float] = 0.0
+    rest: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", _kind(f"loop {self.name!r}", self.kind))
-        object.__setattr__(self, "axis", _unit(self.name, "axis", self.axis))
+        _check_motion("loop", self)
+        if self.body_a == self.body_b:
+            raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A gear, rack or belt between two joints of one degree of freedom: q(joint) = ratio·q(of) + offset.
+
+    Attributes:
+        name: unique among couplings; files that name none call it by its joint.
+        joint, of: names of joints of the tree.
+        ratio: [1, or m/rad and the like]; `offset`: [rad or m].
+    """
+
+    name: str
+    joint: str
+    of: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.joint == self.of:
+            raise ModelError(f"coupling {self.name!r}: joint {self.joint!r} is coupled to itself; name two joints")
+        if not (np.isfinite(self.ratio) and np.isfinite(self.offset)):
+            raise ModelError(f"coupling {self.name!r}: ratio {self.ratio} and offset {self.offset} must be finite")
 
 
 @dataclass(frozen=True)

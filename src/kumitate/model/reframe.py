@@ -32,11 +32,13 @@ def reframed(tree: Tree) -> Tree:
         placement, turn = _split(X_PF @ G, link)
         changes.append(G)
         moved.append(replace(link, placement=placement, inertia=link.inertia.to_parent(G.inverse()), offset=link.offset + turn))
-    places = {
-        name: place if place.link == WORLD_LINK else Place(place.link, (changes[place.link].inverse() @ place.pose).dense())
-        for name, place in tree.places.items()
-    }
-    return replace(tree, links=tuple(moved), places=places)
+
+    def seen(place: Place) -> Place:
+        return place if place.link == WORLD_LINK else Place(place.link, (changes[place.link].inverse() @ place.pose).dense())
+
+    places = {name: seen(place) for name, place in tree.places.items()}
+    chords = tuple(replace(chord, base=seen(chord.base), follower=seen(chord.follower)) for chord in tree.chords)
+    return replace(tree, links=tuple(moved), places=places, chords=chords)
 
 
 def _change(X_PF: Transform, children: list[Link]) -> Transform:
@@ -46,7 +48,8 @@ def _change(X_PF: Transform, children: list[Link]) -> Transform:
     # p = d z_P + a x' + e z_L with x' along the common normal, and z_L = −sin β across + cos β z_P: the origin moves back by e
     normal = Vector3(math.cos(alpha), math.sin(alpha), 0.0)
     across = Vector3(-math.sin(alpha), math.cos(alpha), 0.0)
-    s = p.dot(across) / math.sin(beta) if abs(math.sin(beta)) > 1e-9 else 0.0  # −e
+    # axes that are all but parallel meet their common normal kilometres away
+    s = p.dot(across) / math.sin(beta) if abs(math.sin(beta)) > 1e-3 else 0.0  # −e
     foot = (p.dot(normal), p.z + s * math.cos(beta))
     if sum(abs(x) > _TINY for x in foot) >= _numbers(p):
         s = 0.0

@@ -151,7 +151,7 @@ def _children_first(tree: Tree) -> Iterator[int]:
 
 def rolled_runs(tree: Tree) -> tuple[Run, ...]:
     """The chains that become loops: of like links, in trees that are large enough."""
-    if len(tree.links) < ROLL_FROM_LINKS:
+    if len(tree.links) < ROLL_FROM_LINKS or tree.closed:  # chords and gears reach single links
         return ()
     runs, start = [], 0
     for index in range(1, len(tree.links) + 1):
@@ -175,7 +175,7 @@ def _likeness(link: Link) -> tuple:
     return link.kind, len(leaves)
 
 
-_CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "offset")
+_CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 
 
 def rolled_link(tree: Tree, run: Run, position: int | Index) -> Link:

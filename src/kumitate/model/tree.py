@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,12 +27,13 @@ from ..spatial import (
     identity_rotation,
     zxz_rotation,
 )  # fmt: skip
-from .joints import JointKind
+from .joints import Closure, JointKind
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
+    from .parts import Joint, Loop
 
-__all__ = ["Link", "Place", "Tree", "alignment", "build_tree"]
+__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree"]
 
 WORLD_LINK = -1
 
@@ -47,7 +49,7 @@ class Link:
         placement: X_PF, the joint's fixed frame in the parent link.
         inertia: of all bodies of the link, in L.
         q_start, v_start: where its coordinates and velocities stand in q and v (an index of a loop while a chain is rolled up).
-        armature, damping, friction: one value a degree of freedom.
+        armature, damping, friction, stiffness, rest: one value a degree of freedom.
         offset: added to the coordinate that turns the link about z, `kind.turn` [rad].
     """
 
@@ -63,6 +65,8 @@ class Link:
     damping: tuple[Any, ...]
     friction: tuple[Any, ...]
     offset: Any = 0.0
+    stiffness: tuple[Any, ...] = ()
+    rest: tuple[Any, ...] = ()
 
     def coordinates(self, q: Sequence[Any]) -> list[Any]:
         """This joint's part of q."""
@@ -93,13 +97,63 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Chord:
+    """A joint outside of the tree that closes a loop of it.
+
+    Attributes:
+        name: of the loop.
+        closure: what it allows.
+        base, follower: the places of its frames F and M, as the closure names them.
+        armature, damping, friction, stiffness, rest: one value a freedom.
+    """
+
+    name: str
+    closure: Closure
+    base: Place
+    follower: Place
+    armature: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    stiffness: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gear:
+    """A constant relation between coordinates: Σ ratio·q = offset, by their indices in q and in v."""
+
+    name: str
+    q_ratios: tuple[tuple[int, float], ...]
+    v_ratios: tuple[tuple[int, float], ...]
+    offset: float
+
+
+@dataclass(frozen=True)
 class Tree:
-    """The links, parents before children, depth first."""
+    """The links, parents before children, depth first; and what closes loops of them.
+
+    Attributes:
+        links: the moving ones.
+        places: of bodies and frames, by name.
+        nq, nv: sizes of q and v.
+        chords, gears: what closes loops.
+        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 where no link has two. Both
+            stay what they are when inertias and frames are moved: they are scales to measure by.
+    """
 
     links: tuple[Link, ...]
     places: dict[str, Place] = field(compare=False)
     nq: int
     nv: int
+    chords: tuple[Chord, ...] = ()
+    gears: tuple[Gear, ...] = ()
+    mass: float = 1.0
+    size: float = 1.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether anything but the joints of the tree holds the links."""
+        return bool(self.chords or self.gears)
 
     def children(self, index: int) -> list[Link]:
         """The links carried by link `index` (−1: by the world)."""
@@ -146,7 +200,7 @@ def build_tree(mechanism: Mechanism, *, resisting: bool = True) -> Tree:
         links.append(
             Link(
                 joint.name, len(links), parent.link, kind, placement, body_inertia.to_parent(places[joint.child].pose),
-                q_start, v_start, tuple(joint.armature), tuple(joint.damping), tuple(joint.friction),  # type: ignore[arg-type]
+                q_start, v_start, **_passive(joint),
             )
         )  # fmt: skip
         q_start += kind.nq
@@ -154,10 +208,51 @@ def build_tree(mechanism: Mechanism, *, resisting: bool = True) -> Tree:
     for frame in mechanism.frames:
         base = places[frame.body]
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
-    tree = Tree(tuple(links), places, q_start, v_start)
+    chords, gears = _chords(mechanism, places), _gears(mechanism, links)
+    mass = sum(link.inertia.mass for link in links) or 1.0
+    tree = Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
     if resisting:
         _check_inertia(mechanism.source or mechanism.name, tree)
     return tree
+
+
+def _size(links: Sequence[Link], chords: Sequence[Chord]) -> float:
+    """The mean distance of two joints on one link."""
+    ends: dict[int, list[Any]] = {link.index: [np.zeros(3)] for link in links}
+    held = [(link.parent, link.placement) for link in links]
+    held += [(place.link, place.pose) for chord in chords for place in (chord.base, chord.follower)]
+    for index, pose in held:
+        if index != WORLD_LINK:
+            ends[index].append(np.array(list(pose.translation)))
+    between = (float(np.linalg.norm(a - b)) for points in ends.values() for a, b in combinations(points, 2))
+    lengths = [length for length in between if length > 1e-9]
+    return sum(lengths) / len(lengths) if lengths else 1.0
+
+
+def _passive(item: Joint | Loop) -> dict[str, Any]:
+    return {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
+
+
+def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
+    chords = []
+    for loop in mechanism.loops:
+        turn = Transform(alignment(loop.axis, loop.second_axis))
+        base, follower = (
+            Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
+            for body, pose in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
+        )
+        chords.append(Chord(loop.name, loop.kind, base, follower, **_passive(loop)))
+    return tuple(chords)
+
+
+def _gears(mechanism: Mechanism, links: list[Link]) -> tuple[Gear, ...]:
+    by_name = {link.name: link for link in links}
+    gears = []
+    for coupling in mechanism.couplings:
+        ends = ((by_name[coupling.joint], 1.0), (by_name[coupling.of], -coupling.ratio))
+        q_ratios, v_ratios = (tuple((getattr(link, key), r) for link, r in ends) for key in ("q_start", "v_start"))
+        gears.append(Gear(coupling.name, q_ratios, v_ratios, coupling.offset))
+    return tuple(gears)
 
 
 def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis import LoopGap
 from ..model import Mechanism
 from .columns import joint_columns
 
@@ -39,7 +40,7 @@ class Audit:
         work: done on the mechanism by controllers, applied wrenches and damping over the run [J].
         quaternion_error: max |1 − |q|| over all quaternions and times.
         limits_passed: the limits of joints that were passed; the motion is not stopped there.
-        loop_error: largest residual of the loop constraints over the run [m or rad]; None without loops.
+        loop_gaps: how far each loop and coupling opened at most over the run.
         notes: sentences for people, such as a change of method on the way.
         steps, rejected_steps: of the integrator.
         wall_time: that the run took [s].
@@ -49,7 +50,7 @@ class Audit:
     work: float = 0.0
     quaternion_error: float = 0.0
     limits_passed: tuple[LimitPassed, ...] = ()
-    loop_error: float | None = None
+    loop_gaps: tuple[LoopGap, ...] = ()
     notes: tuple[str, ...] = ()
     steps: int = 0
     rejected_steps: int = 0
@@ -60,6 +61,7 @@ class Audit:
             object.__setattr__(self, name, float(getattr(self, name)))
         passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
         object.__setattr__(self, "limits_passed", passed)
+        object.__setattr__(self, "loop_gaps", tuple(LoopGap(str(name), *map(float, gap)) for name, *gap in self.loop_gaps))
         object.__setattr__(self, "notes", tuple(str(note) for note in self.notes))
 
     def lines(self) -> list[str]:
@@ -70,8 +72,12 @@ class Audit:
             lines.append(f"work of controllers, wrenches and damping {self.work:.6g} J")
         if self.quaternion_error:
             lines.append(f"quaternions of unit length to {self.quaternion_error:.3g}")
-        if self.loop_error is not None:
-            lines.append(f"loops closed to {self.loop_error:.3g}")
+        if self.loop_gaps:
+            worst = LoopGap("", *(max(column) for column in list(zip(*self.loop_gaps, strict=True))[1:]))
+            lines.append(
+                f"loops closed to {worst.distance:.3g} m and {worst.angle:.3g} rad, "
+                f"their velocities to {worst.speed:.3g} m/s and {worst.turning:.3g} rad/s"
+            )
         lines.append(f"{self.steps} steps{rejected}, {self.wall_time:.3g} s")
         for joint in dict.fromkeys(item.joint for item in self.limits_passed):
             passed = [item for item in self.limits_passed if item.joint == joint]
@@ -81,13 +87,16 @@ class Audit:
 
     def as_dict(self) -> dict[str, Any]:
         """The account as plain data."""
-        return {**asdict(self), "limits_passed": [item._asdict() for item in self.limits_passed], "notes": list(self.notes)}
+        passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
+        return {**asdict(self), "limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
         """The account that `as_dict` gave."""
         passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
-        return cls(**{**data, "limits_passed": passed})
+        gaps = tuple(LoopGap(**item) for item in data.get("loop_gaps", ()))
+        known = {key: value for key, value in data.items() if key != "loop_error"}  # of version 1 files, always None there
+        return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps})
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

@@ -26,17 +26,19 @@ Controller = Callable[[Any, Any, Any], Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, wrench, …) of shape (nv + 6·number of places).
+    """The efforts u = (tau, wrench, …, loop drive, …): (nv + 6·number of places + freedoms of the driven loops).
 
     Attributes:
         mechanism: that is driven.
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the axes of the world, about its origin [N·m, N].
+        loop_tau: the drives' forces along the freedoms of loop joints, by the loop's name, likewise [N·m, N].
     """
 
     mechanism: Mechanism
     controller: Controller | Sequence[float] | None = None
     wrenches: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
+    loop_tau: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.wrenches:
@@ -46,10 +48,17 @@ class Forcing:
                     f"{self.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}"
                 )
 
+        loops = {loop.name: loop for loop in self.mechanism.loops}
+        for name in self.loop_tau:
+            if name not in loops:
+                raise InputError(
+                    f"{self.mechanism.name}: loop_tau names {name!r}, which is no loop; there are {', '.join(loops) or 'none'}"
+                )
+
     @property
     def size(self) -> int:
         """The number of components of u."""
-        return self.mechanism.nv + 6 * len(self.wrenches)
+        return sum(len(names) for _, names in self._labels())
 
     @property
     def places(self) -> list[str]:
@@ -57,9 +66,15 @@ class Forcing:
         return list(self.wrenches)
 
     @property
+    def drives(self) -> dict[str, int]:
+        """The driven loops and their numbers of freedoms, in the order of u."""
+        nv = {loop.name: loop.kind.nv for loop in self.mechanism.loops}
+        return {name: nv[name] for name in self.loop_tau}
+
+    @property
     def constant(self) -> bool:
         """Whether u does not depend on anything."""
-        return not any(callable(part) for part in (self.controller, *self.wrenches.values()))
+        return not any(callable(part) for part in self._sources)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at one state, by calling the functions.
@@ -86,8 +101,8 @@ class Forcing:
         is found out by tracing it twice, one that looks behind the symbols' back by comparing values. What a function remembers
         is not touched by that: copies are tried.
         """
-        wrenches = {name: _apart(part) for name, part in self.wrenches.items()}
-        probe = replace(self, controller=_apart(self.controller), wrenches=wrenches)
+        wrenches, loop_tau = ({name: _apart(part) for name, part in parts.items()} for parts in (self.wrenches, self.loop_tau))
+        probe = replace(self, controller=_apart(self.controller), wrenches=wrenches, loop_tau=loop_tau)
         probe(0.0, q, v)  # wrong shapes and values are the caller's to know, whether traced or not
         m = self.mechanism
         rng = np.random.default_rng(20121)
@@ -106,10 +121,13 @@ class Forcing:
             return None
         return first
 
+    @property
+    def _sources(self) -> tuple[Any, ...]:
+        return (self.controller, *self.wrenches.values(), *self.loop_tau.values())
+
     def _parts(self, t: Any, q: np.ndarray, v: np.ndarray) -> list[Any]:
         parts = []
-        sources = (self.controller, *self.wrenches.values())
-        for source, (label, names) in zip(sources, self._labels(), strict=True):
+        for source, (label, names) in zip(self._sources, self._labels(), strict=True):
             given = np.zeros(len(names)) if source is None else source(t, q, v) if callable(source) else source
             part = np.asarray(given)
             if part.shape != (len(names),):
@@ -121,7 +139,10 @@ class Forcing:
 
     def _labels(self) -> list[tuple[str, Sequence[str]]]:
         axes = ("nx", "ny", "nz", "fx", "fy", "fz")
-        return [("the controller", self.mechanism.v_names), *((f"the wrench on {name!r}", axes) for name in self.wrenches)]
+        kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
+        drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
+        wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
+        return [("the controller", self.mechanism.v_names), *wrenches, *drives]
 
 
 def _apart(source: Any) -> Any:

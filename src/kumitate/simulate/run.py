@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
-from ..dynamics import crba, passive_slope
-from ..errors import DivergenceError, InputError, ModelError
+from ..errors import DivergenceError, InputError
 from ..kinematics import neutral
 from ..model import Mechanism
 from .audit import Audit, limits_passed, quaternion_error
 from .forcing import Controller, Forcing
 from .integrators import INTEGRATORS, Integrator
 from .result import Energy, Result
-from .stepper import Stepper
+from .stepper import Stabilisation, Stepper
+from .stiffness import fastest_rate
 from .system import dynamics_program, observables_program
 
 __all__ = ["simulate"]
@@ -38,7 +39,9 @@ def simulate(
     integrator: str = "auto",
     controller: Controller | Sequence[float] | None = None,
     wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
+    loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
     sample_time: float | None = None,
+    baumgarte: float | None = None,
     tolerance: float = 1e-8,
     traced: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -49,33 +52,39 @@ def simulate(
         mechanism: to move.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
         duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
-        integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step), or
-            "semi_implicit_euler" (implicit in the joints' damping). "auto" takes rkf45, unless the joints' damping is too fast
-            for it at this step; the audit then says so.
+        integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for what is
+            stiff "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
+            extrapolated to order 8, within `tolerance`). "auto" takes rkf45, unless damping or springs are too fast for it at
+            this step; the audit then says so.
         controller: tau = f(t, q, v) (nv) [N·m, N], evaluated at every stage of the integrator; or a constant.
         wrenches: [n; f] by name of a body or frame, likewise; in the axes of the world, about its origin [N·m, N].
+        loop_tau: forces of drives along the freedoms of loop joints [N·m, N], by the loop's name, likewise.
         sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
+        baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
+            step, the default; zero leaves them to drift.
         traced: whether functions of plain arithmetic may be compiled; False calls them all.
         progress: called with the fraction done, now and then.
 
     Raises:
         InputError: if an argument has a wrong shape or value.
-        ModelError: if the mechanism has loops, which cannot be simulated yet.
         DivergenceError: if the motion runs away; it carries the result up to there.
     """
     begin = clock.perf_counter()
-    if mechanism.loops:
-        names = ", ".join(loop.name for loop in mechanism.loops)
-        raise ModelError(f"{mechanism.name}: the loops {names} cannot be simulated yet; remove them to simulate the tree alone")
     q0 = checked_state(mechanism, "q", mechanism.nq, neutral(mechanism.tree) if q is None else q)
     v0 = checked_state(mechanism, "v", mechanism.nv, np.zeros(mechanism.nv) if v is None else v)
     count = _step_count(duration, step)
     hold = _hold(sample_time, step)
     notes: list[str] = []
     method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
-    forcing = Forcing(mechanism, controller, dict(wrenches or {}))
+    forcing = Forcing(mechanism, controller, dict(wrenches or {}), dict(loop_tau or {}))
+    if baumgarte is not None and not 0.0 <= baumgarte < np.inf:
+        raise InputError(f"baumgarte is {baumgarte} 1/s; it must not be negative")
+    stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, float(baumgarte))
+    loops = LoopEquations(mechanism)
+    q0, v0 = closed_state(loops, q0, v0)
 
-    stepper = Stepper(mechanism, method, forcing, q0, v0, held=hold is not None or forcing.constant, traced=traced)
+    held = hold is not None or forcing.constant
+    stepper = Stepper(mechanism, method, forcing, q0, v0, held=held, traced=traced, stabilisation=stabilisation)
     times = np.arange(count + 1) * step
     qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
     us, work = np.empty((count + 1, forcing.size)), np.zeros(count + 1)
@@ -104,9 +113,11 @@ def simulate(
     notes += _singular_coordinates(mechanism, times[kept], qs[kept])
     settings = {
         "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
-        "wrenches": forcing.places,
+        "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
     }  # fmt: skip
-    result = _result(mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin)
+    result = _result(
+        mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops
+    )
     if progress is not None:
         progress(1.0)
     if failure:
@@ -177,12 +188,12 @@ def _integrator(
     mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
 ) -> Integrator:
     if name == "auto":
-        rate, joint = fastest_damping(mechanism, q, v)
+        rate, joint = fastest_rate(mechanism, q, v)
         name = "rkf45" if rate * step < 2.5 else "semi_implicit_euler"
         if name != "rkf45":
             notes.append(
-                f"integrator: damping at {joint!r} acts at {rate:.3g} 1/s, too fast for explicit steps of {step:g} s; "
-                "semi_implicit_euler was taken, which is implicit in it (order 1). rkf45_adaptive is slower and of order 5"
+                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
+                "semi_implicit_euler was taken, which is implicit in them (order 1). extrapolated_euler is, too, and of order 8"
             )
     if name not in INTEGRATORS:
         raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
@@ -194,29 +205,18 @@ def _integrator(
     return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
 
 
-def fastest_damping(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
-    """The fastest rate at which the joints' damping and friction act [1/s], and the degree of freedom it shows most in."""
-    tree = mechanism.tree
-    slopes = np.array([slope for link in tree.links for slope in passive_slope(link, list(link.velocities(list(v))))])
-    if not slopes.any():
-        return 0.0, ""
-    M: np.ndarray = np.array(crba(tree, list(q)))
-    rates, modes = np.linalg.eig(np.linalg.solve(M, np.diag(slopes)))
-    fastest = int(np.argmax(np.abs(rates)))
-    return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(np.abs(modes[:, fastest])))]
-
-
 def _runaway(
     mechanism: Mechanism, t: float, q: np.ndarray, v_before: np.ndarray, v: np.ndarray, method: Integrator, step: float
 ) -> str:
     lost = ~np.isfinite(v)
     speeds = np.where(lost, np.inf, np.abs(v))
     worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
-    rate, joint = fastest_damping(mechanism, q, v_before)
+    rate, joint = fastest_rate(mechanism, q, v_before)
     remedy = "Take a smaller step, or integrator='rkf45_adaptive'."
     if rate * step > 1.0:
         remedy = (
-            f"The damping at {joint!r} acts at {rate:.3g} 1/s: take integrator='semi_implicit_euler', which is implicit in it."
+            f"Damping or springs at {joint!r} act at {rate:.3g} 1/s: take integrator='semi_implicit_euler' or "
+            "'extrapolated_euler', which are implicit in them."
         )
     return (
         f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
@@ -241,10 +241,10 @@ def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray
 
 def _result(
     mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
-    settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float,
+    settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float, loops: LoopEquations,
 ) -> Result:  # fmt: skip
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
-    acceleration, _ = Kernel(dynamics_program(mechanism, forcing.places, implicit_damping=False))(0.0, q, v, u)
+    acceleration, _ = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False))(0.0, q, v, u)
     kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)
     total = kinetic + potential
     tau = u[:, : mechanism.nv]
@@ -253,6 +253,7 @@ def _result(
         work=float(work[-1]),
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, times, q, v, tau),
+        loop_gaps=tuple(loops.gaps(q, v)),
         notes=tuple(notes),
         steps=stepper.steps,
         rejected_steps=stepper.rejected,

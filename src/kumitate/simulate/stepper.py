@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..compile import Kernel
 from ..model import Mechanism
 from .forcing import Forcing
 from .integrators import Integrator, State
-from .system import CalledSystem, dynamics_program, step_program
+from .system import CalledSystem, dynamics_program, projection_program, step_program
 
-__all__ = ["Stepper"]
+__all__ = ["Stabilisation", "Stepper"]
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
+
+
+class Stabilisation(NamedTuple):
+    """How loops are kept closed: by projection after every step, by errors that decay at a rate [1/s], or by neither."""
+
+    projects: bool = True
+    baumgarte: float = 0.0
 
 
 class Stepper:
@@ -35,20 +44,24 @@ class Stepper:
         *,
         held: bool,
         traced: bool,
+        stabilisation: Stabilisation,
     ):
         self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
         self.steps = self.rejected = 0
         self._step_size: float | None = None
-        dynamics = dynamics_program(mechanism, forcing.places, implicit_damping=integrator.implicit_damping)
+        dynamics = dynamics_program(
+            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte
+        )
+        projection = projection_program(mechanism) if mechanism.tree.closed and stabilisation.projects else None
         program = forcing.program(q, v) if traced and not held else None
         self.mode = "held" if held else "compiled" if program is not None else "called"
         if self.mode == "called":
-            self._system = CalledSystem(mechanism, dynamics, forcing)
+            self._system = CalledSystem(mechanism, dynamics, projection, forcing)
             self.efforts = self._system.efforts(0.0, q, v)
         else:
             self._forcing = None if program is None else Kernel(program)
             self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
-            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, program))
+            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program))
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Evaluates the efforts at a recorded state, where they are held from or called at; compiled ones can wait."""

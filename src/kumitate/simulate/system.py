@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,26 +12,31 @@ import numpy as np
 from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
-from ..dynamics import Wrenches, aba, passive_force
+from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, projected
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism
 from ..scalar import Program, call, trace
 from .forcing import Forcing
 from .integrators import Integrator, State
 
-__all__ = ["CalledSystem", "TracedSystem", "dynamics_program", "observables_program", "step_program"]
+__all__ = ["CalledSystem", "TracedSystem", "dynamics_program", "observables_program", "projection_program", "step_program"]
 
 Scalar = Any
 
 
-def dynamics_program(mechanism: Mechanism, places: Sequence[str], *, implicit_damping: bool) -> Program:
-    """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of a `Forcing`."""
-    tree = mechanism.lean_tree
+def dynamics_program(mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, baumgarte: float = 0.0) -> Program:
+    """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
+
+    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay.
+    """
+    tree, places = mechanism.lean_tree, forcing.places
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        tau = u[: mechanism.nv]
-        applied = {name: list(u[mechanism.nv + 6 * k : mechanism.nv + 6 * k + 6]) for k, name in enumerate(places)}
-        acceleration = aba(
+        efforts = iter(u)
+        tau = list(islice(efforts, mechanism.nv))
+        applied = {name: list(islice(efforts, 6)) for name in places}
+        loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
+        acceleration = closed_aba(
             tree,
             q,
             v,
@@ -37,21 +44,44 @@ def dynamics_program(mechanism: Mechanism, places: Sequence[str], *, implicit_da
             gravity=mechanism.gravity,
             wrenches=Wrenches(tree, applied) if places else None,
             implicit_step=h if implicit_damping else 0.0,
+            loop_tau=loop_tau,
+            baumgarte=baumgarte,
         )
-        return {"acceleration": acceleration, "power": _power(mechanism, q, v, tau, applied)}
+        return {"acceleration": acceleration, "power": _power(mechanism, q, v, tau, applied, loop_tau)}
 
-    u_size = mechanism.nv + 6 * len(places)
-    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": u_size}
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
 
 
-def _power(mechanism: Mechanism, q: Any, v: Any, tau: Any, applied: dict[str, list[Scalar]]) -> Scalar:
-    """What drives, joint damping and wrenches put in, per time [W]; gravity is in the potential energy instead."""
+def projection_program(mechanism: Mechanism) -> Program:
+    """(q, v) → q and v with the loops closed."""
+    tree = mechanism.lean_tree
+
+    def projection(q: Any, v: Any) -> dict[str, Any]:
+        closed_q, closed_v = projected(tree, q, v)
+        return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
+
+    return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
+
+
+def _power(
+    mechanism: Mechanism,
+    q: Any,
+    v: Any,
+    tau: Any,
+    applied: dict[str, list[Scalar]],
+    loop_tau: dict[str, list[Scalar]],
+) -> Scalar:
+    """What drives, joint damping and wrenches put in, per time [W]; gravity and springs are in the potential energy instead."""
     tree = mechanism.tree
     total: Scalar = 0.0
     for link in tree.links:
         rates = link.velocities(v)
         for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
+            total = total + (force - lost) * rate
+    for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
+        efforts = loop_tau.get(chord.name, (0.0,) * len(closing.rates))
+        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
             total = total + (force - lost) * rate
     if applied:
         poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
@@ -63,7 +93,7 @@ def _power(mechanism: Mechanism, q: Any, v: Any, tau: Any, applied: dict[str, li
     return total
 
 
-class _Coordinates:
+class _Coordinates(ABC):
     """How coordinates move: the same in both systems."""
 
     def __init__(self, mechanism: Mechanism):
@@ -75,16 +105,36 @@ class _Coordinates:
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.integrate(self.mechanism.tree, q, dv)
 
-    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.normalized(self.mechanism.tree, q)
+    @abstractmethod
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        """q and v with the loops closed; None where there is nothing to close."""
+
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        return self.project(q, v) or (q, v)
+
+    def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        return self.project(q, v) or (kinematics.normalized(self.mechanism.tree, q), v)
 
 
 class TracedSystem(_Coordinates):
     """The system while a step is traced: every evaluation is a call of one dynamics program."""
 
-    def __init__(self, mechanism: Mechanism, dynamics: Program, forcing: Program | None, held: Sequence[Scalar]):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        dynamics: Program,
+        projection: Program | None,
+        forcing: Program | None,
+        held: Sequence[Scalar],
+    ):
         super().__init__(mechanism)
-        self.program, self.forcing, self.held = dynamics, forcing, held
+        self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
+
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        if self.projection is None:
+            return None
+        outputs = call(self.projection, q, v)
+        return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         u = self.held if self.forcing is None else call(self.forcing, t, q, v)
@@ -95,10 +145,17 @@ class TracedSystem(_Coordinates):
 class CalledSystem(_Coordinates):
     """The system on floats, with efforts from Python functions."""
 
-    def __init__(self, mechanism: Mechanism, dynamics: Program, forcing: Forcing):
+    def __init__(self, mechanism: Mechanism, dynamics: Program, projection: Program | None, forcing: Forcing):
         super().__init__(mechanism)
         self.kernel, self.forcing = Kernel(dynamics), forcing
+        self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
+
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        if self.projection is None:
+            return None
+        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float))
+        return closed_q.tolist(), closed_v.tolist()
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; the functions are not called twice for one state in a row, as they may count their calls."""
@@ -113,11 +170,13 @@ class CalledSystem(_Coordinates):
         return acceleration.tolist(), float(power)
 
 
-def step_program(mechanism: Mechanism, integrator: Integrator, dynamics: Program, forcing: Program | None) -> Program:
+def step_program(
+    mechanism: Mechanism, integrator: Integrator, dynamics: Program, projection: Program | None, forcing: Program | None
+) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, forcing, u)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u)
         after, error = integrator.step(system, t, h, State(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 

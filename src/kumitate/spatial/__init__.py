@@ -1,24 +1,28 @@
 """Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
 
 from .articulated import ArticulatedBody, Release
-from .dense import Dense, dot
+from .dense import Dense, Factors, dot
 from .inertia import ArticulatedInertia, Inertia, centripetal
+from .inverse_inertia import InverseInertia
 from .motion import Force, Motion
 from .quaternion import (
     quaternion_exp,
     quaternion_log,
     quaternion_normalized,
+    quaternion_of,
     quaternion_product,
     quaternion_rate,
     quaternion_rotation,
 )  # fmt: skip
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, zxz_rotation
+from .semidefinite import DampedFactors, nearest_solution
 from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
-    "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "Dense", "DenseRotation", "Force", "Inertia", "Matrix3", "Motion",
-    "Release", "Rotation", "RotationChain", "Symmetric3", "Transform", "Vector3", "centripetal", "dot", "identity_rotation",
-    "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate",
-    "quaternion_rotation", "zxz_rotation",
+    "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DampedFactors", "Dense", "DenseRotation", "Factors", "Force",
+    "Inertia", "InverseInertia", "Matrix3", "Motion", "Release", "Rotation", "RotationChain", "Symmetric3", "Transform",
+    "Vector3", "centripetal", "dot", "identity_rotation", "nearest_solution", "pose", "quaternion_exp",
+    "quaternion_log", "quaternion_normalized", "quaternion_of", "quaternion_product", "quaternion_rate", "quaternion_rotation",
+    "zxz_rotation",
 ]  # fmt: skip

@@ -16,10 +16,14 @@ Scalar = Any
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is needed to find the acceleration along a released direction once the handle's is known: q̈ = free − g·A."""
+    """What is needed to find the acceleration along a released direction once the handle's is known: q̈ = free − g·A.
+
+    `mobility` is the inverse of the inertia felt along the direction: a further force f along it adds mobility·f to q̈.
+    """
 
     free: Scalar
     gain: Force
+    mobility: Scalar
 
     def acceleration(self, A: Motion) -> Scalar:
         """q̈ along the direction, where the handle would accelerate with A if it were fixed (thesis eq. 2.30)."""
@@ -59,14 +63,14 @@ class ArticulatedBody:
         u = tau - S.dot(self.bias)
         if axis is None:
             inertia = self.inertia.minus_outer(U, gain)
-            return ArticulatedBody(inertia, self.bias + U * (W * u)), Release(W * u, gain)
+            return ArticulatedBody(inertia, self.bias + U * (W * u)), Release(W * u, gain, W)
         # Along a coordinate direction the free body resists only with the armature's share: row and column are known, and
         # with no armature exactly zero, which no expression simplifier can find out. The bias there is exactly tau.
         share = armature * W
         gain = _replaced(gain, axis, 1.0 - share)
         inertia = self.inertia.minus_outer(U, gain).with_column(axis, U * share)
         bias = _replaced(self.bias + U * (W * u), axis, tau - u * share)
-        return ArticulatedBody(inertia, bias), Release(W * u, gain)
+        return ArticulatedBody(inertia, bias), Release(W * u, gain, W)
 
 
 def _coordinate(S: Motion) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Dense", "dot"]
+__all__ = ["Dense", "Factors", "dot"]
 
 Scalar = Any
 
@@ -58,10 +58,27 @@ class Dense:
         columns = list(zip(*other.rows, strict=True))
         return Dense.of([dot(row, column) for column in columns] for row in self.rows)
 
+    def factored(self) -> Factors:
+        """L D Lᵀ of a symmetric positive definite matrix."""
+        return Factors.of(self)
+
     def inverse(self) -> Dense:
-        """The inverse of a symmetric positive definite matrix, by LDLᵀ without pivots."""
-        n = len(self.rows)
-        L = [list(row) for row in self.rows]
+        """The inverse of a symmetric positive definite matrix."""
+        return self.factored().inverse()
+
+
+@dataclass(frozen=True)
+class Factors:
+    """L D Lᵀ of a symmetric positive definite matrix, without pivots: `L` below its diagonal of ones, `D` inverted."""
+
+    L: tuple[tuple[Scalar, ...], ...]
+    D: tuple[Scalar, ...]
+
+    @classmethod
+    def of(cls, matrix: Dense) -> Factors:
+        """Reads the lower triangle."""
+        n = len(matrix.rows)
+        L = [list(row) for row in matrix.rows]
         D: list[Scalar] = [0.0] * n
         for k in range(n):
             D[k] = 1.0 / L[k][k]
@@ -70,17 +87,34 @@ class Dense:
                 L[i][k] = below[i] * D[k]
                 for j in range(k + 1, i + 1):
                     L[i][j] = L[i][j] - L[i][k] * below[j]
-        solved = []
-        for column in range(n):  # L D Lᵀ x = e
-            x: list[Scalar] = [1.0 if i == column else 0.0 for i in range(n)]
-            for i in range(column, n):
-                x[i] = x[i] - dot(L[i][column:i], x[column:i])
-            x = [value * d for value, d in zip(x, D, strict=True)]
-            for i in reversed(range(n)):
-                x[i] = x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), 0.0)
-            solved.append(x)
+        return cls(tuple(tuple(row[:i]) for i, row in enumerate(L)), tuple(D))
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x of A x = b."""
+        x = [value * d for value, d in zip(self._forward(b), self.D, strict=True)]
+        for i in reversed(range(len(x))):
+            x[i] = x[i] - sum((self.L[j][i] * x[j] for j in range(i + 1, len(x))), 0.0)
+        return x
+
+    def inverse(self) -> Dense:
+        """A⁻¹."""
+        n = len(self.D)
+        solved = [self.solve([1.0 if i == column else 0.0 for i in range(n)]) for column in range(n)]
         # symmetric up to rounding when computed: one triangle serves for both
         return Dense.of([solved[min(i, j)][max(i, j)] for j in range(n)] for i in range(n))
+
+    def between(self, left: Dense, right: Dense) -> Dense:
+        """G A⁻¹ Hᵀ as (L⁻¹Gᵀ)ᵀ D (L⁻¹Hᵀ), which for several rows costs less than the inverse."""
+        halves = [self._forward(row) for row in left.rows]
+        scaled = [[value * d for value, d in zip(self._forward(row), self.D, strict=True)] for row in right.rows]
+        return Dense.of([dot(half, other) for other in scaled] for half in halves)
+
+    def _forward(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """L⁻¹ b."""
+        x = list(b)
+        for i in range(len(x)):
+            x[i] = x[i] - sum((factor * x[j] for j, factor in enumerate(self.L[i])), 0.0)
+        return x
 
 
 def dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:

@@ -7,11 +7,12 @@ from typing import Any
 
 from ..scalar import arctan2 as _arctan2
 from ..scalar import cos, maximum, select, sin, sqrt
-from .rotation import DenseRotation
+from .rotation import DenseRotation, Rotation
 from .vector import Matrix3, Vector3
 
 __all__ = [
-    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_product", "quaternion_rate", "quaternion_rotation",
+    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of", "quaternion_product", "quaternion_rate",
+    "quaternion_rotation",
 ]  # fmt: skip
 
 Scalar = Any
@@ -33,6 +34,25 @@ def quaternion_rotation(q: Sequence[Scalar]) -> DenseRotation:
             ]
         )
     )
+
+
+def quaternion_of(rotation: Rotation) -> list[Scalar]:
+    """The orientation of a rotation R_AB: of the four ways to read it off the matrix, the one that divides by most."""
+    R = rotation.matrix()
+    x, y, z = R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]  # 4w times the vector part
+    xy, xz, yz = R[0][1] + R[1][0], R[0][2] + R[2][0], R[1][2] + R[2][1]
+    ways = [  # the quaternion times 4w, 4x, 4y, 4z
+        (x, y, z, 1.0 + R[0][0] + R[1][1] + R[2][2]),
+        (1.0 + R[0][0] - R[1][1] - R[2][2], xy, xz, x),
+        (xy, 1.0 - R[0][0] + R[1][1] - R[2][2], yz, y),
+        (xz, yz, 1.0 - R[0][0] - R[1][1] + R[2][2], z),
+    ]
+    best, size = ways[0], ways[0][3]
+    for way, own in zip(ways[1:], (0, 1, 2), strict=True):
+        larger = size < way[own]
+        best = tuple(select(larger, a, b) for a, b in zip(way, best, strict=True))
+        size = select(larger, way[own], size)
+    return quaternion_normalized(best)
 
 
 def quaternion_product(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:

@@ -179,9 +179,12 @@ def zxz_rotation(matrix: Sequence[Sequence[float]]) -> tuple[float, float, float
     """Angles (α, β, γ) [rad] with R = Rz(α) Rx(β) Rz(γ); where α and γ turn about one axis, α is zero."""
     r = [list(row) for row in matrix]
     beta = math.atan2(math.hypot(r[0][2], r[1][2]), r[2][2])
-    if math.hypot(r[0][2], r[1][2]) < 1e-12:
+    if math.hypot(r[0][2], r[1][2]) < 1e-15:
         return 0.0, (0.0 if r[2][2] > 0.0 else math.pi), math.atan2(-r[0][1], r[0][0])
-    return math.atan2(r[0][2], -r[1][2]), beta, math.atan2(r[2][0], r[2][1])
+    alpha = math.atan2(r[0][2], -r[1][2])
+    # γ from what α leaves of the first row: its entries are not small where β is, unlike those of the third row
+    c, s = math.cos(alpha), math.sin(alpha)
+    return alpha, beta, math.atan2(-(c * r[0][1] + s * r[1][1]), c * r[0][0] + s * r[1][0])
 
 
 def _factors(rotation: Rotation) -> tuple[Rotation, ...]:

@@ -42,5 +42,8 @@ def _locked(joint: Joint, q: Sequence[float] | None) -> Joint:
 
 
 def without_friction(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with frictionless, undamped joints."""
-    return replace(mechanism, joints=tuple(replace(joint, damping=0.0, friction=0.0) for joint in mechanism.joints))
+    """The mechanism with frictionless, undamped joints and loops."""
+    joints, loops = (
+        tuple(replace(item, damping=0.0, friction=0.0) for item in items) for items in (mechanism.joints, mechanism.loops)
+    )
+    return replace(mechanism, joints=joints, loops=loops)

@@ -1,10 +1,13 @@
 """The kinds of joints: one file each, under one contract."""
 
+from .closure import Closing, Closure
 from .contract import JointKind
 from .cylindrical import Cylindrical
+from .distance import Distance
 from .fixed import Fixed
 from .floating import Floating
 from .floating_euler import FloatingEuler
+from .line import Line
 from .planar import Planar
 from .prismatic import Prismatic
 from .revolute import Revolute
@@ -13,8 +16,8 @@ from .spherical_euler import SphericalEuler
 from .universal import Universal
 
 __all__ = [
-    "KINDS", "Cylindrical", "Fixed", "Floating", "FloatingEuler", "JointKind", "Planar", "Prismatic", "Revolute", "Spherical",
-    "SphericalEuler", "Universal",
+    "KINDS", "Closing", "Closure", "Cylindrical", "Distance", "Fixed", "Floating", "FloatingEuler", "JointKind", "Line",
+    "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler", "Universal",
 ]  # fmt: skip
 
 #: Every kind by its name.

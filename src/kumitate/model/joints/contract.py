@@ -9,20 +9,21 @@ asks what kind a joint is.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...spatial import Force, Inertia, Motion, Transform
+from ...spatial import Force, Inertia, Motion, Transform, Vector3
+from .closure import Closing, Closure
 
 __all__ = ["JointKind", "basis_forces", "basis_motions"]
 
 Scalar = Any
 
 
-class JointKind(ABC):
+class JointKind(Closure):
     """One kind of joint: frozen, without state, the same for floats and symbols.
 
     Attributes:
@@ -32,7 +33,6 @@ class JointKind(ABC):
         turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added; None without one.
     """
 
-    name: ClassVar[str]
     coordinates: ClassVar[tuple[str, ...]] = ()
     velocities: ClassVar[tuple[str, ...]] = ()
     screw_symmetric: ClassVar[bool] = False
@@ -69,6 +69,32 @@ class JointKind(ABC):
     @abstractmethod
     def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """The constraint-force subspace T(q), 6 − n_J forces in M; Tᵀ S = 0 (eq. 2.8)."""
+
+    # --- as what closes a loop ----------------------------------------------------------------------------------------
+    @abstractmethod
+    def locate(self, X_FM: Transform) -> list[Scalar]:
+        """The coordinates at which M stands nearest to X_FM."""
+
+    @property
+    def rows(self) -> int:
+        return 6 - self.nv
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        """The small motion of M, in M, from its nearest allowed pose to X_FM: 2 tan(θ/2) about an axis, and a shift."""
+        away = self.transform(self.locate(X_FM)).inverse() @ X_FM
+        R = away.rotation.matrix()
+        twice = 2.0 / (1.0 + R[0][0] + R[1][1] + R[2][2])
+        return Motion(Vector3(R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]) * twice, away.translation)
+
+    def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
+        q = self.locate(X_FM)
+        T_a = self.active(q)
+        rates = tuple(V_FM.dot(force) for force in T_a)  # T_aᵀ S = 1 (eq. 2.8)
+        velocity = bias = Motion()
+        for S, dS, rate in zip(self.subspace(q), self.subspace_rate(q, rates), rates, strict=True):
+            velocity, bias = velocity + S * rate, bias + dS * rate
+        allowed = Transform(X_FM.rotation, self.transform(q).translation)
+        return Closing(allowed, V_FM, velocity, bias, self.constraint(q), T_a, tuple(q), rates, self.deviation(X_FM))
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
         """The largest part of a child's inertia, in M, that moves the same if it belongs to the parent, in F."""

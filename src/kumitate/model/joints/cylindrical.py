@@ -11,8 +11,11 @@ import numpy as np
 
 from ...spatial import AxisTurn, Inertia, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
+from .revolute import Revolute
 
 __all__ = ["Cylindrical"]
+
+_REVOLUTE = Revolute()
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class Cylindrical(CoordinateJoint):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(0.0, 0.0, q[1]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return [*_REVOLUTE.locate(X_FM), X_FM.translation.z]
 
     def random(self, rng: np.random.Generator) -> list[float]:
         return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]

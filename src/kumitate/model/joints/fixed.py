@@ -20,3 +20,6 @@ class Fixed(CoordinateJoint):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform()
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return []

@@ -32,6 +32,9 @@ class Floating(CoordinateJoint):
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(quaternion_rotation(q[:4]), Vector3.of(q[4:7]))
 
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return [*_SPHERICAL.locate(X_FM), *X_FM.translation]
+
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 

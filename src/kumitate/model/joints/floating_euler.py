@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...scalar import cos, sin
+from ...scalar import arctan2, cos, sin, sqrt
 from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
 from .contract import JointKind
 
@@ -31,6 +31,11 @@ class FloatingEuler(JointKind):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(self._rotation(q), Vector3.of(q[3:6]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        R = X_FM.rotation.matrix()
+        level = sqrt(R[2][1] * R[2][1] + R[2][2] * R[2][2])
+        return [arctan2(R[1][0], R[0][0]), arctan2(-R[2][0], level), arctan2(R[2][1], R[2][2]), *X_FM.translation]
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])

@@ -12,8 +12,11 @@ import numpy as np
 from ...scalar import cos, sin
 from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
+from .revolute import Revolute
 
 __all__ = ["Planar"]
+
+_REVOLUTE = Revolute()
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Planar(JointKind):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(q[1], q[2], 0.0))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return [*_REVOLUTE.locate(X_FM), X_FM.translation.x, X_FM.translation.y]
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s, c = sin(q[0]), cos(q[0])

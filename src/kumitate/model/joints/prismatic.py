@@ -26,6 +26,9 @@ class Prismatic(CoordinateJoint):
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(translation=Vector3(0.0, 0.0, q[0]))
 
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return [X_FM.translation.z]
+
     def random(self, rng: np.random.Generator) -> list[float]:
         return [float(rng.uniform(-1.0, 1.0))]
 

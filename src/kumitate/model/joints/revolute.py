@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...spatial import AxisTurn, Inertia, Symmetric3, Transform, Vector3
+from ...scalar import arctan2
+from ...spatial import AxisTurn, Inertia, Motion, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
 
 __all__ = ["Revolute"]
@@ -24,6 +25,16 @@ class Revolute(CoordinateJoint):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        R = X_FM.rotation.matrix()
+        return [arctan2(R[1][0] - R[0][1], R[0][0] + R[1][1])]
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        # the shortest turn from F's axis to M's needs no angle
+        x, y, z = X_FM.rotation.matrix()[2]
+        away = X_FM.rotation.unrotate(X_FM.translation)
+        return Motion(Vector3(y, -x, 0.0) * (2.0 / (1.0 + z)), away)
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
         # a thin rod on the axis, whose turning about itself does not matter

@@ -11,11 +11,13 @@ import numpy as np
 
 from ...spatial import (
     Inertia,
+    Motion,
     Transform,
     Vector3,
     quaternion_exp,
     quaternion_log,
     quaternion_normalized,
+    quaternion_of,
     quaternion_product,
     quaternion_rate,
     quaternion_rotation,
@@ -36,6 +38,12 @@ class Spherical(CoordinateJoint):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(quaternion_rotation(q))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return quaternion_of(X_FM.rotation)
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # any orientation is allowed
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]

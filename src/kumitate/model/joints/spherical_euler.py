@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import cos, sin
+from ...scalar import arctan2, cos, sin, sqrt
 from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
@@ -27,6 +27,14 @@ class SphericalEuler(JointKind):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]) @ AxisTurn.by(2, q[2]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        R = X_FM.rotation.matrix()
+        s2 = sqrt(R[0][2] * R[0][2] + R[1][2] * R[1][2])
+        return [arctan2(R[1][2], R[0][2]), arctan2(s2, R[2][2]), arctan2(R[2][1], -R[2][0])]
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # any orientation is allowed
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])

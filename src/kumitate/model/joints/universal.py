@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import cos, sin
+from ...scalar import arctan2, cos, sin
 from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
@@ -22,6 +22,11 @@ class Universal(JointKind):
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        # the second axis, y of M, and the third row of Ry
+        R = X_FM.rotation.matrix()
+        return [arctan2(-R[0][1], R[1][1]), arctan2(-R[2][0], R[2][2])]
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2 = sin(q[1]), cos(q[1])

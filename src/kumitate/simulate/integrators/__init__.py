@@ -1,15 +1,18 @@
 """Integrators: one method a file, under one contract."""
 
 from .contract import Integrator, State, System
+from .extrapolated_euler import ExtrapolatedEuler
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
 from .semi_implicit_euler import SemiImplicitEuler
 
 __all__ = [
-    "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "Integrator", "RKF45Adaptive", "RungeKutta", "SemiImplicitEuler", "State",
-    "System",
+    "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "ExtrapolatedEuler", "Integrator", "RKF45Adaptive", "RungeKutta",
+    "SemiImplicitEuler", "State", "System",
 ]  # fmt: skip
 
 #: Every integrator by its name.
-INTEGRATORS: dict[str, type[Integrator]] = {kind.name: kind for kind in (RKF45, RKF45Adaptive, RK4, SemiImplicitEuler)}
+INTEGRATORS: dict[str, type[Integrator]] = {
+    kind.name: kind for kind in (RKF45, RKF45Adaptive, RK4, SemiImplicitEuler, ExtrapolatedEuler)
+}

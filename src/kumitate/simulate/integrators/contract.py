@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-__all__ = ["Integrator", "State", "System"]
+from ...scalar import absolute as magnitude
+from ...scalar import maximum
+
+__all__ = ["Integrator", "State", "System", "worst_error"]
 
 Scalar = Any
 
@@ -24,8 +27,15 @@ class System(Protocol):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """q (nq) after the motion dv."""
 
-    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """q (nq) back on its manifold."""
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """q and v of an inner stage as the dynamics wants them: with loops, closed.
+
+        Inner stages are less exact than the step. Beside closed loops the equations of motion are smooth only while the loops
+        are far from singular; at a singular posture the step would lose its order.
+        """
+
+    def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,17 @@ class State:
     q: Sequence[Scalar]
     v: Sequence[Scalar]
     work: Scalar
+
+
+def worst_error(
+    start: Sequence[Scalar], end: Sequence[Scalar], other: Sequence[Scalar], *, relative: float, absolute: float
+) -> Scalar:
+    """The largest difference of two results of a step, in units of the tolerance."""
+    worst: Scalar = 0.0
+    for x0, x1, x2 in zip(start, end, other, strict=True):
+        size = maximum(magnitude(x0), magnitude(x1))
+        worst = maximum(worst, magnitude(x1 - x2) / (absolute + relative * size))
+    return worst
 
 
 class Integrator(ABC):

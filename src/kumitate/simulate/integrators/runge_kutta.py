@@ -56,11 +56,11 @@ class RungeKutta(Integrator):
         nq, nv = len(state.q), len(state.v)
         for c, row in zip(table.c, table.a, strict=True):
             x = _advanced(start, h, row, rates)
-            q, v = x[:nq], x[nq : nq + nv]
+            q, v = (x[:nq], x[nq : nq + nv]) if not rates else system.staged(x[:nq], x[nq : nq + nv])
             acceleration, power = system.dynamics(t + c * h, 0.0, q, v)
             rates.append([*system.rate(q, v), *acceleration, power])
         end = _advanced(start, h, table.b, rates)
-        after = State(system.normalized(end[:nq]), end[nq : nq + nv], end[-1])
+        after = State(*system.settled(end[:nq], end[nq : nq + nv]), end[-1])
         return after, self._error(h, rates, start[:-1], end[:-1]) if self.adaptive else 0.0
 
     def _error(self, h: Scalar, rates: list[list[Scalar]], start: list[Scalar], end: list[Scalar]) -> Scalar:

@@ -20,4 +20,4 @@ class SemiImplicitEuler(Integrator):
         acceleration, power = system.dynamics(t, h, state.q, state.v)
         v = [rate + h * a for rate, a in zip(state.v, acceleration, strict=True)]
         q = system.integrate(state.q, [h * rate for rate in v])
-        return State(q, v, state.work + h * power), 0.0
+        return State(*system.settled(q, v), state.work + h * power), 0.0

@@ -184,7 +184,9 @@ class Steps(Case):
         mechanism = self.mechanism
         forcing = Forcing(mechanism, lambda t, q, v: -self.stiffness * q - self.damping * v)
         drives = forcing.program(np.zeros(mechanism.nq), np.zeros(mechanism.nv))
-        step = step_program(mechanism, RK4(), dynamics_program(mechanism, (), implicit_damping=False), drives)
+        step = step_program(
+            mechanism, RK4(), dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False), None, drives
+        )
         held = [0.0] * mechanism.nv
 
         def rollout(q: Any, v: Any) -> dict[str, Any]:

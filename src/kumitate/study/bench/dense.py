@@ -45,6 +45,9 @@ class DenseJoint(JointKind):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.of.transform(q)
 
+    def locate(self, X_FM: Transform) -> list[Scalar]:
+        return self.of.locate(X_FM)
+
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return self.columns
 

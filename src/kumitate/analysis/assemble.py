@@ -1,0 +1,114 @@
+"""Putting a mechanism together: the nearest configuration that closes its loops, and velocities that keep them closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, ModelError
+from ..kinematics import difference, integrate
+from .loops import LoopEquations, LoopGap
+
+__all__ = ["assemble", "closed_state"]
+
+#: Loops count as closed below this fraction of the mechanism's size.
+CLOSED = 1e-12
+#: A start that is open by less is closed without asking; one that is open by more is refused.
+NEARLY = 1e-6
+_TRIES = 200
+#: Singular values below this fraction of the largest are directions in which a redundant or singular loop says nothing.
+_RANK = 1e-9
+
+
+def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The configuration nearest to q that closes all loops, and the velocity nearest to v that keeps them closed.
+
+    Nearest in the sense of least squares over the joints' coordinates (rad and m alike). Gauss-Newton steps, shortened where
+    they do not help; the last ones slide along the closed configurations towards q.
+
+    Args:
+        loops: the mechanism's equations.
+        q: rough coordinates (nq); v: velocities (nv), zero by default.
+
+    Raises:
+        ModelError: if the loops cannot be closed from there, naming the one that stays open farthest, and the distance left.
+    """
+    mechanism = loops.mechanism
+    tree, size = mechanism.tree, mechanism.tree.size
+    start = np.asarray(q, dtype=float)
+    v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
+    still = np.zeros(mechanism.nv)
+    q, damping = start, 0.0
+    error, _, J = loops.state(q, still)
+    for _ in range(_TRIES):
+        away = np.array(difference(tree, list(start), list(q)))
+        inverse = _pseudo_inverse(J, damping)
+        closing = -inverse @ error
+        sliding = inverse @ (J @ away) - away if damping == 0.0 else 0.0 * away  # towards the start, along closed postures
+        q_next = np.array(integrate(tree, list(q), list(closing + sliding)))
+        error_next, _, J_next = loops.state(q_next, still)
+        gap, gap_next = float(np.linalg.norm(error)), float(np.linalg.norm(error_next))
+        better = gap_next <= max(0.9 * gap, CLOSED * size)
+        if better or (damping == 0.0 and gap_next <= 1e-3 * size):
+            done = np.abs(closing + sliding).max(initial=0.0) < 1e-13 * (1.0 + np.abs(q).max(initial=0.0))
+            q, error, J, damping = q_next, error_next, J_next, 0.25 * damping if damping > 1e-6 else 0.0
+            if done:
+                break
+        elif damping > 1e8:
+            break
+        else:
+            damping = max(4.0 * damping, 1e-3)
+    _check_closed(loops, loops.gaps(q, still))
+    _, rate, J = loops.state(q, v)
+    return q, v - _pseudo_inverse(J, 0.0) @ rate
+
+
+def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The start of a simulation with its rounding taken out: nearly closed loops are closed.
+
+    Raises:
+        InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and offers `assemble`.
+    """
+    mechanism = loops.mechanism
+    if not loops.names:
+        return q, v
+    size = mechanism.tree.size
+    gaps = loops.gaps(q, v)
+    worst = max(gaps, key=lambda gap: gap.size(size))
+    if worst.size(size) > NEARLY * size:
+        raise InputError(
+            f"{mechanism.name}: loop {worst.name!r} is open by {_measure(worst)} at the initial q; coordinates must close all "
+            "loops. `robot.assemble(q)` gives the nearest that do"
+        )
+    fastest = max(gaps, key=lambda gap: gap.rate(size))
+    if fastest.rate(size) > NEARLY * size * (1.0 + np.abs(v).max(initial=0.0)):
+        raise InputError(
+            f"{mechanism.name}: loop {fastest.name!r} opens at {fastest.speed:.3g} m/s and {fastest.turning:.3g} rad/s with "
+            "the initial v; velocities must keep all loops closed. `robot.assemble(q, v)` gives the nearest that do"
+        )
+    return assemble(loops, q, v)
+
+
+def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:
+    size = loops.mechanism.tree.size
+    worst = max(gaps, key=lambda gap: gap.size(size), default=None)
+    if worst is not None and not worst.size(size) <= 1e-9 * size:
+        raise ModelError(
+            f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {_measure(worst)} are left. Start "
+            "nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through"
+        )
+
+
+def _measure(gap: LoopGap) -> str:
+    return f"{gap.distance:.6g} m and {gap.angle:.6g} rad"
+
+
+def _pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
+    """J⁺, damped; without damping, directions of no rank are left alone."""
+    if not J.size:
+        return np.zeros(J.shape[::-1])
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    kept = s > _RANK * s[0] if damping == 0.0 else s >= 0.0
+    gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
+    return (Vt.T * gains) @ U.T

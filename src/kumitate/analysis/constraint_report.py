@@ -1,0 +1,188 @@
+"""What loops leave free, which of their equations say the same twice, and which joint forces the motion determines."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Row, carried_forces, link_motions
+from ..errors import ModelError
+from ..kinematics import integrate
+from ..spatial import Force
+from .assemble import assemble
+from .loops import LoopEquations
+
+__all__ = ["COMPONENTS", "ConstraintReport", "constraint_report"]
+
+#: Names of the components of a joint's force [n; f].
+COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
+#: Singular values below this fraction of the largest count as zero.
+_ZERO = 1e-9
+_NEIGHBOURS, _AWAY = 4, 0.1
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """What loops and couplings demand at one configuration.
+
+    Attributes:
+        mechanism: its name.
+        freedoms: of the tree, nv; `rows`: equations of the loops and couplings.
+        rank: of these equations at this configuration; `mobility`: the freedoms left, nv − rank.
+        usual_rank, usual_mobility: at configurations nearby. In a singular posture the mobility is larger than the usual one.
+        redundant: equations that follow from others everywhere nearby: rows − usual rank.
+        dependent: those equations that follow from the ones before them, as "loop: component".
+        singularity: how far the posture is from losing rank, from 0 (singular) to about 1: the smallest singular value that
+            counts, with lengths measured by `length`.
+        length: the mechanism's size [m].
+        determined: by joint, which of the six components of its force (`COMPONENTS`, about its frame M and in its axes) the
+            motion determines. The others are least-norm; they depend on what is not modelled (clearance, elasticity).
+    """
+
+    mechanism: str
+    freedoms: int
+    rows: int
+    rank: int
+    mobility: int
+    usual_rank: int
+    usual_mobility: int
+    redundant: int
+    dependent: tuple[str, ...]
+    singularity: float
+    length: float
+    determined: dict[str, tuple[bool, ...]]
+
+    @property
+    def singular(self) -> bool:
+        """Whether the loops have lost rank in this posture."""
+        return self.rank < self.usual_rank
+
+    def lines(self) -> list[str]:
+        """The report, a line an entry, for people."""
+        if not self.rows:
+            return [f"no loops: mobility {self.freedoms}"]
+        found = [
+            f"mobility {self.mobility}: {self.freedoms} freedoms of the tree, {self.rank} independent of {self.rows} equations"
+        ]
+        if self.singular:
+            found.append(
+                f"singular posture: nearby the mobility is {self.usual_mobility}; motions through it go on as they came"
+            )
+        else:
+            found.append(f"distance to singularity {self.singularity:.3g} (0: singular, 1: far)")
+        if self.redundant:
+            found.append(
+                f"{self.redundant} redundant: {', '.join(self.dependent)} follow from the others (no fault: they agree)"
+            )
+        partly = {name: known for name, known in self.determined.items() if not all(known)}
+        for name, known in partly.items():
+            free = [part for part, fixed in zip(COMPONENTS, known, strict=True) if not fixed]
+            found.append(f"force at {name}: {', '.join(free)} not determined by the motion, reported least-norm")
+        if not partly:
+            found.append("all joint forces are determined")
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        determined = {name: dict(zip(COMPONENTS, map(bool, known), strict=True)) for name, known in self.determined.items()}
+        return {**asdict(self), "dependent": list(self.dependent), "determined": determined, "singular": self.singular}
+
+
+def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
+    """The report of a mechanism at coordinates q (nq), which should close the loops."""
+    mechanism, tree = loops.mechanism, loops.mechanism.tree
+    q = np.asarray(q, dtype=float)
+    rows = loops.rows(q, np.zeros(tree.nv))
+    J = _scaled(loops, q)
+    U, s, _ = np.linalg.svd(J) if J.size else (np.eye(len(J)), np.zeros(0), None)
+    rank = _rank(s)
+    usual, example = rank, J
+    for neighbour in _neighbours(loops, q):
+        other = _scaled(loops, neighbour)
+        other_rank = _rank(np.linalg.svd(other, compute_uv=False)) if other.size else 0
+        if other_rank > usual:
+            usual, example = other_rank, other
+    return ConstraintReport(
+        mechanism.name, tree.nv, len(rows), rank, tree.nv - rank, usual, tree.nv - usual, len(rows) - usual,
+        tuple(_label(rows[k]) for k in _dependent(example)), float(s[usual - 1]) if usual else 1.0, tree.size,
+        _determined(loops, q, rows, U[:, rank:]),
+    )  # fmt: skip
+
+
+def _scaled(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
+    """J (rows, nv) without units: angles times the mechanism's size are lengths."""
+    tree = loops.mechanism.tree
+    still = np.zeros(tree.nv)
+    J = loops.state(q, still).J
+    motions = link_motions(tree, q.tolist(), still.tolist())
+    across = [tree.size if row.angular else 1.0 for row in loops.rows(q, still)]
+    along = [1.0 / tree.size if any(S.angular) else 1.0 for link in tree.links for S in motions[link].S]
+    return np.array(across)[:, None] * J * np.array(along) if J.size else J
+
+
+def _rank(values: np.ndarray) -> int:
+    return int((values > _ZERO * values[0]).sum()) if len(values) and values[0] > 0.0 else 0
+
+
+def _neighbours(loops: LoopEquations, q: np.ndarray) -> list[np.ndarray]:
+    """Closed configurations nearby, for what is usual; drawn from a fixed seed."""
+    rng, tree, found = np.random.default_rng(0), loops.mechanism.tree, []
+    for _ in range(_NEIGHBOURS):
+        moved = integrate(tree, q.tolist(), rng.normal(scale=_AWAY, size=tree.nv).tolist())
+        try:
+            found.append(assemble(loops, np.array(moved))[0])
+        except ModelError:  # it can happen that no closed posture is near that one
+            continue
+    return found
+
+
+def _dependent(J: np.ndarray) -> list[int]:
+    """The rows that the rows before them span."""
+    basis: list[np.ndarray] = []
+    found = []
+    largest = np.linalg.norm(J, axis=1).max(initial=0.0)
+    for k, row in enumerate(J):
+        left = row.copy()
+        for _ in range(2):  # twice is enough
+            for direction in basis:
+                left = left - (left @ direction) * direction
+        size = np.linalg.norm(left)
+        if size > 1e-7 * largest:
+            basis.append(left / size)
+        else:
+            found.append(k)
+    return found
+
+
+def _label(row: Row) -> str:
+    if row.along:
+        return f"{row.owner}: ratio"
+    return f"{row.owner}: {COMPONENTS[int(np.argmax(np.abs(list(row.unit))))]}"
+
+
+def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.ndarray) -> dict[str, tuple[bool, ...]]:
+    """By joint, which components of its force no idle combination of the rows' forces (rows, k) changes."""
+    mechanism, tree = loops.mechanism, loops.mechanism.tree
+    scale = np.array([tree.size if row.angular else 1.0 for row in rows])  # U belongs to the scaled rows: J's forces are S U
+    stress = scale[:, None] * idle
+    carried = carried_forces(tree, link_motions(tree, q.tolist(), [0.0] * tree.nv), rows)
+    bodies = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
+    found = {}
+    for link in tree.links:
+        units = {k: force.to_child(bodies[link.name].pose) for k, force in carried[link][0].items()}
+        found[link.name] = _untouched(units, stress, tree.size)
+    for chord in tree.chords:
+        own = {k: row.unit for k, row in enumerate(rows) if row.owner == chord.name}
+        found[chord.name] = _untouched(own, stress, tree.size)
+    return found
+
+
+def _untouched(units: dict[int, Force], stress: np.ndarray, size: float) -> tuple[bool, ...]:
+    """Which components of Σ units·stress vanish for every column of stress."""
+    changes = np.zeros((6, stress.shape[1]))
+    for k, force in units.items():
+        changes += np.outer([float(x) for x in force], stress[k])
+    changes[:3] /= size
+    return tuple(bool(x) for x in np.abs(changes).max(axis=1, initial=0.0) < 1e-7)

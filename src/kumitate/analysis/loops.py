@@ -1,0 +1,101 @@
+"""How far loops are from closed: their errors and rates, row by row, with the name of each."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import Kernel
+from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
+from ..kinematics import chord_errors, gear_errors
+from ..model import Mechanism
+from ..scalar import sqrt, trace
+
+__all__ = ["LoopEquations", "LoopGap", "LoopState"]
+
+
+class LoopGap(NamedTuple):
+    """How far one loop or coupling is from closed.
+
+    Attributes:
+        name: of the loop or coupling.
+        distance: [m]; `angle`: [rad] (for a coupling, the error of its coordinates).
+        speed: at which it opens [m/s]; `turning`: [rad/s].
+    """
+
+    name: str
+    distance: float
+    angle: float
+    speed: float
+    turning: float
+
+    def size(self, length: float) -> float:
+        """The gap as one length [m], angles being taken at `length` from their axis."""
+        return float(np.hypot(self.distance, self.angle * length))
+
+    def rate(self, length: float) -> float:
+        """The opening speed likewise [m/s]."""
+        return float(np.hypot(self.speed, self.turning * length))
+
+
+class LoopState(NamedTuple):
+    """The equations of all loops at a state, one a row.
+
+    Attributes:
+        error: (rows) [m, rad]; `rate`: (rows) [m/s, rad/s].
+        J: (rows, nv), the Jacobian: rate = J v.
+    """
+
+    error: np.ndarray
+    rate: np.ndarray
+    J: np.ndarray
+
+
+class LoopEquations:
+    """The equations that the loops of a mechanism demand, compiled on first use.
+
+    Attributes:
+        mechanism: whose they are.
+        names: of the loops, then of the couplings.
+    """
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+        self.names = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
+
+    def gaps(self, q: Any, v: Any) -> list[LoopGap]:
+        """The gap of every loop, then of every coupling, at one state; over a batch, the largest of each."""
+        if not self.names:
+            return []
+        gaps = np.abs(self._gaps(np.asarray(q, dtype=float), np.asarray(v, dtype=float)))
+        worst = gaps.reshape(-1, len(self.names), 4).max(axis=0)
+        return [LoopGap(name, *map(float, row)) for name, row in zip(self.names, worst, strict=True)]
+
+    def state(self, q: Any, v: Any) -> LoopState:
+        """Errors, rates and Jacobian of all rows of the loops at one state; by plain floats, being asked for rarely."""
+        tree, rows = self.mechanism.tree, self.rows(q, v)
+        motions = link_motions(tree, list(map(float, q)), [0.0] * tree.nv)
+        J = np.array(loop_jacobian(tree, motions, rows), dtype=float).reshape(len(rows), tree.nv)
+        return LoopState(np.array([row.error for row in rows]), np.array([row.rate for row in rows]), J)
+
+    def rows(self, q: Any, v: Any) -> list[Row]:
+        """The rigid rows of all loops and couplings at one state; armatures in loops are no constraints."""
+        tree, q, v = self.mechanism.tree, list(map(float, q)), list(map(float, v))
+        rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
+        return [row for row in rows if row.softness == 0.0]
+
+    @cached_property
+    def _gaps(self) -> Kernel:
+        tree = self.mechanism.tree
+
+        def gaps(q: Any, v: Any) -> list[list[Any]]:
+            chords = [
+                [sqrt(part.dot(part)) for part in (error.linear, error.angular, opening.linear, opening.angular)]
+                for error, opening in chord_errors(tree, q, v)
+            ]
+            return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
+
+        sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
+        return Kernel(trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}"))

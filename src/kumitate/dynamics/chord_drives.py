@@ -1,0 +1,39 @@
+"""What the drives, springs, damping and friction of joints that close loops do to the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..model import Chord, Closing, Tree
+from ..spatial import Force
+from .constraints import ends
+from .passive import driving_force
+from .wrenches import Applied, LinkForces
+
+__all__ = ["chord_drive", "chord_drives"]
+
+Scalar = Any
+
+
+def chord_drives(
+    tree: Tree,
+    closings: Sequence[Closing],
+    efforts: Mapping[str, Sequence[Scalar]],
+    others: Applied | None,
+    implicit_step: Scalar = 0.0,
+) -> Applied | None:
+    """What drives, springs, damping and friction of chords do to links, on top of `others`; `efforts` by the chord's name."""
+    pushes: dict[int, Force] = {}
+    for chord, closing in zip(tree.chords, closings, strict=True):
+        if closing.active:
+            for index, force in ends(chord, closing, chord_drive(chord, closing, efforts, implicit_step)).items():
+                pushes[index] = pushes.get(index, Force()) + force
+    return LinkForces(pushes, others) if pushes else others
+
+
+def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[Scalar]], implicit_step: Scalar = 0.0) -> Force:
+    """What a chord's drive, spring, damping and friction do to its follower, in the axes of its frame M."""
+    effort = efforts.get(chord.name, (0.0,) * len(closing.rates))
+    strengths = driving_force(chord, effort, closing.coordinates, closing.rates, implicit_step)
+    return sum((T * strength for T, strength in zip(closing.active, strengths, strict=True)), Force())

@@ -1,0 +1,53 @@
+"""Back onto the loops: the smallest change, in the metric of the mass matrix, that closes them and makes velocities agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..kinematics import integrate
+from ..model import Tree
+from ..spatial import Motion
+from .aba import accelerations, articulated
+from .constraints import Row, chord_closings, constraint_rows
+from .motion import link_motions
+from .reaches import reaches, with_forces
+from .row_forces import row_forces
+
+__all__ = ["projected"]
+
+Scalar = Any
+
+
+def projected(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, velocities_only: bool = False
+) -> tuple[list[Scalar], list[Scalar]]:
+    """q one Newton step nearer to closed loops, and v with what opens them taken out.
+
+    Both changes are M⁻¹Jᵀλ: what an impulse in the loops would do. Near closed loops the step squares the error.
+
+    Args:
+        q, v: coordinates (nq) and velocities (nv), beside the loops by little.
+        velocities_only: whether q stays.
+    """
+    if not velocities_only:
+        rows = _rows(tree, q, v)
+        q = integrate(tree, q, _response(tree, q, rows, [-row.error for row in rows]))
+    rows = _rows(tree, q, v)
+    change = _response(tree, q, rows, [-row.rate for row in rows])
+    return list(q), [rate + more for rate, more in zip(v, change, strict=True)]
+
+
+def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
+    return constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
+
+
+def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar]) -> list[Scalar]:
+    """M⁻¹Jᵀλ with Λλ = wanted: the acceleration dynamics with nothing moving, nothing pushing and no gravity."""
+    still = [0.0] * tree.nv
+    motions = link_motions(tree, q, still)
+    handles = articulated(tree, motions, q, still, still, wrenches=None, implicit_step=0.0)
+    reached = reaches(tree, motions, handles, rows, Motion())
+    released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
+    moved = accelerations(tree, motions, released, (0.0, 0.0, 0.0))
+    return [rate for link in tree.links for rate in moved[link][1]]

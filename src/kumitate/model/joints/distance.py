@@ -1,0 +1,50 @@
+"""The rod of fixed length: a massless link with a ball joint at either end, written as one equation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ModelError
+from ...scalar import sqrt
+from ...spatial import Force, Motion, Transform, Vector3
+from .closure import Closing, Closure
+
+__all__ = ["Distance"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class Distance(Closure):
+    """Holds the origins of M and F `length` apart [m], which must be more than zero (a spherical joint holds them together)."""
+
+    name = "distance"
+    length: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.length < float("inf"):
+            raise ModelError(f"distance: the length {self.length} m must be positive; for zero use a spherical joint")
+
+    @property
+    def rows(self) -> int:
+        return 1
+
+    @property
+    def nv(self) -> int:
+        return 0
+
+    @property
+    def nq(self) -> int:
+        return 0
+
+    def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
+        p = X_FM.rotation.unrotate(X_FM.translation)
+        far = sqrt(p.dot(p))
+        along = p * (1.0 / far)
+        v = V_FM.linear
+        stretching = along.dot(v)
+        # d²|p|/dt² = u·a + (v² − (u·v)²)/|p|, with a as an observer in F sees it; in M's axes it differs by ω × v
+        swing = (stretching * stretching - v.dot(v)) / far - along.dot(V_FM.angular.cross(v))
+        error = Motion(Vector3(), along * (far - self.length))
+        return Closing(X_FM, V_FM, V_FM, Motion(Vector3(), along * swing), (Force(Vector3(), along),), (), (), (), error)

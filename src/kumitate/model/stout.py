@@ -1,0 +1,161 @@
+"""The same equations of motion with inertias that have inverses: inertia moved across joints where nobody can tell.
+
+Points and thin rods have inertias without inverse, which methods that start from inverse inertias (ADA, DCA) cannot begin
+with. Nothing is added to them; the opposite of `lean` is done: a piece that moves the same whether it belongs to a joint's
+child or to its parent (`JointKind.movable_inertia`) is placed on the child and taken from the parent, or the other way round;
+the world has enough of it. Accelerations and generalised forces are untouched. What a joint transmits changes by what moves its
+own piece, which `Stout.lent` names.
+
+How large the pieces must be is a convex question. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x, in units
+of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an inverse; Newton's
+method finds it, on M_i + t·1 with t going to zero. Where no sizes will do, t does not arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial import Inertia, Motion, Symmetric3
+from .tree import WORLD_LINK, Tree
+
+__all__ = ["Stout", "stout_tree"]
+
+#: An inertia has no inverse if its smallest eigenvalue, measured by its own diagonal, is below this.
+_SINGULAR = 1e-12
+#: Links that lent or borrowed must be this far from that, in units of the mean link.
+_ENOUGH = 1e-8
+_NEWTON_STEPS = 40
+#: Radius of gyration of a mean link, squared, in units of its length.
+_GYRATION = 1.0 / 12.0
+
+
+@dataclass(frozen=True)
+class Stout:
+    """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame."""
+
+    tree: Tree
+    lent: dict[int, Inertia]
+
+
+def stout_tree(tree: Tree) -> Stout:
+    """The tree with inertia moved where links need it to have inverses, nowhere else; the tree itself if all have.
+
+    Raises:
+        ModelError: if a link lacks what no joint can bring it; names the link's joint.
+    """
+    lacking = [link.index for link in tree.links if _regularity(link.inertia) < _SINGULAR]
+    if not lacking:
+        return Stout(tree, {})
+    lenders: set[int] = set()
+    more = set(lacking)  # by the joint that lends: a link's own, then those around, and so on
+    while more - lenders:
+        lenders |= more
+        lent = _pieces(tree, sorted(lenders))
+        if lent is not None:
+            return Stout(_moved(tree, lent), lent)
+        around = {link.index for link in tree.links if link.index in lenders or link.parent in lenders}
+        more = around | {tree.links[index].parent for index in around} - {WORLD_LINK}
+    worst = tree.links[min(lacking, key=lambda index: _regularity(tree.links[index].inertia))]
+    raise ModelError(
+        f"joint {worst.name!r} carries a link whose inertia has no inverse (a point, a thin rod, or no mass), and no joint "
+        "can lend it what it lacks, so that assembling by inverse inertias has nothing to start from; use method='aba', or "
+        "give the link a small inertia about every axis"
+    )
+
+
+def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
+    """The tree with these pieces placed on links and taken from their parents."""
+    inertias = [link.inertia for link in tree.links]
+    for index, piece in lent.items():
+        link = tree.links[index]
+        inertias[index] = inertias[index] + piece
+        if link.parent != WORLD_LINK:
+            inertias[link.parent] = inertias[link.parent] + _times(piece.to_parent(link.placement), -1.0)
+    return replace(tree, links=tuple(replace(link, inertia=own) for link, own in zip(tree.links, inertias, strict=True)))
+
+
+def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
+    """What is lent through these joints so that all links they join have inverses; None if nothing does."""
+    mass = tree.mass / len(tree.links)
+    spin = mass * tree.size**2 * _GYRATION
+    spheres = (Inertia(mass), Inertia(rotational=Symmetric3.diagonal(spin, spin, spin)))
+    offers = [
+        (tree.links[index], piece)
+        for index in lenders
+        for piece in (tree.links[index].kind.movable_inertia(sphere) for sphere in spheres)
+        if _matrix(piece).any()
+    ]
+    touched = sorted({index for link, _ in offers for index in (link.index, link.parent)} - {WORLD_LINK})
+    if not offers or not {i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR} <= set(touched):
+        return None
+    unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
+    scale = np.outer(unit, unit)
+    M = np.array([_matrix(tree.links[index].inertia) * scale for index in touched])
+    A = np.zeros((len(offers), *M.shape))
+    for change, (link, piece) in zip(A, offers, strict=True):
+        change[touched.index(link.index)] += _matrix(piece) * scale
+        if link.parent != WORLD_LINK:
+            change[touched.index(link.parent)] -= _matrix(piece.to_parent(link.placement)) * scale
+    x = _most_regular(M, A)
+    if x is None:
+        return None
+    lent: dict[int, Inertia] = {}
+    for (link, piece), size in zip(offers, x, strict=True):
+        lent[link.index] = lent.get(link.index, Inertia()) + _times(piece, float(size))
+    return lent
+
+
+def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
+    """The x at which Σ log det(M + x·A) − tr(M + x·A) over the links is largest; None if no x makes all of them positive."""
+    x, one = np.zeros(len(A)), np.eye(M.shape[-1])
+
+    def lowest(x: np.ndarray) -> float:
+        return float(np.linalg.eigvalsh(M + np.tensordot(x, A, 1)).min())
+
+    t = max(0.0, 1.0 - lowest(x))
+    while True:
+        for _ in range(_NEWTON_STEPS):
+            inverse = np.linalg.inv(M + np.tensordot(x, A, 1) + t * one)
+            solved = inverse @ A  # by piece, by link
+            slope = np.einsum("klii->k", solved) - np.einsum("klii->k", A)
+            curvature = np.einsum("alij,blji->ab", solved, solved)
+            step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+            decrement = float(slope @ step)
+            length = 1.0 / (1.0 + np.sqrt(max(decrement, 0.0)))  # stays inside: the function is self-concordant
+            x = x + (step if decrement < 0.1 else length * step)
+            if decrement < 1e-12:
+                break
+        room = lowest(x)
+        if t == 0.0:
+            return x if room >= _ENOUGH else None
+        if room >= _ENOUGH:
+            t = 0.0
+        elif t < _ENOUGH:
+            return None
+        else:
+            t = max(0.3 * t, 1.05 * -room)
+            if t + room <= 0.0 or t < 0.0:
+                return None
+
+
+def _times(inertia: Inertia, factor: float) -> Inertia:
+    return Inertia(inertia.mass * factor, inertia.first_moment * factor, inertia.rotational * factor)
+
+
+def _matrix(inertia: Inertia) -> np.ndarray:
+    """6×6, angular part first."""
+    axes = [Motion.of([1.0 if i == axis else 0.0 for i in range(6)]) for axis in range(6)]
+    return np.array([list(inertia.times(axis)) for axis in axes], dtype=float)
+
+
+def _regularity(inertia: Inertia) -> float:
+    """The smallest eigenvalue measured by the diagonal, so that kilograms and metres do not matter: 1 for a sphere."""
+    matrix = _matrix(inertia)
+    size = np.sqrt(np.abs(matrix.diagonal()))
+    if size.min() == 0.0:
+        return 0.0
+    return float(np.linalg.eigvalsh(matrix / np.outer(size, size)).min())
