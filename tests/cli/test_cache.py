@@ -1,4 +1,4 @@
-"""kumitate cache: what compiled code is kept, and how it is let go."""
+"""kumitate cache: what compiled code and which meshes are kept, and how they are let go."""
 
 import json
 
@@ -24,9 +24,10 @@ def test_a_compiled_kernel_is_shown_and_cleared(folder, capsys):
     robot = km.load("pendulum")
     robot.compile("energy").code(1)
     (kept,) = folder.iterdir()
-    expected = {"folder": str(folder), "entries": 1, "bytes": kept.stat().st_size, "deleted": 0}
+    counts = {"entries": 1, "kernels": 1, "meshes": 0, "bytes": kept.stat().st_size, "deleted": 0}
+    expected = {"folder": str(folder), **counts}
     assert told(capsys) == expected
-    assert told(capsys, "clear") == expected | {"entries": 0, "bytes": 0, "deleted": 1}
+    assert told(capsys, "clear") == expected | {"entries": 0, "kernels": 0, "bytes": 0, "deleted": 1}
     assert list(folder.iterdir()) == []
 
 
@@ -34,8 +35,10 @@ def test_nothing_else_is_touched(folder, capsys):
     (folder / "letter.o").write_text("mine")
     (folder / f"{'a' * 64}.o").write_bytes(b"1234")
     (folder / f"{'b' * 64}k3j.part").write_bytes(b"12")
-    assert told(capsys)["entries"] == 2
-    assert told(capsys, "clear")["deleted"] == 2
+    (folder / f"{'d' * 64}.npz").write_bytes(b"123")
+    said = told(capsys)
+    assert (said["entries"], said["kernels"], said["meshes"]) == (3, 1, 1)
+    assert told(capsys, "clear")["deleted"] == 3
     assert [path.name for path in folder.iterdir()] == ["letter.o"]
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.errors import InputError
+from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Mesh
+from kumitate.model.meshes import Surface
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
 from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
 from kumitate.view.skeleton import body_tip, drawn_shapes
+from kumitate.view.surfaces import load_surfaces, pack_surface
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LENGTH = 1.0
@@ -150,6 +152,7 @@ def test_bodies_fixed_together_share_a_colour():
     assert [body["group"] for body in scene["bodies"]] == [-1, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*drawn without a mesh")
 def test_a_models_own_shapes_are_drawn_and_a_skeleton_stands_in_for_meshes():
     box = Geometry(Box((0.1, 0.1, LENGTH)), pose((0.0, 0.0, -0.5)), (1.0, 0.0, 0.0, 0.5))
     (shape,) = pendulum_scene(double_pendulum(visuals=(box,)))["bodies"][0]["shapes"]
@@ -224,6 +227,111 @@ def test_a_curve_of_the_wrong_length_is_named():
         build_scene(double_pendulum(), [0.0], np.tile(np.eye(4), (1, 2, 1, 1)), [channel])
 
 
+# --- meshes -----------------------------------------------------------------------------------------------------------
+TETRA = np.array([[0.0, 0.0, -1.0], [0.1, 0.0, -1.0], [0.0, 0.2, -1.0], [0.0, 0.0, 0.0]])
+TETRA_FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+
+
+def tetra_file(folder: Path, paints: int = 0) -> Path:
+    """An OBJ file of a tetrahedron in so many colours."""
+    pytest.importorskip("trimesh")
+    colors = "".join(f"newmtl m{k}\nKd {k} 0.2 0.4\n" for k in range(paints))
+    (folder / f"paint{paints}.mtl").write_text(colors)
+    lines = [f"mtllib paint{paints}.mtl"] if paints else []
+    lines += ["v {} {} {}".format(*p) for p in TETRA]
+    for k, face in enumerate(TETRA_FACES + 1):
+        lines += [f"usemtl m{k % paints}"] if paints else []
+        lines.append("f {} {} {}".format(*face))
+    path = folder / f"tetra{paints}.obj"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def meshed(path: Path, *scales: tuple[float, float, float], color=None) -> Mechanism:
+    items = tuple(Geometry(Mesh(path.name, scale, str(path)), color=color) for scale in scales or [(1.0, 1.0, 1.0)])
+    return double_pendulum(visuals=items)
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_mesh_is_on_the_page_once_however_often_it_is_drawn(tmp_path):
+    scene = pendulum_scene(meshed(tetra_file(tmp_path), (1.0, 1.0, 1.0), (1.0, -1.0, 0.5)))
+    (packed,) = scene["meshes"]
+    first, second = scene["bodies"][0]["shapes"]
+    assert (first["type"], first["mesh"], first["scale"]) == ("mesh", 0, [1.0, 1.0, 1.0])
+    assert (second["mesh"], second["scale"]) == (0, [1.0, -1.0, 0.5])
+    steps = unpack(packed["vertices"], "<u2").reshape(-1, 3)
+    points = np.array(packed["low"]) + np.array(packed["step"]) * steps
+    faces = unpack(packed["faces"], "<u2").reshape(-1, 3)
+    expected = np.sort(TETRA[TETRA_FACES].reshape(4, 9), axis=0)
+    np.testing.assert_allclose(np.sort(points[faces].reshape(4, 9), axis=0), expected, atol=1e-5)
+    assert scene["bodies"][1]["shapes"][0]["type"] == "capsule"  # a body with none of its own has its skeleton
+
+
+@pytest.mark.usefixtures("kept")
+def test_the_camera_knows_how_far_meshes_reach(tmp_path):
+    small, large = (pendulum_scene(meshed(tetra_file(tmp_path), (s, s, s)))["extent"] for s in (1.0, 4.0))
+    assert np.ptp(large, axis=0)[0] > 1.5 * np.ptp(small, axis=0)[0]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("paints", "model", "drawn"), [(0, True, "model"), (1, True, "model"), (2, True, "file"), (1, False, "file")]
+)
+def test_the_file_that_says_more_of_colours_is_believed(tmp_path, paints, model, drawn):
+    color = (0.0, 1.0, 0.0, 0.5) if model else None
+    scene = pendulum_scene(meshed(tetra_file(tmp_path, paints), color=color))
+    (shape,), (packed,) = scene["bodies"][0]["shapes"], scene["meshes"]
+    assert (shape.get("color") == [0.0, 1.0, 0.0, 0.5]) == (drawn == "model")
+    assert len(packed.get("palette", [])) == paints
+    if paints == 2:
+        palette = [packed["palette"][k] for k in unpack(packed["paint"], "<u1")]
+        assert sorted(palette) == [[0, 51, 102]] * 2 + [[255, 51, 102]] * 2
+
+
+@pytest.mark.usefixtures("kept")
+def test_meshes_that_are_missing_or_broken_are_named_and_the_rest_is_drawn(tmp_path):
+    (tmp_path / "broken.stl").write_bytes(b"solid")
+    good = tetra_file(tmp_path)
+    lost = Geometry(Mesh("package://robot/lost.stl"))
+    broken = Geometry(Mesh("broken.stl", resolved=str(tmp_path / "broken.stl")))
+    mechanism = double_pendulum(visuals=(lost, broken, Geometry(Mesh(good.name, resolved=str(good)))))
+    with pytest.warns(KumitateWarning) as told:
+        scene = pendulum_scene(mechanism)
+    first, second = (str(warning.message) for warning in told)
+    assert "'upper' drawn without a mesh: mesh 'package://robot/lost.stl' was not found (sought in" in first
+    assert "ROS_PACKAGE_PATH" in first
+    assert re.search(r"'upper' drawn without a mesh: mesh 'broken\.stl': .*broken\.stl: ", second)
+    assert [shape["type"] for shape in scene["bodies"][0]["shapes"]] == ["mesh"]
+
+
+@pytest.mark.usefixtures("kept")
+def test_frames_without_mass_are_not_drawn_beside_meshes(tmp_path):
+    joints = (
+        Joint("hip", "revolute", "world", "leg", axis=(0, 1, 0)),
+        Joint("weld", "fixed", "leg", "sole", pose((0.0, 0.0, -LENGTH))),
+        Joint("toe", "fixed", "sole", "tip", pose((0.3, 0.0, 0.0))),
+    )
+    path = tetra_file(tmp_path)
+    for visuals, count in (((), 1), ((Geometry(Mesh(path.name, resolved=str(path))),), 0)):
+        bodies = (rod("leg", visuals=visuals), Body("sole"), Body("tip"))
+        mechanism = Mechanism("leg", bodies, joints)
+        assert len(drawn_shapes(mechanism, load_surfaces(mechanism))["sole"]) == count
+
+
+def test_many_colours_become_few_that_are_near():
+    rng = np.random.default_rng(5)
+    surface = Surface(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
+    packed = pack_surface(surface)
+    paint = unpack(packed["paint"], "<u1")
+    assert len(packed["palette"]) <= 256
+    assert np.abs(np.array(packed["palette"])[paint].astype(int) - surface.colors).max() < 64
+
+
 # --- the file ---------------------------------------------------------------------------------------------------------
 def test_the_page_is_one_file_and_loads_nothing(tmp_path):
     path = write_page(tmp_path / "swing.html", pendulum_scene())
@@ -272,9 +380,11 @@ def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
 
 # --- in a browser -----------------------------------------------------------------------------------------------------
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium to open the page; none is on the PATH")
-@pytest.mark.parametrize("fragment", ["", "#t=1.5"], ids=["playing", "paused"])
-def test_a_browser_plays_the_page_without_complaint(tmp_path: Path, fragment: str):
-    path = write_page(tmp_path / "swing.html", pendulum_scene(notes=["a note"]))
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(("fragment", "paints"), [("", None), ("#t=1.5", 2)], ids=["playing", "paused, with meshes"])
+def test_a_browser_plays_the_page_without_complaint(tmp_path: Path, fragment: str, paints: int | None):
+    mechanism = None if paints is None else meshed(tetra_file(tmp_path, paints), (1.0, -1.0, 1.0))
+    path = write_page(tmp_path / "swing.html", pendulum_scene(mechanism, notes=["a note"]))
     command = [
         str(CHROMIUM), "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
         "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync",

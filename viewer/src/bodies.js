@@ -1,10 +1,13 @@
 // The bodies as meshes, and where they are at a time.
 import * as THREE from "three";
 import { indexBefore } from "./data.js";
+import { surfaceGeometry } from "./surfaces.js";
 import { colorOf } from "./theme.js";
 
-function geometryOf(shape) {
+function geometryOf(shape, meshes) {
   switch (shape.type) {
+    case "mesh":
+      return meshes[shape.mesh];
     case "box":
       return new THREE.BoxGeometry(...shape.size);
     case "sphere":
@@ -18,24 +21,28 @@ function geometryOf(shape) {
   }
 }
 
-function materialOf(shape) {
+function materialOf(shape, painted) {
   const [red, green, blue, opacity] = shape.color ?? [1, 1, 1, 1];
   const material = new THREE.MeshPhysicalMaterial({
     roughness: 0.42, metalness: 0.05, clearcoat: 0.35, clearcoatRoughness: 0.35,
-    transparent: opacity < 1, opacity,
+    transparent: opacity < 1, opacity, vertexColors: painted,
+    side: shape.type === "mesh" ? THREE.DoubleSide : THREE.FrontSide, // not every mesh has its outside outside
   });
   if (shape.color) material.color.setRGB(red, green, blue, THREE.SRGBColorSpace);
   return material;
 }
 
-function build(shapes, group) {
+function build(shapes, group, meshes) {
   const node = new THREE.Group();
   for (const shape of shapes) {
-    const mesh = new THREE.Mesh(geometryOf(shape), materialOf(shape));
+    const geometry = geometryOf(shape, meshes);
+    const painted = !shape.color && geometry.hasAttribute("color"); // by its file
+    const mesh = new THREE.Mesh(geometry, materialOf(shape, painted));
+    if (shape.scale) mesh.scale.fromArray(shape.scale);
     mesh.position.fromArray(shape.position);
     mesh.quaternion.fromArray(shape.quaternion);
     mesh.castShadow = mesh.receiveShadow = true;
-    mesh.userData = { group, own: Boolean(shape.color), marker: shape.type !== "capsule" };
+    mesh.userData = { group, own: Boolean(shape.color) || painted, painted, marker: shape.type !== "capsule" };
     node.add(mesh);
   }
   return node;
@@ -45,8 +52,9 @@ export class Bodies {
   constructor(scene) {
     this.scene = scene;
     this.root = new THREE.Group();
-    this.nodes = scene.bodies.map((body) => build(body.shapes, body.group));
-    this.root.add(build(scene.world, -1), ...this.nodes);
+    const meshes = scene.meshes.map(surfaceGeometry);
+    this.nodes = scene.bodies.map((body) => build(body.shapes, body.group, meshes));
+    this.root.add(build(scene.world, -1, meshes), ...this.nodes);
     this.center = new THREE.Vector3();
     this.recolor();
   }
@@ -62,7 +70,8 @@ export class Bodies {
     this.root.traverse((mesh) => {
       if (!mesh.isMesh) return;
       const chosen = group !== null && mesh.userData.group === group;
-      mesh.material.emissive.copy(mesh.material.color);
+      if (mesh.userData.painted) mesh.material.emissive.set(colorOf(group ?? -1));
+      else mesh.material.emissive.copy(mesh.material.color);
       mesh.material.emissiveIntensity = chosen ? 0.55 : 0;
     });
   }

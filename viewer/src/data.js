@@ -1,13 +1,13 @@
 // What scene.py packed, unpacked: typed arrays instead of base64.
 
-function unpack(text, Kind) {
+export function unpack(text, Kind) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return new Kind(bytes.buffer);
 }
 
 export function readScene(text) {
   const scene = JSON.parse(text);
-  if (scene.version !== 1) throw new Error(`this player reads scenes of version 1, not ${scene.version}`);
+  if (scene.version !== 2) throw new Error(`this player reads scenes of version 2, not ${scene.version}`);
   return {
     ...scene,
     time: unpack(scene.time, Float64Array),

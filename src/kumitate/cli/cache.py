@@ -15,19 +15,20 @@ from .report import print_facts, print_json
 
 __all__ = ["cache"]
 
-#: Compiled code, and what an interrupted process left of it. Nothing else is counted or deleted, whatever folder is chosen.
-_OURS = re.compile(r"[0-9a-f]{64}(\.o|.*\.part)")
+#: Compiled code, reduced meshes, and what an interrupted process left of them. Nothing else is counted or deleted, whatever
+#: folder is chosen.
+_OURS = re.compile(r"[0-9a-f]{64}(\.o|\.npz|.*\.part)")
 
 
 def cache(
     action: Annotated[
-        Literal["show", "clear"], Parameter(help="Show what is there, or delete it: it is compiled again when needed.")
+        Literal["show", "clear"], Parameter(help="Show what is there, or delete it: it is made again when needed.")
     ] = "show",
     /,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show or clear the compiled code that is kept on disk."""
+    """Show or clear the compiled code and the reduced meshes that are kept on disk."""
     folder = cache_folder()
     sizes = _entries(folder)
     deleted = 0
@@ -37,11 +38,13 @@ def cache(
             deleted += 1
         sizes = _entries(folder)
     size = sum(sizes.values())
+    kernels, meshes = (sum(path.suffix == suffix for path in sizes) for suffix in (".o", ".npz"))
     if as_json:
-        print_json({"folder": folder, "entries": len(sizes), "bytes": size, "deleted": deleted})
+        counts = {"entries": len(sizes), "kernels": kernels, "meshes": meshes}
+        print_json({"folder": folder, **counts, "bytes": size, "deleted": deleted})
         return
-    facts = [("folder", str(folder)), ("kernels", str(len(sizes))), ("size", _readable(size))]
-    print_facts("compiled code", facts if action == "show" else [*facts, ("deleted", str(deleted))])
+    facts = [("folder", str(folder)), ("kernels", str(kernels)), ("meshes", str(meshes)), ("size", _readable(size))]
+    print_facts("kept on disk", facts if action == "show" else [*facts, ("deleted", str(deleted))])
 
 
 def _entries(folder: Path) -> dict[Path, int]:

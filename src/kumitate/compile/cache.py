@@ -1,6 +1,6 @@
-"""Compiled code on disk: one file an object, named by a hash of all that it depends on.
+"""What is kept on disk: compiled code, and what is made of meshes. One file each, named by a hash of all that it depends on.
 
-A file ends with a checksum and is put in place by renaming, so that a torn or foreign file is recompiled and two processes
+A file ends with a checksum and is put in place by renaming, so that a torn or foreign file is made anew and two processes
 cannot disturb each other. A folder that cannot be written costs time, never a result.
 """
 
@@ -19,16 +19,16 @@ _DIGEST = 32
 
 
 def cache_folder() -> Path:
-    """Where compiled code is kept: $KUMITATE_CACHE, else kumitate in $XDG_CACHE_HOME or ~/.cache."""
+    """Where things are kept: $KUMITATE_CACHE, else kumitate in $XDG_CACHE_HOME or ~/.cache."""
     chosen = os.environ.get("KUMITATE_CACHE")
     if chosen:
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kumitate"
 
 
-def cached(key: str, make: Callable[[], bytes]) -> tuple[bytes, bool]:
-    """The bytes kept under `key`, made and kept if they are not there; and whether they were."""
-    path = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
+def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> tuple[bytes, bool]:
+    """The bytes kept under `key`, made and kept if they are not there; and whether they were. `suffix` tells kinds apart."""
+    path = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()}{suffix}"
     found = _read(path)
     if found is not None:
         return found, True

@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Mesh, Sphere
+from ..model.meshes import Surface
 from .silhouette import broadside
 from .skeleton import body_tip, drawn_shapes
+from .surfaces import load_surfaces, pack_surface, unscaled
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
 
 #: More poses than this are thinned; the page interpolates between those it has.
 MAX_FRAMES = 3000
+#: Along these a mesh's furthest vertices are sought, (3, k): edges, corners and faces of a cube.
+_DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], dtype=float).T - 1.0
 #: More points a curve than this are thinned, keeping the extremes.
 MAX_POINTS = 2000
 
@@ -46,26 +50,35 @@ def build_scene(
     """
     name = mechanism.name
     times, frames = _checked(name, len(mechanism.bodies), np.asarray(time, dtype=float), np.asarray(poses, dtype=float))
-    shapes = drawn_shapes(mechanism)
+    surfaces = load_surfaces(mechanism)
+    shapes = drawn_shapes(mechanism, surfaces)
+    used = list(
+        dict.fromkeys(unscaled(item.shape) for items in shapes.values() for item in items if isinstance(item.shape, Mesh))
+    )
     groups = _groups(mechanism)
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_FRAMES)).round().astype(int))
     times, frames = times[keep], frames[keep]
     last = mechanism.bodies[-1]
     return {
-        "version": 1,
+        "version": 2,
         "title": title or name,
         "notes": [str(note) for note in notes],
         "time": _packed(times, "<f8"),
         "positions": _packed(frames[:, :, :3, 3]),
         "quaternions": _packed(_quaternions(frames[:, :, :3, :3])),
+        "meshes": [pack_surface(surfaces[mesh]) for mesh in used],
         "bodies": [
-            {"name": body.name, "group": groups[body.name], "shapes": [_shape(item) for item in shapes[body.name]]}
+            {
+                "name": body.name,
+                "group": groups[body.name],
+                "shapes": [_shape(item, used, surfaces) for item in shapes[body.name]],
+            }
             for body in mechanism.bodies
         ],
-        "world": [_shape(item) for item in shapes[WORLD]],
+        "world": [_shape(item, used, surfaces) for item in shapes[WORLD]],
         "trail": {"body": len(mechanism.bodies) - 1, "point": body_tip(last).tolist()},
         "channels": [_channel(mechanism, channel, groups) for channel in channels],
-        **_bounds(frames, [shapes[body.name] for body in mechanism.bodies], shapes[WORLD]),
+        **_bounds(frames, _outlines(mechanism, shapes, surfaces)),
     }
 
 
@@ -92,7 +105,7 @@ def _groups(mechanism: Mechanism) -> dict[str, int]:
     return groups
 
 
-def _shape(item: Geometry) -> dict[str, Any]:
+def _shape(item: Geometry, meshes: Sequence[Mesh], surfaces: Mapping[Mesh, Surface]) -> dict[str, Any]:
     rows = np.asarray(item.pose.matrix(), dtype=float)
     data: dict[str, Any] = {
         "position": rows[:3, 3].tolist(), "quaternion": _quaternions(rows[None, :3, :3])[0].tolist(),
@@ -108,12 +121,28 @@ def _shape(item: Geometry) -> dict[str, Any]:
             return {"type": "cylinder", "radius": float(radius), "length": float(length), **data}
         case Capsule(radius, length):
             return {"type": "capsule", "radius": float(radius), "length": float(length), **data}
-    raise AssertionError(f"{item.shape} is never drawn: a skeleton stands in for it")
+        case Mesh(scale=scale) as mesh:
+            file = unscaled(mesh)
+            colors = surfaces[file].colors
+            if colors is not None and (colors != colors[0]).any():
+                data.pop("color", None)  # a file that paints its parts says more than one colour for the whole
+            return {"type": "mesh", "mesh": meshes.index(file), "scale": [float(part) for part in scale], **data}
 
 
-def _outline(item: Geometry) -> tuple[np.ndarray, float]:
-    """Points (k, 3) in the body's frame and a radius about them that together hold the shape."""
+def _outlines(
+    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Mesh, Surface]
+) -> list[list[tuple[np.ndarray, float]]]:
+    """Of the bodies in their order, and of the world at last: `_outline` of each shape."""
+    names = [*(body.name for body in mechanism.bodies), WORLD]
+    return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
+
+
+def _outline(item: Geometry, surfaces: Mapping[Mesh, Surface]) -> tuple[np.ndarray, float]:
+    """Points (k, 3) in the body's frame and a radius about them that together hold the shape, or nearly."""
     match item.shape:
+        case Mesh(scale=scale) as mesh:
+            vertices = surfaces[unscaled(mesh)].vertices * np.asarray(scale)
+            corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
         case Box(size):
             corners, radius = 0.5 * np.asarray(size) * np.stack(np.meshgrid(*[(-1.0, 1.0)] * 3), axis=-1).reshape(-1, 3), 0.0
         case Cylinder(radius, length) | Capsule(radius, length):
@@ -124,16 +153,18 @@ def _outline(item: Geometry) -> tuple[np.ndarray, float]:
     return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
 
 
-def _bounds(frames: np.ndarray, shapes: Sequence[Sequence[Geometry]], fixed: Sequence[Geometry]) -> dict[str, Any]:
-    """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from."""
+def _bounds(frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, float]]]) -> dict[str, Any]:
+    """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from.
+
+    `outlines` are of the bodies and, at last, of the world.
+    """
     origins = frames[:, :, :3, 3]
     low, high = [origins.min(axis=1)], [origins.max(axis=1)]
     reached = [origins.reshape(-1, 3)]
     centers = [origins.reshape(-1, 3)]
     still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
-    for poses, items in [*zip(frames.swapaxes(0, 1), shapes, strict=True), (still, fixed)]:
-        for item in items:
-            points, radius = _outline(item)
+    for poses, items in zip([*frames.swapaxes(0, 1), still], outlines, strict=True):
+        for points, radius in items:
             places = points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
             low.append(places.min(axis=1) - radius)
             high.append(places.max(axis=1) + radius)

@@ -1,4 +1,4 @@
-"""What a mechanism is drawn with: its own shapes where it has simple ones, otherwise a skeleton in the manner of a textbook.
+"""What a mechanism is drawn with: its own shapes where they can be drawn, otherwise a skeleton in the manner of a textbook.
 
 A skeleton link is a slim capsule from the body's frame to each joint that it carries, or, at the end of a branch, to where a
 uniform rod of the body's inertia would end. Revolute joints are short cylinders along their axes, sliders blocks, others balls.
@@ -6,7 +6,7 @@ uniform rod of the body's inertia would end. Revolute joints are short cylinders
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 
 import numpy as np
@@ -17,9 +17,16 @@ from ..spatial import Transform, pose
 __all__ = ["body_tip", "drawn_shapes"]
 
 
-def drawn_shapes(mechanism: Mechanism) -> dict[str, tuple[Geometry, ...]]:
-    """The shapes of each body by its name, in its frame, and those that stand still under "world". Never a `Mesh`."""
-    own = {body.name: _own_shapes(body) for body in mechanism.bodies}
+def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
+    """The shapes of each body by its name, in its frame, and those that stand still under "world".
+
+    `meshes` are those that can be drawn, at whatever scale; others are left out. With any, frames without mass and shape of
+    their own are not drawn.
+    """
+    drawable = {(mesh.path, mesh.resolved) for mesh in meshes}
+    own = {body.name: _own_shapes(body, drawable) for body in mechanism.bodies}
+    if drawable:
+        own = {body.name: () if own[body.name] is None and body.mass == 0.0 else own[body.name] for body in mechanism.bodies}
     points = _attachments(mechanism)
     parents = {joint.parent for joint in mechanism.joints}
     radius = _link_radius(mechanism, points)
@@ -56,11 +63,18 @@ def body_tip(body: Body) -> np.ndarray:
     return center + direction * min(np.sqrt(max(3.0 * across / body.mass, 0.0)), distance)
 
 
-def _own_shapes(body: Body) -> tuple[Geometry, ...] | None:
-    """The simple shapes that the model gives the body; None where a skeleton has to stand in for meshes, or for nothing."""
+def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geometry, ...] | None:
+    """The shapes that the model gives the body and that can be drawn; None where a skeleton has to stand in for them.
+
+    Of visuals with meshes those that can be drawn are enough; collision shapes stand in for visuals only if all of them can.
+    """
     for source in (body.visuals, body.collisions):
-        if source and not any(isinstance(item.shape, Mesh) for item in source):
-            return source
+        found = [(item.shape.path, item.shape.resolved) for item in source if isinstance(item.shape, Mesh)]
+        usable = tuple(
+            item for item in source if not isinstance(item.shape, Mesh) or (item.shape.path, item.shape.resolved) in drawable
+        )
+        if usable and (len(usable) == len(source) or (source is body.visuals and not drawable.isdisjoint(found))):
+            return usable
     return None
 
 

@@ -1,0 +1,96 @@
+"""Surfaces of meshes, and those kept on disk beside the compiled code, named by the content of the file they were made from."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ...compile.cache import cached
+from ...errors import InputError
+from ..geometry import Mesh
+from .files import read_surface
+from .paint import SideFiles
+from .reduction import convex_hull, fewer_faces
+from .surface import Surface
+
+__all__ = ["decimated", "hull", "load_mesh"]
+
+#: Of what is kept; another number makes everything anew.
+_VERSION = 1
+#: Mesh files beyond this are refused [bytes].
+_LARGEST = 2**30
+
+
+def load_mesh(mesh: Mesh) -> Surface:
+    """The surface of a mesh, scaled, in metres, in the mesh's frame.
+
+    STL, OBJ and COLLADA (.dae), by the suffix. A COLLADA scene counts with its transforms and unit, but without its up-axis,
+    as in ROS. Colours are those of the file's materials; a texture gives each face the colour in its middle.
+
+    Raises:
+        InputError: if the file was not found, or cannot be read.
+    """
+    path, data, beside = _content(mesh)
+    return read_surface(data, path, beside).scaled(mesh.scale)
+
+
+def hull(mesh: Mesh) -> Surface:
+    """The convex hull of a mesh: vertices, a subset of the mesh's, and faces. Kept on disk.
+
+    Raises:
+        InputError: as `load_mesh`, or if the mesh lies on one line.
+    """
+    return _stored(mesh, "hull", lambda surface: convex_hull(surface, mesh.path)).scaled(mesh.scale)
+
+
+def decimated(mesh: Mesh, faces: int = 2000) -> Surface:
+    """A copy of a mesh of about so many faces, or fewer, for drawing. Kept on disk.
+
+    Raises:
+        InputError: as `load_mesh`; or if `faces` is less than 4.
+    """
+    if faces < 4:
+        raise InputError(f"{mesh.path}: faces={faces} is too few for a body; give 4 or more")
+    return _stored(mesh, f"decimated {faces}", lambda surface: fewer_faces(surface, faces)).scaled(mesh.scale)
+
+
+def _content(mesh: Mesh) -> tuple[Path, bytes, SideFiles]:
+    if mesh.resolved is None:
+        raise InputError(f"the mesh {mesh.path!r} was not found; set ROS_PACKAGE_PATH to the folder that holds its package")
+    path = Path(mesh.resolved)
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"{path}: the mesh is larger than {_LARGEST // 2**20} MB; decimate it first")
+        return path, path.read_bytes(), SideFiles(path.parent)
+    except OSError as error:
+        raise InputError(f"{path}: the mesh cannot be read ({error.strerror or error}); check the path") from None
+
+
+def _stored(mesh: Mesh, what: str, make: Callable[[Surface], Surface]) -> Surface:
+    """What is made of a mesh's surface, before scaling, from the disk if it is there."""
+    path, data, beside = _content(mesh)
+    suffix = path.suffix.lower()
+    digest = hashlib.sha256(data)
+    for part in beside.named_in(data, suffix):
+        digest.update(hashlib.sha256(part).digest())
+    key = f"mesh {_VERSION} {what} {suffix} {digest.hexdigest()}"
+    raw, _ = cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz")
+    return _unpack(raw)
+
+
+def _pack(surface: Surface) -> bytes:
+    file = io.BytesIO()
+    if surface.colors is None:
+        np.savez(file, vertices=surface.vertices, faces=surface.faces)
+    else:
+        np.savez(file, vertices=surface.vertices, faces=surface.faces, colors=surface.colors)
+    return file.getvalue()
+
+
+def _unpack(raw: bytes) -> Surface:
+    with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+        return Surface(**{name: arrays[name] for name in arrays.files})
