@@ -270,10 +270,8 @@ def test_what_closes_a_cycle_is_a_loop_with_its_frame_on_both_bodies():
     assert to_json(from_json(text)) == text
 
 
-def test_dynamics_refuses_loops_by_name():
+def test_bodies_in_loops_have_poses():
     robot = kumitate.Robot(quiet(sdf(FOUR_BAR)))
-    with pytest.raises(ModelError, match="loops d "):
-        kumitate.simulate(robot, duration=0.1)
     assert robot.poses(robot.neutral())["coupler"] == pytest.approx(places(robot.mechanism)["coupler"])
 
 
@@ -285,11 +283,34 @@ def test_universal_joints_close_loops_in_the_axes_of_their_kind():
     assert loop.axis == (0.0, 0.0, 1.0)
 
 
-def test_limits_of_loops_are_told_of():
-    text = FOUR_BAR.replace("<xyz>0 0.1 1</xyz>", "<xyz>0 0 1</xyz><dynamics><damping>1</damping></dynamics>")
-    mechanism, said = warned(sdf(text))
-    assert "joints that close loops, not used (d)" in said
-    assert len(mechanism.loops) == 1
+def test_limits_and_friction_of_loops_are_read():
+    inside = "<limit><lower>-1</lower><effort>5</effort></limit><dynamics><damping>1</damping><friction>2</friction></dynamics>"
+    (loop,) = quiet(sdf(FOUR_BAR.replace("<xyz>0 0.1 1</xyz>", f"<xyz>0 0 1</xyz>{inside}"))).loops
+    assert loop.limits == (Limits(-1.0, None, None, 5.0),)
+    assert (loop.damping, loop.friction) == ((1.0,), (2.0,))
+
+
+def test_the_frames_of_joints_are_kept_where_they_are_others_than_the_links():
+    text = lines(
+        link("a"), link("b", "1 0 0 0 0 0"), link("c", "2 0 0 0 0 0"), link("d"),
+        joint("weld", "a", "b", "fixed", "<pose>0 0.5 0 0 0 0.3</pose>"),
+        joint("slide", "b", "c", "prismatic", "<pose>0 0 1 0 0 0</pose><axis/>"),
+        joint("plain", "c", "d"),
+    )  # fmt: skip
+    mechanism = quiet(sdf(text))
+    assert {frame.name: frame.body for frame in mechanism.frames} == {"weld": "b", "slide": "c"}
+    np.testing.assert_allclose(places(mechanism)["weld"], matrix((1, 0.5, 0), (0, 0, 0.3)), atol=1e-15)
+    np.testing.assert_allclose(places(mechanism, slide=[0.25])["slide"], matrix((2, 0, 1.25)), atol=1e-15)
+
+
+def test_bounds_of_continuous_joints_and_unknown_versions_are_told_of():
+    inside = "<axis><limit><lower>-1</lower></limit></axis>"
+    _, said = warned(sdf(lines(link("a"), link("b"), joint("j", "a", "b", "continuous", inside))))
+    assert said == "<text>: <lower> and <upper> of continuous joints, which turn without end, not used (j in line 5)"
+    for version in ("1.3", "2.0"):
+        assert warned(sdf(link("a"), version))[1] == (
+            f"<text>: version {version} of SDF is not known here (known: 1.4 to 1.12), read like the nearest (line 1)"
+        )
 
 
 # --- worlds -----------------------------------------------------------------------------------------------------------
@@ -359,7 +380,7 @@ def test_shapes_and_colours(tmp_path):
     ("inside", "said"),
     [
         ("<plugin/>", "<plugin>: programs for simulators, not used"),
-        ("<frobnicate/>", "<frobnicate>: not known here, not used (test)"),
+        ("<frobnicate/>", "<frobnicate>: not known here, not used (test in line 4)"),
         (
             lines(link("b"), joint("j", "a", "b"), joint("g", "a", "b", "gearbox", "<gearbox_ratio>0.1</gearbox_ratio>")),
             "the turns that they tie together are independent (g (ratio 0.1, relative to",
@@ -369,13 +390,13 @@ def test_shapes_and_colours(tmp_path):
                 link("b"),
                 joint("j", "a", "b", inside="<axis><dynamics><spring_stiffness>3</spring_stiffness></dynamics></axis>"),
             ),
-            "springs of joints are not simulated (j)",
+            "springs of joints are not simulated (j in line 5)",
         ),
         (
             lines(link("b"), joint("j", "a", "b", "ball")),
             "<axis>: of joints that move about no axis of their own (ball, fixed)",
         ),
-        (link("b", inside='<visual name="v"><geometry><plane/></geometry></visual>'), "(<plane>), left out (v)"),
+        (link("b", inside='<visual name="v"><geometry><plane/></geometry></visual>'), "(<plane>), left out (v in line 4)"),
         (link("b", inside='<visual name="v"><geometry><mesh><uri>no.stl</uri></mesh></geometry></visual>'), "meshes not found"),
     ],
 )
@@ -406,7 +427,7 @@ def test_what_is_not_used_is_told_of(inside, said):
         (sdf(link("a", relative=' relative_to="b"') + link("b", relative=' relative_to="a"')), ["in a circle: a → b → a"]),
         (sdf(link("a") + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>'), ["in a circle: f → g → f"]),
         (sdf('<model name="m">' * 2000 + link("a") + "</model>" * 2000), ["nested more than 50 deep"]),
-        (sdf(link("a").replace("<mass>2", "<mass>-2")), ["<text>:3", "mass -2"]),
+        (sdf(link("a").replace("<mass>2", "<mass>-2")), ["<text>:3", "<mass> -2"]),
         (sdf(link("a") + "<include><uri>model://b</uri></include>"), ["other files are not read"]),
         (sdf('<link name="a"><inertial auto="true"/></link>'), ["not computed from shapes", "write the numbers"]),
     ],

@@ -1,9 +1,14 @@
 """Loops in URDF files: <loop_joint> and drake:ball_constraint."""
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from kumitate.errors import ModelError
+from kumitate.model import Coupling, Distance, Limits
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.spatial import pose
 
@@ -38,12 +43,13 @@ def ball(a="left", b="right") -> str:
     ],
 )  # fmt: skip
 def test_a_loop_joint_is_a_loop(kind, ours):
-    mechanism = read_urdf(chain(loop_joint(kind=kind)))
+    turns = ours in ("revolute", "prismatic", "planar")
+    mechanism = read_urdf(chain(loop_joint(kind=kind, axis='<axis xyz="0 2 0"/>' * turns)))
     (loop,) = mechanism.loops
     assert (loop.name, loop.kind.name, loop.body_a, loop.body_b) == ("tie", ours, "left", "right")
     assert loop.pose_a.almost_equal(pose((1, 2, 3), (0.1, 0.2, 0.3)))
     assert loop.pose_b.almost_equal(pose((4, 5, 6)))
-    if ours in ("revolute", "prismatic", "planar"):
+    if turns:
         np.testing.assert_allclose(loop.axis, (0, 1, 0))
     assert mechanism.nv == 2
     text = to_json(mechanism)
@@ -81,6 +87,43 @@ def test_what_is_refused(inside, parts):
         assert part in str(caught.value)
 
 
+@pytest.mark.filterwarnings("error")
+def test_limits_and_friction_of_loops_are_read():
+    inside = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="2"/><dynamics damping="0.1" friction="0.2"/>'
+    (loop,) = read_urdf(chain(loop_joint(axis=inside))).loops
+    assert loop.limits == (Limits(-1.0, 1.0, None, 2.0),)
+    assert (loop.damping, loop.friction) == ((0.1,), (0.2,))
+
+
 def test_what_a_loop_joint_does_not_use_is_told_of():
-    with pytest.warns(UserWarning, match="<limit>: not known here, not used"):
-        read_urdf(chain(loop_joint(axis='<axis xyz="0 1 0"/><limit lower="0" upper="1"/>')))
+    with pytest.warns(UserWarning, match="<axis> of ball and fixed loop joints, which have none, not used"):
+        read_urdf(chain(loop_joint(kind="ball")))
+    with pytest.warns(UserWarning, match="<limit> of joints with several degrees of freedom, not used"):
+        read_urdf(chain(loop_joint(kind="ball", axis='<limit lower="0" upper="1"/>')))
+    with pytest.warns(UserWarning, match="<mimic>: not known here, not used"):
+        read_urdf(chain(loop_joint(axis='<mimic joint="left_hip"/>')))
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_examples_of_the_page_are_read():
+    page = (Path(__file__).parents[2] / "docs" / "urdf-and-sdf.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```xml\n(.*?)```", page, flags=re.DOTALL)
+    assert len(examples) == 2
+    for example, (a, b) in zip(examples, (("lower_arm", "upper_arm"), ("left", "right")), strict=True):
+        text = chain(example).replace("left", a).replace("right", b)
+        (loop,) = read_urdf(text).loops
+        assert (loop.body_a, loop.body_b) == (a, b)
+
+
+def test_rods_and_couplings_come_back_from_json():
+    mechanism = read_urdf(chain(loop_joint(kind="fixed", axis="")))
+    rod = replace(mechanism.loops[0], kind=Distance(0.3), limits=(), damping=(), friction=(), armature=())
+    couplings = (Coupling("gear", "left_hip", "right_hip", -2.0, 0.1),)
+    text = to_json(replace(mechanism, loops=(rod,), couplings=couplings))
+    back = from_json(text)
+    assert to_json(back) == text
+    assert back.loops[0].kind == Distance(0.3)
+    assert back.couplings == couplings
+    for wrong, said in (('"length": 0.3', '"length": -1'), ('"kind": "distance"', '"kind": "spring"')):
+        with pytest.raises(ModelError, match=r"mechanism\.loops\[0\]"):
+            from_json(text.replace(wrong, said))

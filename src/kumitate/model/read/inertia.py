@@ -42,12 +42,14 @@ def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
     return np.trace(clipped) * np.eye(3) - clipped
 
 
-def usable_inertia(inertia: np.ndarray, mass: float, link: str, notes: Notes, *, fix: bool = False) -> np.ndarray:
+def usable_inertia(
+    inertia: np.ndarray, mass: float, link: str, notes: Notes, *, line: int | None = None, fix: bool = False
+) -> np.ndarray:
     """The inertia (3, 3) to go on with, and what there is to say about it.
 
     Args:
         inertia: symmetric, about the mass centre [kg·m²]; mass: [kg].
-        link: whose it is; notes: takes the remarks.
+        link: whose it is; notes: takes the remarks; line: where it stands.
         fix: whether inertias that no body has are replaced by the nearest that one can have.
 
     Raises:
@@ -55,7 +57,7 @@ def usable_inertia(inertia: np.ndarray, mass: float, link: str, notes: Notes, *,
     """
     size = float(np.abs(inertia).max())
     if 0.0 < size < _NO_INERTIA * mass:
-        notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link)
+        notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link, line)
         return np.zeros((3, 3))
     values = np.linalg.eigvalsh(inertia)
     least, middle, most = values
@@ -68,16 +70,18 @@ def usable_inertia(inertia: np.ndarray, mass: float, link: str, notes: Notes, *,
         notes.add(
             "inertias that no rigid body has, replaced by the nearest that one can have; principal values in kg·m²",
             f"{link!r} {_listed(values)} → {_listed(np.linalg.eigvalsh(nearest))}",
+            line,
         )
         return nearest
     if not negative:
-        notes.add(BROKEN_TRIANGLE, link)
+        notes.add(BROKEN_TRIANGLE, link, line)
         return inertia
     if -least < _NEGLIGIBLE * most or mass < _PLACEHOLDER:
         notes.add(
             "inertias with a small negative principal value, which is read as zero; correct them, or read the file with "
             "fix_inertia (--fix-inertia)",
             f"{link!r} {_listed(values)} kg·m²",
+            line,
         )
         return _clipped(inertia)
     raise ModelError(

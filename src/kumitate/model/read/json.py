@@ -1,7 +1,8 @@
 """A mechanism as text and back, exactly: kumitate's own format, which result files carry.
 
 The objects of the file are the dataclasses of `model`, field by field under their names; fields at their defaults are left out.
-A pose is {"xyz": [x, y, z], "rotation": three rows}. Numbers are printed so that they read back bit by bit.
+A pose is {"xyz": [x, y, z], "rotation": three rows}; a joint's kind is its name, and a rod that closes a loop is
+{"kind": "distance", "length": metres}. Numbers are printed so that they read back bit by bit.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import numpy as np
 from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from ..joints import KINDS, JointKind
+from ..joints import KINDS, Distance, JointKind
 from ..mechanism import Mechanism
-from ..parts import Body, Frame, Joint, Limits, Loop
+from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
 
 __all__ = ["from_json", "to_json"]
 
@@ -29,7 +30,7 @@ VERSION = 1
 #: The class of what stands in a field, for fields that hold one or a list of such.
 _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
-    "limits": Limits,
+    "limits": Limits, "couplings": Coupling,
 }  # fmt: skip
 _SHAPES: dict[str, type] = {"box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh}
 _SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
@@ -44,22 +45,42 @@ def to_json(mechanism: Mechanism) -> str:
     return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
 
 
-def from_json(text: str) -> Mechanism:
+def from_json(text: str, source: str = "<text>") -> Mechanism:
     """The mechanism of a text written by `to_json`. Poses come back as matrices.
 
+    Args:
+        text: the JSON; source: the file that it is from, which messages name.
+
     Raises:
-        ModelError: if the text is not JSON, is of another version, or breaks a rule of mechanisms.
+        ModelError: if the text is not JSON, is of another version, or breaks a rule of mechanisms; with the file and the line,
+            or the place of the element in the file (mechanism.bodies[0]).
     """
+    if not text.strip():
+        raise ModelError(f"{source}: not valid JSON: the file is empty; a mechanism as kumitate writes it is expected")
     try:
-        content = json.loads(text, parse_constant=_refuse_constant)
+        content = json.loads(text, object_pairs_hook=_unique, parse_constant=_NoNumber)
+    except json.JSONDecodeError as error:
+        raise ModelError(
+            f"{source}:{error.lineno}: not valid JSON at column {error.colno}: {error.msg}; close every bracket and quote "
+            "every name"
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"the mechanism is not valid JSON: {error}") from None
+        raise ModelError(f"{source}: not valid JSON: {error}") from None
     if not isinstance(content, dict) or "kumitate" not in content:
-        raise ModelError('the JSON is not a mechanism of kumitate: it has no entry "kumitate" with the version')
+        raise ModelError(
+            f'{source}: the JSON is not a mechanism of kumitate: it has no entry "kumitate" with the version; robot '
+            "files end in .urdf or .sdf"
+        )
     version = content.pop("kumitate")
     if version != VERSION:
-        raise ModelError(f"the mechanism is of format version {version!r}; this program reads version {VERSION}")
-    return _build(Mechanism, content, "mechanism")
+        raise ModelError(
+            f"{source}: the mechanism is of format version {version!r}; this program reads version {VERSION}, take the program "
+            "that wrote it"
+        )
+    try:
+        return _build(Mechanism, content, "mechanism")
+    except ModelError as error:
+        raise ModelError(f"{source}: {error}") from None
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------------
@@ -70,6 +91,8 @@ def _encode(value: Any) -> Any:
         if KINDS.get(value.name) != value:
             raise ModelError(f"joints of kind {value.name!r} cannot be written: the kind is not in KINDS")
         return value.name
+    if isinstance(value, Distance):
+        return {"kind": value.name, "length": value.length}
     if is_dataclass(value):
         shape = {"kind": _SHAPE_NAMES[type(value)]} if type(value) in _SHAPE_NAMES else {}
         return shape | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
@@ -97,13 +120,14 @@ def _build(kind: type, content: Any, where: str) -> Any:
         raise ModelError(f"{where}: {kind.__name__} has no field {unknown[0]!r}; its fields are {', '.join(known)}")
     missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in content]
     if missing:
-        raise ModelError(f"{where}: {kind.__name__} needs the field {missing[0]!r}")
+        called = f" {content['name']!r}" if "name" in content else ""
+        raise ModelError(f"{where}: {kind.__name__}{called} needs the field {missing[0]!r}; add it")
     values = {name: _decode(name, part, f"{where}.{name}") for name, part in content.items()}
     try:
         return _exact(kind(**values), values)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"{where}: {error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
 
 
@@ -128,7 +152,11 @@ def _decode(name: str, content: Any, where: str) -> Any:
         if shape not in _SHAPES:
             raise ModelError(f"{where}: {_short(content)} is no shape; its kind must be one of {', '.join(_SHAPES)}")
         return _build(_SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
-    return _plain(content)
+    if name == "kind" and isinstance(content, Mapping):
+        if content.get("kind") != Distance.name:
+            raise ModelError(f'{where}: {_short(content)} is no kind; write a name, or {{"kind": "distance", "length": …}}')
+        return _build(Distance, {key: part for key, part in content.items() if key != "kind"}, where)
+    return _plain(content, where)
 
 
 def _pose(content: Any, where: str) -> Transform:
@@ -138,7 +166,7 @@ def _pose(content: Any, where: str) -> Transform:
     except (TypeError, ValueError, KeyError):
         raise ModelError(f'{where}: a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {_short(content)}') from None
     if not np.isfinite(tuple(read.translation)).all():
-        raise ModelError(f"{where}: the position {content['xyz']} is not finite")
+        raise ModelError(f"{where}: the position {content['xyz']} is not finite; write finite numbers")
     if not (np.abs(rotation @ rotation.T - np.eye(3)).max() < 1e-9 and np.linalg.det(rotation) > 0.0):
         raise ModelError(
             f"{where}: {_short(content['rotation'])} is no rotation; its rows must be orthonormal and right-handed"
@@ -146,9 +174,11 @@ def _pose(content: Any, where: str) -> Transform:
     return read
 
 
-def _plain(content: Any) -> Any:
+def _plain(content: Any, where: str) -> Any:
     if isinstance(content, list):
-        return tuple(_plain(part) for part in content)
+        return tuple(_plain(part, where) for part in content)
+    if isinstance(content, _NoNumber) or (isinstance(content, float) and not math.isfinite(content)):
+        raise ModelError(f'{where}: {content} is no number of JSON; write finite numbers, or "inf" for a limit that is none')
     return float(content) if content in ("inf", "-inf") else content
 
 
@@ -157,5 +187,14 @@ def _short(content: Any) -> str:
     return text if len(text) < 60 else text[:57] + "…"
 
 
-def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON number")
+class _NoNumber(str):
+    """A word that Python writes for numbers that are none: NaN, Infinity."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a JSON text; of two entries of one name, one would be lost."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        name = next(name for k, (name, _) in enumerate(pairs) if name in [other for other, _ in pairs[:k]])
+        raise ValueError(f"an object has the entry {name!r} twice; keep one")
+    return content

@@ -1,4 +1,4 @@
-"""Reading SDF, the format of Gazebo (sdformat.org), versions 1.4 to 1.11."""
+"""Reading SDF, the format of Gazebo (sdformat.org), versions 1.4 to 1.12."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..parts import Frame, Joint
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_frames import MODEL, SEPARATOR, Frames
-from .sdf_joint import COUPLED, note_coupling, read_joint
+from .sdf_joint import COUPLED, leave_coupling, read_joint
 from .sdf_link import SdfLinkReader
 from .sdf_tree import SpanningTree, spanning_tree
 from .sdf_values import read_flag, read_numbers
 from .shapes import free_name
+from .weightless import note_weightless
 from .xml import Element, read_xml
 
 __all__ = ["read_sdf"]
@@ -36,7 +37,19 @@ _UNREAD = {
     "<script>": "materials of another viewer, not drawn",
     "<gravity>": "not used for single links",
     "<submesh>": "parts of meshes are not picked; the whole is drawn",
+    "<ambient>": "shading of another viewer; the diffuse colour is drawn",
+    "<specular>": "shading of another viewer, not drawn",
+    "<emissive>": "shading of another viewer, not drawn",
+    "<cast_shadows>": "shading of another viewer, not drawn",
+    "<allow_auto_disable>": "settings of another simulator, not used",
+    "<enable_wind>": "wind is not simulated",
+    "attribute name of <world>": "the mechanism is called like its only model",
+    "text in <sdf>": "stands between the elements, where SDF has none, not used",
+    "text in <model>": "stands between the elements, where SDF has none, not used",
 }
+
+#: The versions that this reader was written for.
+_VERSIONS = ((1, 4), (1, 12))
 
 #: So many models may stand in one another.
 _DEEPEST = 50
@@ -57,7 +70,8 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     """The mechanism of an SDF file: of its model, or of all models of its world.
 
     The tree is grown breadth first from the link that nothing carries; the first joint that names a link carries it, and every
-    other joint becomes a `Loop`. Bodies have the frames of the links. What is inside nested models is called `model::name`.
+    other joint becomes a `Loop`. Bodies have the frames of the links; the frames of joints that stand apart from those of
+    their children are frames of the mechanism, called like the joints. What is inside nested models is called `model::name`.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
@@ -75,7 +89,8 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     'fixed_base'
     """
     sdf, path = read_xml(path_or_text, "sdf")
-    notes, frames, content = Notes(sdf.source), Frames(), _Content(_version(sdf))
+    notes, frames = Notes(sdf.source), Frames()
+    content = _Content(_version(sdf, notes))
     world = sdf.child("world")
     name, first = _collect(sdf, world, frames, content)
     reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
@@ -83,7 +98,7 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     specs = []
     for key, (element, scope) in content.joints.items():
         if element.get("type") == COUPLED:
-            note_coupling(element, notes)
+            leave_coupling(element, notes)
         else:
             specs.append(read_joint(element, key, scope, frames, content.version, notes))
     tree = spanning_tree(list(content.links), specs, first)
@@ -93,11 +108,18 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
         bodies.extend(between)
         joints.extend(own)
     gravity = None if world is None else world.child("gravity")
-    _note_tree(tree, notes)
+    _note_tree(tree, content, notes)
+    loops = tuple(spec.loop(frames) for spec in tree.loops)
+    taken = {body.name for body in bodies}
+    named = (
+        *_named_frames(frames, content),
+        *(frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken),
+    )
     _note_unread(sdf, reader, notes)
+    note_weightless(bodies, joints, {key: element.line for key, (element, _) in content.joints.items()}, notes)
     try:
         mechanism = Mechanism(
-            name, tuple(bodies), tuple(joints), tuple(spec.loop(frames) for spec in tree.loops), _named_frames(frames, content),
+            name, tuple(bodies), tuple(joints), loops, named,
             (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
             source=None if path is None else str(path),
         )  # fmt: skip
@@ -107,14 +129,17 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     return mechanism
 
 
-def _version(sdf: Element) -> tuple[int, ...]:
+def _version(sdf: Element, notes: Notes) -> tuple[int, ...]:
     text = sdf.need("version")
     try:
-        return tuple(int(part) for part in text.split("."))
+        version = tuple(int(part) for part in text.split("."))
     except ValueError:
         raise sdf.error(
             f'<sdf> has the version {text!r}, which is no version of SDF; write version="1.9" or the like'
         ) from None
+    if not _VERSIONS[0] <= version <= _VERSIONS[1]:
+        notes.add(f"version {text} of SDF is not known here (known: 1.4 to 1.12), read like the nearest", line=sdf.line)
+    return version
 
 
 # --- gathering the elements -------------------------------------------------------------------------------------------------
@@ -122,7 +147,6 @@ def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Cont
     """Gathers all models of the file; the mechanism's name, and the key of the link that is to be its root if it can."""
     owner = sdf if world is None else world
     models = owner.all("model")
-    called = None if world is None else world.get("name")
     if not models:
         raise owner.error(f"<{owner.tag}> has no <model>; if models are included from other files, put them in their places")
     alone = len(models) == 1 and not (world is not None and (world.all("joint") or world.all("frame")))
@@ -136,7 +160,7 @@ def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Cont
         for model in models
     ]
     _collect_parts(world, "", WORLD, frames, content)
-    return called or WORLD, first[0]
+    return world.get("name") or WORLD, first[0]
 
 
 def _collect_model(model: Element, scope: str, key: str, base: str, frames: Frames, content: _Content) -> str | None:
@@ -209,28 +233,22 @@ def _named_frames(frames: Frames, content: _Content) -> tuple[Frame, ...]:
 
 
 # --- saying what was not used -----------------------------------------------------------------------------------------------
-def _note_tree(tree: SpanningTree, notes: Notes) -> None:
-    for key in tree.turned:
-        notes.add("joints that the tree runs through from child to parent, with their axes turned about", key)
-    for spec in tree.loops:
-        if any(
-            axis.damping or axis.friction or axis.limits.lower is not None or axis.limits.upper is not None
-            for axis in spec.axes
-        ):
-            notes.add("limits, damping and friction of joints that close loops, not used", spec.key)
+def _note_tree(tree: SpanningTree, content: _Content, notes: Notes) -> None:
+    for spec in tree.turned:
+        remark = "joints that the tree runs through from child to parent, with their axes turned about"
+        notes.add(remark, spec.key, spec.element.line)
     if len(tree.roots) > 1:
         for root in tree.roots:
-            notes.add("links that no joint carries, each joined to the world by itself", root)
+            notes.add("links that no joint carries, each joined to the world by itself", root, content.links[root][0].line)
 
 
 def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
-    for what, name in sdf.unread():
-        notes.add(f"{what}: {_UNREAD.get(what, 'not known here, not used')}", name)
+    notes.add_unread(sdf, _UNREAD)
     if reader.missing:
         tried = list(reader.meshes.tried)
         places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder: there is none to search"
         remark = (
             f"meshes not found (sought in {places}; set GZ_SIM_RESOURCE_PATH to the folder that holds the model), not drawn"
         )
-        for uri in reader.missing:
-            notes.add(remark, uri)
+        for uri, line in reader.missing:
+            notes.add(remark, uri, line)

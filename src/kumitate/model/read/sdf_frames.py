@@ -64,7 +64,8 @@ class Frames:
         if key in self._entries or key == WORLD:
             line = f"used in line {self._entries[key].element.line} already" if key in self._entries else "the world's"
             raise element.error(
-                f"the name {key!r} of this <{element.tag}> is {line}; links, joints and frames share one set of names"
+                f"the name {key!r} of this <{element.tag}> is {line}; links, joints and frames share one set of names, rename "
+                "one"
             )
         part = element.child("pose")
         named = relative_to(part)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform, Vector3
 from ..joints import KINDS
-from ..parts import Body, Joint, Limits, Loop
+from ..parts import Body, Frame, Joint, Limits, Loop
 from ..tree import alignment
 from .notes import Notes
 from .sdf_frames import MODEL, Frames
 from .sdf_values import read_bound, read_flag, read_number, read_numbers, read_text
 from .xml import Element
 
-__all__ = ["COUPLED", "SdfAxis", "SdfJoint", "note_coupling", "read_joint"]
+__all__ = ["COUPLED", "SdfAxis", "SdfJoint", "leave_coupling", "read_joint"]
 
 #: Kinds and numbers of axes by SDF's names.
 _KINDS = {
@@ -85,6 +86,11 @@ class SdfJoint:
             joints.append(Joint(f"{name}_to_{self.child}", KINDS["fixed"], child, self.child, X_CJ.inverse().dense()))
         return bodies, joints
 
+    def frame(self, frames: Frames) -> tuple[Frame, ...]:
+        """The joint's own frame, on its child, where it is another than the child's."""
+        X_CJ = frames.relative(self.key, self.child, self.element)
+        return () if X_CJ.almost_equal(Transform(), 0.0) else (Frame(self.key, self.child, X_CJ),)
+
     def loop(self, frames: Frames) -> Loop:
         """The loop that this joint closes: the frame of the joint, on its parent and on its child."""
         X_AJ, X_BJ = (frames.relative(self.key, body, self.element) for body in (self.parent, self.child))
@@ -96,18 +102,13 @@ class SdfJoint:
                 )
             turn = Transform(alignment(_unit(axis), _unit(self.axes[1].direction)))  # axes of the kind itself: z, then y
             X_AJ, X_BJ, axis = (X_AJ @ turn).dense(), (X_BJ @ turn).dense(), (0.0, 0.0, 1.0)
-        return Loop(self.key, KINDS[self.kind], self.parent, self.child, X_AJ, X_BJ, axis)
+        return Loop(self.key, KINDS[self.kind], self.parent, self.child, X_AJ, X_BJ, axis, **_passive(self.axes))
 
     def _joint(self, name: str, kind: str, parent: str, child: str, where: Transform, axes: tuple[SdfAxis, ...]) -> Joint:
         first = axes[0].direction if axes else (0.0, 0.0, 1.0)
         second = axes[1].direction if len(axes) == 2 else None
-        values = {
-            "limits": tuple(axis.limits for axis in axes),
-            "damping": tuple(axis.damping for axis in axes) or 0.0,
-            "friction": tuple(axis.friction for axis in axes) or 0.0,
-        }
         try:
-            return Joint(name, KINDS[kind], parent, child, where, first, second, **values)  # type: ignore[arg-type]
+            return Joint(name, KINDS[kind], parent, child, where, first, second, **_passive(axes))
         except ModelError as error:
             raise self.element.error(str(error)) from None
 
@@ -145,6 +146,8 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
     parts = [element.child(tag) for tag in ("axis", "axis2")[:count]]
     axes = tuple(_axis(part, index, element, key, scope, frames, version, notes) for index, part in enumerate(parts))
     if kind == "continuous":
+        if any(axis.limits.lower is not None or axis.limits.upper is not None for axis in axes):
+            notes.add("<lower> and <upper> of continuous joints, which turn without end, not used", key, element.line)
         axes = tuple(replace(axis, limits=replace(axis.limits, lower=None, upper=None)) for axis in axes)
     return SdfJoint(key, element, ours, ends[0], ends[1], axes)
 
@@ -166,16 +169,24 @@ def _axis(
     direction = _direction(part, key, scope, frames, version)
     limit, dynamics = part.child("limit"), part.child("dynamics")
     lower, upper, effort, velocity = (read_bound(limit, tag) for tag in ("lower", "upper", "effort", "velocity"))
+    if lower is not None and upper is not None and lower > upper:
+        assert limit is not None
+        raise limit.error(f"joint {key!r}: <lower> {lower:g} is above <upper> {upper:g}; swap the two, or correct a sign")
     # negative ones are SDF's word for "not limited"
     effort, velocity = (value if value is not None and value >= 0.0 else None for value in (effort, velocity))
     limits = Limits(lower, upper, velocity, effort)
     if dynamics is None:
         return SdfAxis(direction, limits)
-    stiffness = read_number(dynamics, "spring_stiffness", 0.0)
-    read_number(dynamics, "spring_reference", 0.0)
-    if stiffness:
-        notes.add("<spring_stiffness>: springs of joints are not simulated", key)
-    return SdfAxis(direction, limits, read_number(dynamics, "damping", 0.0), read_number(dynamics, "friction", 0.0))
+    for tag in ("spring_stiffness", "spring_reference"):
+        if read_number(dynamics, tag, 0.0):
+            spring = dynamics.need_child(tag)
+            notes.leave(spring, "<spring_stiffness> and <spring_reference>: springs of joints are not simulated", key)
+    damping, friction = (read_number(dynamics, tag, 0.0) for tag in ("damping", "friction"))
+    for tag, value in (("damping", damping), ("friction", friction)):
+        if value < 0.0:
+            said = f"joint {key!r}: <{tag}> {value:g} is negative and would drive the joint; give zero or more"
+            raise dynamics.need_child(tag).error(said)
+    return SdfAxis(direction, limits, damping, friction)
 
 
 def _direction(part: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]) -> tuple[float, float, float]:
@@ -183,7 +194,9 @@ def _direction(part: Element, key: str, scope: str, frames: Frames, version: tup
     xyz = part.child("xyz")
     x, y, z = (0.0, 0.0, 1.0) if xyz is None else read_numbers(xyz, 3)
     if x == y == z == 0.0:
-        raise (xyz or part).error(f"joint {key!r}: the axis (0, 0, 0) has no direction; give a vector that is not zero")
+        raise (xyz or part).error(
+            f"joint {key!r}: the axis (0, 0, 0) has no direction; give a vector that is not zero, such as 0 0 1"
+        )
     named = None if xyz is None else xyz.get("expressed_in") or None
     # up to SDF 1.4 axes were given in the model; then on demand; since 1.7 in any frame that is named
     if named is None and read_flag(part, "use_parent_model_frame", default=version <= (1, 4)):
@@ -203,14 +216,20 @@ def _unit(direction: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(np.array(direction) / np.linalg.norm(direction))
 
 
-def note_coupling(element: Element, notes: Notes) -> None:
+def _passive(axes: tuple[SdfAxis, ...]) -> dict[str, Any]:
+    """Limits, damping and friction, one a freedom, as joints and loops take them."""
+    return {
+        "limits": tuple(axis.limits for axis in axes),
+        "damping": tuple(axis.damping for axis in axes) or 0.0,
+        "friction": tuple(axis.friction for axis in axes) or 0.0,
+    }
+
+
+def leave_coupling(element: Element, notes: Notes) -> None:
     """Says that a gearbox joint is not simulated, with its ratio and the body that both turns are relative to."""
-    for tag in ("parent", "child", "axis", "axis2"):  # all known, and of no use without the ratio
-        for part in element.all(tag):
-            part.all("xyz")
-            part.all("use_parent_model_frame")
     reference = read_text(element, "gearbox_reference_body") or "nothing"
-    notes.add(
-        "gearbox joints (<gearbox_ratio>, <axis2>) are not simulated: the turns that they tie together are independent",
+    notes.leave(
+        element,
+        "<joint> of type gearbox: not simulated, the turns that they tie together are independent",
         f"{element.need('name')} (ratio {read_number(element, 'gearbox_ratio', 1.0):g}, relative to {reference})",
     )

@@ -14,7 +14,7 @@ from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_frames import Frames
-from .sdf_values import read_number, read_numbers, read_pose, read_text, relative_to
+from .sdf_values import read_number, read_numbers, read_pose, read_text, read_word, relative_to
 from .shapes import read_shape
 from .xml import Element
 
@@ -31,7 +31,7 @@ class SdfLinkReader:
         self.meshes = meshes
         self.notes = notes
         self.fix_inertia = fix_inertia
-        self.missing: list[str] = []
+        self.missing: list[tuple[str, int]] = []
 
     def body(self, link: Element, key: str, scope: str) -> Body:
         """The body of the link with this key in the models of `scope`; its frame is the link's."""
@@ -55,13 +55,17 @@ class SdfLinkReader:
         """Mass, the pose of the inertial frame in the link, and inertia about its origin in the link's axes."""
         inertial = link.child("inertial")
         if inertial is None:
-            self.notes.add("links without <inertial>, which by SDF's rule have 1 kg and 1 kg·m² about every axis", key)
+            remark = "links without <inertial>, which by SDF's rule have 1 kg and 1 kg·m² about every axis"
+            self.notes.add(remark, key, link.line)
             return 1.0, Transform(), np.eye(3)
-        if (inertial.get("auto") or "false").lower() in ("true", "1"):
+        if read_word(inertial, "auto"):
             raise inertial.error(
                 f"link {key!r}: inertias are not computed from shapes (auto={inertial.get('auto')!r}); write the numbers"
             )
         mass, place = read_number(inertial, "mass", 1.0), self._pose(inertial, key, scope)
+        if mass < 0.0:
+            said = f"link {key!r}: <mass> {mass:g} is negative; a mass is zero or more, in kilograms"
+            raise inertial.need_child("mass").error(said)
         tensor = inertial.child("inertia")
         if tensor is None:
             return mass, place, np.eye(3)
@@ -69,7 +73,7 @@ class SdfLinkReader:
         xy, xz, yz = (read_number(tensor, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
         rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         try:
-            rows = usable_inertia(rows, mass, key, self.notes, fix=self.fix_inertia)
+            rows = usable_inertia(rows, mass, key, self.notes, line=tensor.line, fix=self.fix_inertia)
         except ModelError as error:
             raise tensor.error(str(error)) from None
         rotation = np.array([list(row) for row in place.rotation.matrix()])
@@ -83,19 +87,20 @@ class SdfLinkReader:
         for item in link.all(role):
             name = item.get("name") or ""
             geometry = item.child("geometry")
-            place, color = self._pose(item, key, scope), self._color(item)
             shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
             if shape is None:
                 kinds = ", ".join(f"<{part.tag}>" for part in geometry.children) if geometry is not None else ""
-                self.notes.add(f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out", name or key)
+                remark = f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out"
+                self.notes.leave(item, remark, name or key)
             else:
-                yield Geometry(shape, place, color, name)
+                yield Geometry(shape, self._pose(item, key, scope), self._color(item), name)
 
     def _lengths(self, part: Element, tag: str, count: int = 1) -> tuple[float, ...]:
         values = read_numbers(part.need_child(tag), count)
         if min(values) < 0.0:
-            raise part.need_child(tag).error(
-                f"<{tag}> of the {part.tag} is negative ({values}); lengths are zero or more, in metres"
+            size = part.need_child(tag)
+            raise size.error(
+                f"<{tag}> {size.text.strip()!r} of the {part.tag} is negative; lengths are zero or more, in metres"
             )
         return values
 
@@ -107,7 +112,7 @@ class SdfLinkReader:
         x, y, z = (1.0, 1.0, 1.0) if scale is None else read_numbers(scale, 3)
         resolved = self.meshes.find(uri)
         if resolved is None:
-            self.missing.append(uri)
+            self.missing.append((uri, part.line))
         return Mesh(uri, (x, y, z), resolved)
 
     def _color(self, item: Element) -> Color | None:
@@ -116,5 +121,8 @@ class SdfLinkReader:
         part = None if material is None else material.child("diffuse") or material.child("ambient")
         if part is None:
             return None
-        red, green, blue, *opacity = (min(max(value, 0.0), 1.0) for value in read_numbers(part, 3, 4))
+        values = read_numbers(part, 3, 4)
+        if min(values) < 0.0 or max(values) > 1.0:
+            self.notes.add("colours outside 0…1, clipped", line=part.line)
+        red, green, blue, *opacity = (min(max(value, 0.0), 1.0) for value in values)
         return red, green, blue, *(opacity or (1.0,))  # type: ignore[return-value]

@@ -19,7 +19,7 @@ class SpanningTree:
     loops: list[SdfJoint] = field(default_factory=list)
     roots: list[str] = field(default_factory=list)
     #: joints of the tree that run from the file's child to the file's parent
-    turned: list[str] = field(default_factory=list)
+    turned: list[SdfJoint] = field(default_factory=list)
 
 
 def spanning_tree(links: Sequence[str], joints: Sequence[SdfJoint], first: str | None) -> SpanningTree:
@@ -54,7 +54,7 @@ def spanning_tree(links: Sequence[str], joints: Sequence[SdfJoint], first: str |
         root = next((link for link in [*candidates, *links] if link not in carried), None)
         if inward is not None:
             tree.joints.append(inward.backward())
-            tree.turned.append(inward.key)
+            tree.turned.append(inward)
             grow(inward.parent)
         elif root is not None:
             tree.roots.append(root)

@@ -7,8 +7,10 @@ import math
 from ...spatial import Transform, Vector3, pose, quaternion_normalized, quaternion_rotation
 from .xml import Element
 
-__all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "relative_to"]
+__all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "read_word", "relative_to"]
 
+#: Quaternions are printed with so many digits that their lengths are one within this.
+_ROUNDED = 1e-3
 #: SDF writes this, with either sign, for a limit that is none.
 _UNLIMITED = 1e16
 
@@ -28,7 +30,7 @@ def read_numbers(part: Element, *counts: int) -> tuple[float, ...]:
             f"<{part.tag}> {part.text.strip()!r} has {len(values)} numbers; it must have {wanted}, with blanks between"
         )
     if not all(map(math.isfinite, values)):
-        raise part.error(f"<{part.tag}> {part.text.strip()!r} is not finite")
+        raise part.error(f"<{part.tag}> {part.text.strip()!r} is not finite; write finite numbers")
     return values
 
 
@@ -56,10 +58,17 @@ def read_bound(owner: Element | None, tag: str) -> float | None:
 def read_flag(owner: Element, tag: str, *, default: bool = False) -> bool:
     """Whether a child says "true" or "1"."""
     text = read_text(owner, tag)
-    if text is None:
-        return default
+    return default if text is None else _truth(owner.need_child(tag), f"<{tag}>", text)
+
+
+def read_word(owner: Element, name: str) -> bool:
+    """Whether an attribute says "true" or "1"; it need not be there."""
+    return _truth(owner, f"<{owner.tag}> {name}", owner.get(name) or "false")
+
+
+def _truth(part: Element, what: str, text: str) -> bool:
     if text.lower() not in ("true", "false", "1", "0"):
-        raise owner.need_child(tag).error(f"<{tag}> {text!r} is neither true nor false")
+        raise part.error(f"{what} {text!r} is neither true nor false; write one of them")
     return text.lower() in ("true", "1")
 
 
@@ -68,7 +77,7 @@ def read_pose(part: Element | None) -> Transform:
     if part is None:
         return Transform()
     form = part.get("rotation_format") or "euler_rpy"
-    degrees = (part.get("degrees") or "false").lower() in ("true", "1")
+    degrees = read_word(part, "degrees")
     if not part.text.strip():
         return Transform()
     if form == "euler_rpy":
@@ -77,8 +86,12 @@ def read_pose(part: Element | None) -> Transform:
     if form != "quat_xyzw":
         raise part.error(f"<pose> has the unknown rotation_format {form!r}; it is euler_rpy or quat_xyzw")
     x, y, z, *quaternion = read_numbers(part, 7)
-    if math.hypot(*quaternion) < 1e-6:
-        raise part.error(f"<pose> {part.text.strip()!r}: the quaternion is zero and gives no rotation; its length must be one")
+    length = math.hypot(*quaternion)
+    if abs(length - 1.0) > _ROUNDED:
+        raise part.error(
+            f"<pose> {part.text.strip()!r}: the quaternion has the length {length:.4g}; it must be one. The order is x y z, "
+            f"then qx qy qz qw{'; divide its parts by its length' if length > 0.0 else ', and no turn is 0 0 0 1'}"
+        )
     return Transform(quaternion_rotation(quaternion_normalized(quaternion)), Vector3(x, y, z)).dense()
 
 

@@ -38,14 +38,20 @@ class LinkReader:
         self.meshes = meshes
         self.notes = notes
         self.fix_inertia = fix_inertia
-        self.missing: list[str] = []
+        self.missing: list[tuple[str, int]] = []
         self.colors: dict[str, Color] = {}
-        visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
+        #: materials outside of links that nothing has used so far, by name
+        self.unused: dict[str, list[Element]] = {}
         # a colour may be given at one link and used by name in others
-        for material in (part for owner in (robot, *visuals) for part in owner.all("material")):
-            name, color = material.get("name"), self._own_color(material)
-            if name and color is not None:
-                self.colors.setdefault(name, color)
+        materials = robot.all("material")
+        visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
+        materials += [part for part in (visual.child("material") for visual in visuals) if part is not None]
+        for index, material in enumerate(materials):
+            name, color = material.get("name") or "", self._own_color(material)
+            if color is not None and self.colors.setdefault(name, color) != color and name:
+                notes.add("materials of one name with different colours; each shape keeps its own colour", name, material.line)
+            if index < len(robot.all("material")):
+                self.unused.setdefault(name, []).append(material)
 
     def body(self, link: Element, name: str) -> Body:
         """The body of a link; `name` is what it shall be called."""
@@ -57,6 +63,12 @@ class LinkReader:
         except ModelError as error:
             raise (link.child("inertial") or link).error(str(error)) from None
 
+    def leave_unused(self) -> None:
+        """Tells of materials that no shape has; to be called when all links are read."""
+        for name, materials in self.unused.items():
+            for material in materials:
+                self.notes.leave(material, "<material> that no shape has, not used", name)
+
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
         """Mass, mass centre in the link's frame, inertia about it in the link's axes."""
@@ -64,11 +76,17 @@ class LinkReader:
         if inertial is None:
             return 0.0, _ZERO, np.zeros((3, 3)).tolist()
         mass, tensor = inertial.need_child("mass"), inertial.need_child("inertia")
+        weight = mass.number("value")
+        owner = link.get("name") or ""
+        if weight < 0.0:
+            raise mass.error(
+                f'link {owner!r}: <mass> value="{mass.get("value")}" is negative; a mass is zero or more, in kilograms'
+            )
         xx, yy, zz = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
         xy, xz, yz = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
         rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         try:
-            rows = usable_inertia(rows, mass.number("value"), link.get("name") or "", self.notes, fix=self.fix_inertia)
+            rows = usable_inertia(rows, weight, owner, self.notes, line=tensor.line, fix=self.fix_inertia)
         except ModelError as error:
             raise tensor.error(str(error)) from None
         place = read_origin(inertial)
@@ -76,24 +94,22 @@ class LinkReader:
         if not np.array_equal(rotation, np.eye(3)):
             rows = rotation @ rows @ rotation.T
             rows = (rows + rows.T) / 2.0
-        return mass.number("value"), tuple(place.translation), rows.tolist()
+        return weight, tuple(place.translation), rows.tolist()
 
     # --- shapes ---------------------------------------------------------------------------------------------------------
     def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:
         for item in link.all(role):
             geometry = item.child("geometry")
             shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
-            label = item.get("name") or ""
-            color = self._color(item, link)
             if shape is None:
-                self.notes.add(f"<{role}> without a shape, left out", link.get("name") or "")
+                self.notes.leave(item, f"<{role}> without a shape, left out", link.get("name") or "")
             else:
-                yield Geometry(shape, read_origin(item), color, label)
+                yield Geometry(shape, read_origin(item), self._color(item, link), item.get("name") or "")
 
     def _lengths(self, part: Element, key: str, count: int = 1) -> tuple[float, ...]:
         values = part.numbers(key, count)
         if min(values) < 0.0:
-            raise part.error(f"<{part.tag}> {key}={part.get(key)!r} is negative; lengths are zero or more, in metres")
+            raise part.error(f'<{part.tag}> {key}="{part.get(key)}" is negative; lengths are zero or more, in metres')
         return values
 
     def _mesh(self, part: Element) -> Mesh | None:
@@ -104,7 +120,7 @@ class LinkReader:
         x, y, z = part.numbers("scale", 1) * 3 if uniform else part.numbers("scale", 3, (1.0, 1.0, 1.0))
         resolved = self.meshes.find(uri)
         if resolved is None:
-            self.missing.append(uri)
+            self.missing.append((uri, part.line))
         return Mesh(uri, (x, y, z), resolved)
 
     # --- colours --------------------------------------------------------------------------------------------------------
@@ -112,12 +128,15 @@ class LinkReader:
         material = item.child("material")
         if material is None:
             return None
-        name, own = material.get("name"), self._own_color(material)
+        name, own = material.get("name") or "", self._own_color(material)
         if own is not None:
             return own
-        if name and name not in self.colors and material.child("texture") is None:
-            self.notes.add(f"material {name!r} is not defined; the viewer chooses the colour", link.get("name") or "")
-        return self.colors.get(name or "")
+        self.unused.pop(name, None)
+        if name not in self.colors and not any(part.tag == "texture" for part in material.children):
+            self.notes.add(
+                f"material {name!r} is not defined; the viewer chooses the colour", link.get("name") or "", item.line
+            )
+        return self.colors.get(name)
 
     def _own_color(self, material: Element) -> Color | None:
         part = material.child("color")
@@ -125,6 +144,6 @@ class LinkReader:
             return None
         rgba = part.numbers("rgba", 4)
         if min(rgba) < 0.0 or max(rgba) > 1.0:
-            self.notes.add("colours outside 0…1, clipped", material.get("name") or f"line {part.line}")
+            self.notes.add("colours outside 0…1, clipped", material.get("name") or "", part.line)
         red, green, blue, opacity = (min(max(value, 0.0), 1.0) for value in rgba)
         return red, green, blue, opacity

@@ -8,8 +8,8 @@
       <axis xyz="0 1 0"/>
     </loop_joint>
 
-`xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out); the axis has the same components in both frames. A
-`<drake:ball_constraint>` holds a point of one link to a point of another.
+A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out);
+the axis has the same components in both frames. A `<drake:ball_constraint>` holds a point of one link to a point of another.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from ...errors import ModelError
 from ...spatial import pose
 from ..joints import KINDS
 from ..parts import Loop
+from .notes import Notes
+from .urdf_joint import read_axis, read_friction, read_limits
 from .xml import Element
 
 __all__ = ["read_loops"]
@@ -35,14 +37,16 @@ _ZERO = (0.0, 0.0, 0.0)
 _BALL = "drake:ball_constraint"
 
 
-def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]) -> tuple[Loop, ...]:
+def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str], notes: Notes) -> tuple[Loop, ...]:
     """The loops of a URDF file; `bodies`: what the links are called in the mechanism, `joints`: names that are taken."""
     loops: dict[str, Loop] = {}
     for element in robot.all("loop_joint"):
         name = element.need("name")
         if name in loops or name in joints:
-            raise element.error(f"the name {name!r} of this <loop_joint> is another joint's already; names must be unique")
-        loops[name] = _loop_joint(element, name, bodies)
+            raise element.error(
+                f"the name {name!r} of this <loop_joint> is another joint's already; names must be unique, rename one"
+            )
+        loops[name] = _loop_joint(element, name, bodies, notes)
     for number, element in enumerate(robot.all(_BALL), 1):
         name = element.get("name") or f"ball_constraint_{number}"
         while name in loops or name in joints:
@@ -51,19 +55,24 @@ def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]
     return tuple(loops.values())
 
 
-def _loop_joint(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
+def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: Notes) -> Loop:
     kind = element.need("type")
     if kind not in _KINDS:
         raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {', '.join(_KINDS)}")
     ends = [element.need_child(tag) for tag in ("link1", "link2")]
     first, second = (_body(end, "link", name, bodies) for end in ends)
     pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
-    axis = element.child("axis")
-    direction = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
-    if kind in ("fixed", "ball", "spherical"):
-        direction = (0.0, 0.0, 1.0)  # they have none
+    turns = kind not in ("fixed", "ball", "spherical")
+    for part in () if turns else element.all("axis"):
+        notes.leave(part, "<axis> of ball and fixed loop joints, which have none, not used", name)
+    direction = read_axis(element, f"loop_joint {name!r}") if turns else (0.0, 0.0, 1.0)
+    damping, friction = read_friction(element, f"loop_joint {name!r}") if kind != "fixed" else (0.0, 0.0)
+    limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
     try:
-        return Loop(name, KINDS[_KINDS[kind]], first, second, pose_a, pose_b, direction)
+        return Loop(
+            name, KINDS[_KINDS[kind]], first, second, pose_a, pose_b, direction,
+            limits=limits, damping=damping, friction=friction,
+        )  # fmt: skip
     except ModelError as error:
         raise element.error(str(error)) from None
 

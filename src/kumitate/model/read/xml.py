@@ -22,8 +22,13 @@ __all__ = ["Element", "read_xml"]
 class Element:
     """One element of a file.
 
-    Its attributes and children are asked for by name; `unread` tells what nobody asked for, so that nothing is dropped in
-    silence.
+    Its attributes, children and text are asked for by name; `unread` tells what nobody asked for, so that nothing is dropped
+    in silence.
+
+    Attributes:
+        tag, attributes, children: as the file has them; `raw_text` is all text between its tags, in one piece.
+        source, line: where it stands.
+        left: the remark that tells why all of it is not used; None where it is.
     """
 
     tag: str
@@ -31,9 +36,11 @@ class Element:
     source: str
     line: int
     children: list[Element] = field(default_factory=list)
-    text: str = ""
+    raw_text: str = ""
+    left: str | None = None
     _read: set[str] = field(default_factory=set, repr=False)
     _visited: bool = field(default=False, repr=False)
+    _text_read: bool = field(default=False, repr=False)
 
     # --- saying where ---------------------------------------------------------------------------------------------------
     @property
@@ -46,6 +53,12 @@ class Element:
         return ModelError(f"{self.where}: {message}")
 
     # --- reading --------------------------------------------------------------------------------------------------------
+    @property
+    def text(self) -> str:
+        """The text of the element, with its blanks."""
+        self._text_read = True
+        return self.raw_text
+
     def get(self, name: str) -> str | None:
         """An attribute, without blanks around it; None if it is not there."""
         self._read.add(name)
@@ -71,7 +84,7 @@ class Element:
                 f"<{self.tag}> {name}={text!r} has {len(values)} numbers; it must have {count}, with blanks between"
             )
         if not all(map(math.isfinite, values)):
-            raise self.error(f"<{self.tag}> {name}={text!r} is not finite")
+            raise self.error(f"<{self.tag}> {name}={text!r} is not finite; write finite numbers")
         return values
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -85,7 +98,7 @@ class Element:
             return None
         value = self._number(name, text)
         if math.isnan(value):
-            raise self.error(f"<{self.tag}> {name}={text!r} is not a number")
+            raise self.error(f"<{self.tag}> {name}={text!r} is not a number; write one, or leave the attribute out")
         return value if math.isfinite(value) else None
 
     def _number(self, name: str, word: str) -> float:
@@ -109,6 +122,10 @@ class Element:
                 return part
         return None
 
+    def has(self, tag: str) -> bool:
+        """Whether there is a child of this tag, which is not read by asking."""
+        return any(part.tag == tag for part in self.children)
+
     def need_child(self, tag: str) -> Element:
         """The first child of this tag, which must be there."""
         part = self.child(tag)
@@ -124,19 +141,30 @@ class Element:
             part._visited = True
         return found
 
-    def unread(self) -> Iterator[tuple[str, str]]:
-        """What was not asked for in this element and those that were read: what it is, and a name near it."""
+    def was_read(self, name: str | None = None) -> bool:
+        """Whether an attribute was asked for; without a name, whether the text was."""
+        return self._text_read if name is None else name in self._read
+
+    def unread(self) -> Iterator[tuple[str, str, int]]:
+        """What was not asked for in this element and those that were read: what it is, a name near it, and its line.
+
+        Declarations of namespaces (xmlns) are words of XML, not of the model, and are passed over; so is what is `left`.
+        """
         waiting = [(self, "")]
         while waiting:
             element, owner = waiting.pop()
             name = element.attributes.get("name") or element.attributes.get("reference") or owner
             keys = [key for key in element.attributes if key not in element._read and not key.startswith("xmlns")]
             if keys:
-                yield f"attribute{'s' * (len(keys) > 1)} {', '.join(keys)} of <{element.tag}>", name
+                yield f"attribute{'s' * (len(keys) > 1)} {', '.join(keys)} of <{element.tag}>", name, element.line
+            if not element._text_read and element.raw_text.strip():
+                yield f"text in <{element.tag}>", name, element.line
+            first = {part.tag for part in element.children if part._visited}
             for part in element.children:
-                if not part._visited:
-                    yield f"<{part.tag}>", part.attributes.get("name") or part.attributes.get("reference") or name
-            waiting.extend((part, name) for part in reversed(element.children) if part._visited)
+                if not part._visited and part.left is None:
+                    near = part.attributes.get("name") or part.attributes.get("reference") or name
+                    yield f"{'further ' * (part.tag in first)}<{part.tag}>", near, part.line
+            waiting.extend((part, name) for part in reversed(element.children) if part._visited and part.left is None)
 
 
 def read_xml(path_or_text: str | os.PathLike[str], root: str) -> tuple[Element, Path | None]:
@@ -189,7 +217,7 @@ def _parse(data: bytes, source: str) -> Element:
         open_elements.pop()
 
     def text(characters: str) -> None:
-        open_elements[-1].text += characters
+        open_elements[-1].raw_text += characters
 
     def refuse(name: str, *rest: object) -> None:
         raise ModelError(

@@ -1,0 +1,237 @@
+"""Reading SRDF, which adds named postures, groups and collision pairs to a URDF (wiki.ros.org/srdf)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from ..convert.layouts import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
+from ..mechanism import WORLD, Mechanism
+from ..parts import Joint
+from ..postures import EndEffector, Srdf, VirtualJoint
+from .notes import Notes
+from .xml import Element, read_xml
+
+__all__ = ["read_srdf"]
+
+#: What files of Pinocchio's family call the joint that holds the robot's root, without declaring it.
+_ROOT_JOINT = "root_joint"
+#: So far from unit length a printed quaternion may be.
+_PRINTED = 1e-3
+
+
+def read_srdf(path_or_text: str | os.PathLike[str], mechanism: Mechanism, *, skip_unknown: bool = False) -> Srdf:
+    """What an SRDF file says about a mechanism.
+
+    Postures are by the names of joints. Joints of several coordinates are written as Pinocchio and MoveIt do (a free one x y z,
+    then the quaternion x y z w; a planar one x y and the angle, or its cosine and sine) and are given in our order. The joint
+    that a <virtual_joint> declares, or "root_joint", is the mechanism's joint on the world. Postures of one name for several
+    groups are one posture.
+
+    Args:
+        path_or_text: a path, or the XML itself (a string that starts with `<`).
+        mechanism: the robot that the file is about.
+        skip_unknown: whether joints and links that the mechanism does not have are left out with a warning, where they would
+            be an error: the file is written for a larger robot.
+
+    Raises:
+        ModelError: with file and line, if the file breaks a rule of XML or SRDF, or if its postures, passive joints or
+            collision pairs name joints or links that the mechanism does not have.
+
+    Warns:
+        KumitateWarning: once for each kind of thing that is left out or not used, with the names of the elements.
+
+    >>> from kumitate.model.samples import sample
+    >>> text = '<robot name="p"><group_state name="up" group="all"><joint name="hinge" value="3.1"/></group_state></robot>'
+    >>> read_srdf(text, sample("pendulum").build()).q("up").tolist()
+    [3.1]
+    """
+    robot, _ = read_xml(path_or_text, "robot")
+    return _Reader(robot, mechanism, skip_unknown=skip_unknown).srdf()
+
+
+class _Reader:
+    """Reads one file for one mechanism."""
+
+    def __init__(self, robot: Element, mechanism: Mechanism, *, skip_unknown: bool):
+        self.robot = robot
+        self.mechanism = mechanism
+        self.skip_unknown = skip_unknown
+        self.notes = Notes(robot.source)
+        self.joints = {joint.name: joint for joint in mechanism.joints}
+        self.carriers = {joint.child: joint for joint in mechanism.joints}
+        #: Names of joints in the file that hold no coordinates here.
+        self.closing = {loop.name for loop in mechanism.loops} | {coupling.name for coupling in mechanism.couplings}
+        self.bodies = (WORLD, *self.carriers)
+        self.virtual = tuple(self._virtual_joint(element) for element in robot.all("virtual_joint"))
+        self.groups: dict[str, list[Element]] = {}
+        for group in robot.all("group"):
+            self.groups.setdefault(group.need("name"), []).append(group)
+
+    def srdf(self) -> Srdf:
+        """All of the file."""
+        robot = self.robot
+        robot.get("version")
+        name = robot.get("name") or self.mechanism.name
+        groups = {group: self._members(group, ()) for group in self.groups}
+        moving = {group: tuple(name for name in self.joints if name in members) for group, members in groups.items()}
+        effectors = tuple(self._end_effector(element) for element in robot.all("end_effector"))
+        passive = [self._joint(element, "<passive_joint>") for element in robot.all("passive_joint")]
+        poses, pairs = self._poses(), self._pairs()
+        self.notes.add_unread(robot, {})
+        self.notes.warn(stacklevel=4)
+        names = tuple(joint.name for joint in passive if joint is not None and joint.kind.nv)
+        return Srdf(name, self.mechanism, poses, moving, pairs, names, self.virtual, effectors)
+
+    # --- references -------------------------------------------------------------------------------------------------------
+    def _found(self, name: str) -> Joint | None:
+        """The joint of this name, or the one on the world where the file means that."""
+        if name in self.joints:
+            return self.joints[name]
+        declared = {joint.name: joint.child for joint in self.virtual}
+        if name not in declared and name != _ROOT_JOINT:
+            return None
+        roots = [joint for joint in self.mechanism.joints if joint.parent == WORLD]
+        return next((joint for joint in roots if len(roots) == 1 or joint.child == declared.get(name)), None)
+
+    def _joint(self, element: Element, where: str) -> Joint | None:
+        """The joint that an element names; None for what is left out."""
+        name = element.need("name")
+        found = self._found(name)
+        if found is None and name in self.closing:
+            self.notes.add(f"{where} of joints that close loops or couple others, not used", name, element.line)
+        elif found is None:
+            self._unknown(element, "joint", name, tuple(self.joints), where)
+        return found
+
+    def _body(self, element: Element, key: str) -> str | None:
+        """The name of the body that an attribute names; None for what is left out."""
+        name = element.need(key)
+        if name in self.bodies:
+            return name
+        self._unknown(element, "link", name, self.bodies, f"<{element.tag}>")
+        return None
+
+    def _unknown(self, element: Element, what: str, name: str, known: Sequence[str], where: str) -> None:
+        """Raises, or leaves a note."""
+        if self.skip_unknown:
+            self.notes.add(f"{where} of {what}s that {self.mechanism.name!r} does not have, left out", name, element.line)
+            return
+        # prefixes differ between files of one robot
+        near = [other for other in known if name.endswith(f"/{other}")] or get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"they are {', '.join(known[:8])}{', …' if len(known) > 8 else '.'}"
+        raise element.error(
+            f"{where} names the {what} {name!r}, which {self.mechanism.name!r} does not have; {hint} If the file is for a "
+            "larger robot, read it with skip_unknown=True"
+        )
+
+    # --- groups -----------------------------------------------------------------------------------------------------------
+    def _members(self, group: str, above: tuple[str, ...]) -> set[str]:
+        """The names of the moving joints of a group and of the groups in it."""
+        found: list[Joint | None] = []
+        names: set[str] = set()
+        for element in self.groups[group]:
+            for part in element.all("joint"):
+                found.append(self._found(part.need("name")))
+                if found[-1] is None and part.need("name") not in self.closing:
+                    self.notes.add(
+                        "groups name joints that the mechanism does not have, left out", part.need("name"), part.line
+                    )
+            for part in element.all("link"):
+                found.append(self.carriers.get(part.need("name")))
+                if found[-1] is None:
+                    self.notes.add("groups name links that the mechanism does not have, left out", part.need("name"), part.line)
+            for part in element.all("chain"):
+                found += self._chain(part)
+            for part in element.all("group"):
+                inner = part.need("name")
+                if inner in (group, *above):
+                    raise part.error(f"group {inner!r} contains itself ({' → '.join((*above, group, inner))}); take it out")
+                if inner in self.groups:
+                    names |= self._members(inner, (*above, group))
+                else:
+                    self.notes.add("groups name groups that the file does not have, left out", inner, part.line)
+        return names | {joint.name for joint in found if joint is not None and joint.kind.nv}
+
+    def _chain(self, element: Element) -> list[Joint]:
+        """The joints between two links, by way of the body that carries both."""
+        ends = element.need("base_link"), element.need("tip_link")
+        if not set(ends) <= set(self.bodies):
+            self.notes.add("chains between links that the mechanism does not have, left out", " … ".join(ends), element.line)
+            return []
+        base, tip = (list(self._inward(end)) for end in ends)
+        return [joint for joint in (*base, *tip) if (joint in base) != (joint in tip)]
+
+    def _inward(self, body: str) -> Iterator[Joint]:
+        """The joints from a body to the world."""
+        while body in self.carriers:
+            yield self.carriers[body]
+            body = self.carriers[body].parent
+
+    def _virtual_joint(self, element: Element) -> VirtualJoint:
+        keys = ("name", "type", "parent_frame", "child_link")
+        return VirtualJoint(*(element.need(key) for key in keys))
+
+    def _end_effector(self, element: Element) -> EndEffector:
+        name, group, parent = (element.need(key) for key in ("name", "group", "parent_link"))
+        if group not in self.groups or parent not in self.bodies:
+            self.notes.add("<end_effector> of a group or link that is not there, kept as it is written", name, element.line)
+        return EndEffector(name, group, parent, element.get("parent_group"))
+
+    def _pairs(self) -> dict[tuple[str, str], str]:
+        pairs: dict[tuple[str, str], str] = {}
+        for element in self.robot.all("disable_collisions"):
+            a, b = (self._body(element, key) for key in ("link1", "link2"))
+            reason = element.get("reason") or ""
+            if a is not None and b is not None:
+                pairs.setdefault((min(a, b), max(a, b)), reason)
+        return pairs
+
+    # --- postures ---------------------------------------------------------------------------------------------------------
+    def _poses(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        poses: dict[str, dict[str, tuple[float, ...]]] = {}
+        lines: dict[tuple[str, str], int] = {}
+        for state in self.robot.all("group_state"):
+            name, group = state.need("name"), state.get("group")
+            if group not in self.groups:
+                self.notes.add("<group_state> of no group that the file has, read as one of the whole robot", name, state.line)
+            pose = poses.setdefault(name, {})
+            for element in state.all("joint"):
+                joint = self._joint(element, f"<group_state> {name!r}")
+                values = element.numbers("value", len(element.need("value").split()))
+                if joint is not None and joint.kind.nv == 0:
+                    self.notes.add("<group_state> of joints that are fixed here, not used", joint.name, element.line)
+                elif joint is not None:
+                    q = self._coordinates(element, joint, values)
+                    if pose.setdefault(joint.name, q) != q:
+                        raise element.error(
+                            f"pose {name!r} has two values of joint {joint.name!r}, {q} here and {pose[joint.name]} in line "
+                            f"{lines[name, joint.name]}; keep one, or give the poses different names"
+                        )
+                    lines[name, joint.name] = element.line
+        return poses
+
+    def _coordinates(self, element: Element, joint: Joint, values: tuple[float, ...]) -> tuple[float, ...]:
+        """What an element says of a joint, in our order of coordinates."""
+        kind = joint.kind
+        # Pinocchio's free joint is MoveIt's too; Drake's planar joint is
+        layouts = [layout for table in (PINOCCHIO, DRAKE) for layout in table.get(kind.name, {}).values()]
+        layouts = layouts or [Layout(kind.coordinates, kind.velocities)]
+        fitting = [layout for layout in layouts if len(layout.q) == len(values)]
+        if not fitting:
+            takes = " or ".join(dict.fromkeys(f"({', '.join(layout.q)})" for layout in layouts))
+            raise element.error(f"joint {joint.name!r} has {len(values)} values, {values}; a {kind.name} joint takes {takes}")
+        named = dict(zip(fitting[0].q, values, strict=True))
+        for unit in (names for names in UNIT_VECTORS if names[0] in named):
+            off = abs(1.0 - math.hypot(*(named[name] for name in unit)))
+            if off > _PRINTED:
+                raise element.error(
+                    f"joint {joint.name!r}: ({', '.join(unit)}) of {values} is {off:.3g} off unit length; the values must be "
+                    f"({', '.join(fitting[0].q)}), in this order"
+                )
+        own = fitting[0].our_coordinates(np.array(values), kind.coordinates)
+        return tuple(float(x) for x in kind.normalized(own.tolist()))
