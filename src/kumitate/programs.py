@@ -122,9 +122,10 @@ def _joint_wrenches(
         for link, force in zip(m.tree.links, of_tree, strict=True):
             place = carried[link.name]
             shown.append((place, force.to_child(place.pose)))
-        shown += [(chord.follower, force) for chord, force in zip(m.tree.chords, of_chords, strict=True)]
         if not in_world:
-            return [list(force) for _, force in shown]
+            turned = [force.to_parent(chord.turn) for chord, force in zip(m.tree.chords, of_chords, strict=True)]
+            return [list(force) for force in (*(force for _, force in shown), *turned)]
+        shown += [(chord.follower, force) for chord, force in zip(m.tree.chords, of_chords, strict=True)]
         axes = [kinematics.place_pose(m.tree, poses, place).rotation for place, _ in shown]
         return [[*R.rotate(force.moment), *R.rotate(force.force)] for R, (_, force) in zip(axes, shown, strict=True)]
 

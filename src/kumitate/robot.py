@@ -201,8 +201,7 @@ class Robot:
 
         About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains what the drive,
         damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
-        of the loops: what each exerts on its `body_b`, about the origin of its frame there and in the axes that have the
-        joint's axis as z. What redundant loops leave undetermined is least in the norm of `dynamics.least_norm`.
+        of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there. What redundant loops leave undetermined is least in the norm of `dynamics.least_norm`.
 
         Args:
             q, v, tau: state and forces of the drives.

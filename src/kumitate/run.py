@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DivergenceError
+from .errors import DivergenceError, InputError
 from .model import Mechanism
 from .robot import Robot
 from .simulate import archive, run
@@ -30,6 +30,21 @@ class Run(Result):
     def poses(self, samples: Any = slice(None)) -> np.ndarray:
         """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
         return self.robot.compile("poses")(self.q[samples])
+
+    def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
+        """The force [n; f] (n, 6) at every joint and loop joint along the run; options as of `Robot.joint_wrenches`.
+
+        Raises:
+            InputError: if wrenches or drives of loops acted that are not given again: a run keeps their names only.
+        """
+        for option in ("wrenches", "loop_tau"):
+            missing = set(self.settings.get(option) or ()) - set(options.get(option) or ())
+            if missing:
+                raise InputError(
+                    f"{self.mechanism.name}: {option} of {', '.join(sorted(missing))} acted in this run; give them again, "
+                    f"{option}={{name: (n, …) array}}, as the run does not keep their values"
+                )
+        return self.robot.joint_wrenches(self.q, self.v, self.tau, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""

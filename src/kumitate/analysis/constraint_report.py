@@ -106,7 +106,7 @@ def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
             usual, example = other_rank, other
     return ConstraintReport(
         mechanism.name, tree.nv, len(rows), rank, tree.nv - rank, usual, tree.nv - usual, len(rows) - usual,
-        tuple(_label(rows[k]) for k in _dependent(example)), float(s[usual - 1]) if usual else 1.0, tree.size,
+        tuple(_label(loops, rows[k]) for k in _dependent(example)), float(s[usual - 1]) if usual else 1.0, tree.size,
         _determined(loops, q, rows, U[:, rank:]),
     )  # fmt: skip
 
@@ -156,10 +156,13 @@ def _dependent(J: np.ndarray) -> list[int]:
     return found
 
 
-def _label(row: Row) -> str:
-    if row.along:
+def _label(loops: LoopEquations, row: Row) -> str:
+    """Loop and component, where the row's force is along one; else all components that it has."""
+    turns = {chord.name: chord.turn for chord in loops.mechanism.tree.chords}
+    if row.owner not in turns:
         return f"{row.owner}: ratio"
-    return f"{row.owner}: {COMPONENTS[int(np.argmax(np.abs(list(row.unit))))]}"
+    parts = np.abs([float(x) for x in row.unit.to_parent(turns[row.owner])])
+    return f"{row.owner}: {' '.join(name for name, part in zip(COMPONENTS, parts, strict=True) if part > 1e-9)}"
 
 
 def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.ndarray) -> dict[str, tuple[bool, ...]]:
@@ -174,7 +177,7 @@ def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.n
         units = {k: force.to_child(bodies[link.name].pose) for k, force in carried[link][0].items()}
         found[link.name] = _untouched(units, stress, tree.size)
     for chord in tree.chords:
-        own = {k: row.unit for k, row in enumerate(rows) if row.owner == chord.name}
+        own = {k: row.unit.to_parent(chord.turn) for k, row in enumerate(rows) if row.owner == chord.name}
         found[chord.name] = _untouched(own, stress, tree.size)
     return found
 

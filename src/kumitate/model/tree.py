@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
 from ..spatial import (
     AxisTurn,
     DenseRotation,
@@ -104,6 +103,7 @@ class Chord:
         name: of the loop.
         closure: what it allows.
         base, follower: the places of its frames F and M, as the closure names them.
+        turn: the closure's frames in those that the user gave, their axis along z.
         armature, damping, friction, stiffness, rest: one value a freedom.
     """
 
@@ -111,6 +111,7 @@ class Chord:
     closure: Closure
     base: Place
     follower: Place
+    turn: Transform = field(default_factory=Transform)
     armature: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
     friction: tuple[float, ...] = ()
@@ -176,8 +177,8 @@ class Tree:
     _children: dict[int, list[int]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
 
-def build_tree(mechanism: Mechanism, *, resisting: bool = True) -> Tree:
-    """The tree of a mechanism; `resisting` refuses one with a joint that moves nothing that resists."""
+def build_tree(mechanism: Mechanism) -> Tree:
+    """The tree of a mechanism; its inertias need not resist every motion (`soundness` tells whether they do)."""
     places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
     links: list[Link] = []
     q_start = v_start = 0
@@ -210,10 +211,7 @@ def build_tree(mechanism: Mechanism, *, resisting: bool = True) -> Tree:
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
     chords, gears = _chords(mechanism, places), _gears(mechanism, links)
     mass = sum(link.inertia.mass for link in links) or 1.0
-    tree = Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
-    if resisting:
-        _check_inertia(mechanism.source or mechanism.name, tree)
-    return tree
+    return Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
 
 
 def _size(links: Sequence[Link], chords: Sequence[Chord]) -> float:
@@ -241,7 +239,7 @@ def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]
             Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
             for body, pose in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
         )
-        chords.append(Chord(loop.name, loop.kind, base, follower, **_passive(loop)))
+        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **_passive(loop)))
     return tuple(chords)
 
 
@@ -293,20 +291,3 @@ def _numeric(X: Transform) -> Transform:
 
     rows = [[clean(value) for value in row] for row in X.rotation.matrix()]
     return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(float(x) for x in X.translation)))
-
-
-def _check_inertia(name: str, tree: Tree) -> None:
-    """Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion."""
-    heavy: set[int] = set()
-    for link in reversed(tree.links):
-        own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
-        carries = any(child.index in heavy for child in tree.children(link.index))
-        if own or carries:
-            heavy.add(link.index)
-        alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
-        for resistance, armature in zip(alone, link.armature, strict=True):
-            if not carries and resistance == 0.0 and armature == 0.0:
-                raise ModelError(
-                    f"{name}: joint {link.name!r} moves only bodies without mass, or without inertia about its axis, so that "
-                    "its acceleration is not determined; give them some, give the joint an armature, or make it fixed"
-                )
