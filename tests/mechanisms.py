@@ -12,9 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.kinematics import link_poses, place_pose
-from kumitate.model import KINDS, Body, Frame, Joint, JointKind, Mechanism
-from kumitate.spatial import Transform, pose
+from kumitate.analysis import LoopEquations
+from kumitate.kinematics import link_poses, link_twists, place_pose, place_twist
+from kumitate.model import KINDS, Body, Frame, Joint, JointKind, Loop, Mechanism
+from kumitate.model.tree import alignment
+from kumitate.spatial import Force, Motion, Transform, pose
 
 EPS = float(np.finfo(float).eps)
 MOVING = tuple(name for name, kind in KINDS.items() if kind.nv)
@@ -282,3 +284,136 @@ def split(mechanism: Mechanism, values: Sequence[float], size: str = "nv") -> di
 def joined(mechanism: Mechanism, parts: dict[str, list[float]]) -> list[float]:
     """The parts by joint in the mechanism's order; joints that are not named have none."""
     return [value for joint in mechanism.joints for value in parts.get(joint.name, [])]
+
+
+# --- loops ----------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Hinge:
+    """A joint of frame M (`pose_b` on body b) on frame F (`pose_a` on body a), in the tree or closing a loop."""
+
+    name: str
+    kind: str
+    a: str
+    b: str
+    pose_a: Transform
+    pose_b: Transform
+    axes: tuple[Sequence[float], Sequence[float]]
+    passive: dict
+
+    def reversed(self) -> Hinge:
+        """The same joint with its ends exchanged; kinds about one axis keep their coordinates."""
+        first, second = self.axes
+        axes = (second, first) if self.kind == "universal" else ([-x for x in first], second)
+        values = {key: value[::-1] for key, value in self.passive.items()}
+        return Hinge(self.name, self.kind, self.b, self.a, self.pose_b, self.pose_a, axes, values)
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Bodies and hinges, of which any may close the loops, and poses of the bodies in the world at which all hinges fit."""
+
+    bodies: tuple[Body, ...]
+    hinges: tuple[Hinge, ...]
+    poses: dict[str, Transform]
+
+    def cut(self, *loops: str, order: Sequence[str] = ()) -> Mechanism:
+        """With these hinges as loops, the others as a tree, considered in this order. Frames "NAME.own" do not move."""
+        hinges = {hinge.name: hinge for hinge in self.hinges}
+        waiting = [hinges[name] for name in (order or hinges) if name not in loops]
+        at, joints = {"world": Transform()}, []  # the bodies' new frames, at the tree's joints
+        while waiting:
+            hinge = next(h for h in waiting if h.a in at or h.b in at)
+            waiting.remove(hinge)
+            h = hinge if hinge.a in at else hinge.reversed()
+            joints.append(Joint(h.name, h.kind, h.a, h.b, (at[h.a].inverse() @ h.pose_a).dense(), *h.axes, **h.passive))
+            at[h.b] = h.pose_b
+        back = {name: X.inverse() for name, X in at.items()}
+        ends = ((h, (back[h.a] @ h.pose_a).dense(), (back[h.b] @ h.pose_b).dense()) for h in map(hinges.get, loops))
+        closing = tuple(Loop(h.name, h.kind, h.a, h.b, X_a, X_b, *h.axes, **h.passive) for h, X_a, X_b in ends)
+        bodies = tuple(replace(body, **seen_from(body, back[body.name])) for body in self.bodies)
+        frames = tuple(Frame(f"{body.name}.own", body.name, back[body.name]) for body in self.bodies)
+        return Mechanism("linkage", bodies, tuple(joints), closing, frames, (1.3, -0.7, -9.81))
+
+    def state(
+        self, mechanism: Mechanism, twists: dict[str, Motion], drives: dict[str, Sequence[float]]
+    ) -> tuple[list[float], list[float], list[float]]:
+        """q, v and tau of a cut, from the bodies' own twists and the forces that drive each hinge's b against its a."""
+        own = {frame.body: frame.pose.inverse() for frame in mechanism.frames}
+        at = {"world": Transform()} | {name: (self.poses[name] @ X).dense() for name, X in own.items()}
+        moving = {"world": Motion()} | {name: twists[name].to_child(X) for name, X in own.items()}
+        parts: list[list[float]] = [[], [], []]
+        for joint in mechanism.joints:
+            h = next(hinge for hinge in self.hinges if hinge.name == joint.name)
+            A = Transform(alignment(joint.axis, joint.second_axis))
+            X_PF = joint.pose @ A
+            X_FM = ((at[joint.parent] @ X_PF).inverse() @ at[joint.child] @ A).dense()
+            found = joint.kind.closing(X_FM, moving[joint.child].to_child(A) - moving[joint.parent].to_child(X_PF @ X_FM))
+            tau, known = drives[h.name], joint.kind
+            if joint.child != h.b:  # the drive pushes the other way round
+                turn = (Transform(alignment(*h.axes)).inverse() @ A).inverse()  # the hinge's own axes in these
+                X_MF = (turn.inverse() @ X_FM.inverse() @ turn).dense()
+                push = sum((T * s for T, s in zip(known.active(known.locate(X_MF)), tau, strict=True)), Force())
+                back = push.to_parent(turn).to_parent(X_FM.inverse()) * -1.0
+                tau = [S.dot(back) for S in known.subspace(found.coordinates)]
+            for part, values in zip(parts, (found.coordinates, found.rates, tau), strict=True):
+                part.extend(values)
+        return parts[0], parts[1], parts[2]
+
+
+def random_linkage(seed: int, edges: Sequence[tuple[str, str, str]], *, planar: bool = False, passive: bool = True) -> Linkage:
+    """Bodies b0, b1, … with hinges h0, h1, … of kinds (kind, a, b) between them and the world; they fit by construction.
+
+    Planar ones move in a tilted plane: their hinges are revolute about its normal, or prismatic along it.
+    """
+    rng = np.random.default_rng(seed)
+    plane = pose(rng.uniform(-0.3, 0.3, 3), matrix=random_rotation(rng).tolist())
+
+    def place() -> Transform:
+        flat = pose((*rng.uniform(-0.5, 0.5, 2), 0.0), (0.0, 0.0, rng.uniform(-3.0, 3.0)))
+        return flat if planar else random_pose(rng)
+
+    names = sorted({name for _, *ends in edges for name in ends} - {"world"})
+    poses = {"world": plane if planar else Transform()} | {name: (plane @ place()).dense() for name in names}
+    hinges = []
+    for k, (kind, a, b) in enumerate(edges):
+        model, nv = KINDS[kind], KINDS[kind].nv
+        axes = (np.eye(3)[2 if kind == "revolute" else 0], np.eye(3)[1]) if planar else random_axes(rng)
+        A, pose_a = Transform(alignment(*axes)), place()
+        q = model.random(rng)
+        while model.singularity(q) < 0.3:
+            q = model.random(rng)
+        X_WM = poses[a] @ pose_a @ A @ model.transform(q) @ A.inverse()
+        values = {key: rng.uniform(0.02, 0.2) * np.ones(nv) for key in ("armature", "damping")}
+        if nv == 1:  # what is not the same along all axes has no place in a joint whose ends may be exchanged
+            values |= {key: rng.uniform(0.1, 0.5, 1) for key in ("friction", "stiffness", "rest")}
+        at_world = poses["world"] if a == "world" else Transform()
+        own = values if passive and kind in ("revolute", "prismatic", "spherical", "universal", "spherical_euler") else {}
+        hinges.append(Hinge(f"h{k}", kind, a, b, (at_world @ pose_a).dense(), (poses[b].inverse() @ X_WM).dense(), axes, own))
+    return Linkage(tuple(random_body(rng, name) for name in names), tuple(hinges), poses)
+
+
+def random_ring(seed: int, kinds: Sequence[str], *, base: str | None = None, **options: bool) -> Linkage:
+    """Hinges of these kinds, one after the other from the world around to the world; or all on a body that `base` carries."""
+    ground = "world" if base is None else "root"
+    names = [ground, *(f"b{i}" for i in range(len(kinds) - 1)), ground]
+    edges = [(kind, a, b) for kind, a, b in zip(kinds, names, names[1:], strict=False)]
+    return random_linkage(seed, edges if base is None else [(base, "world", "root"), *edges], **options)
+
+
+def closed_cases(seed: int, linkage: Linkage, *cuts: Sequence[str], order: Sequence[str] = ()) -> list[tuple[Case, dict]]:
+    """The same random motion and drives of a linkage, cut at each of these; the loops' drives by name. a is of no use."""
+    rng = np.random.default_rng(1000 + seed)
+    drives = {hinge.name: rng.normal(size=KINDS[hinge.kind].nv).tolist() for hinge in linkage.hinges}
+    still, first = {body.name: Motion() for body in linkage.bodies}, linkage.cut(*cuts[0])
+    q, _, _ = linkage.state(first, still, drives)
+    v = rng.normal(size=first.nv)
+    J = LoopEquations(first).state(q, v).J
+    v = v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v)
+    moving = link_twists(first.tree, q, v.tolist())
+    twists = {body.name: place_twist(first.tree, moving, first.tree.places[f"{body.name}.own"]) for body in linkage.bodies}
+    found = []
+    for loops in cuts:
+        mechanism = linkage.cut(*loops, order=order)
+        case = Case(mechanism, *linkage.state(mechanism, twists, drives), [])
+        found.append((case, {name: drives[name] for name in loops}))
+    return found

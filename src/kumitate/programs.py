@@ -12,7 +12,7 @@ from typing import Any
 
 from . import analysis, dynamics, kinematics
 from .errors import InputError
-from .model import Mechanism, Place, Tree
+from .model import Mechanism, Place, Tree, check_inertias, check_resistance
 from .scalar import Program, table, trace
 from .spatial import Force
 
@@ -77,6 +77,7 @@ def _forward_dynamics(
     m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = (), loop_tau: Sequence[str] = ()
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
+    check_resistance(m)
     # assembling starts from inverse inertias, which lean links do not have
     tree = m.tree if method in ("ada", "dca") else m.lean_tree
 
@@ -95,6 +96,8 @@ def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) 
 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+    check_inertias(m)
+
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
         applied = _with_chords(m.lean_tree, q, v, _applied(m.lean_tree, wrenches, values))
         return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=applied)
@@ -111,6 +114,7 @@ def _joint_wrenches(
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
     _choose("method of joint_wrenches", JOINT_WRENCHES, method)
+    check_resistance(m)
     carried = {joint.name: m.tree.places[joint.child] for joint in m.joints}
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
@@ -151,10 +155,12 @@ JOINT_WRENCHES = {"aba": _by_articulated_bodies, "ada": _by_assembly}
 
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
     page = _choose("method of mass_matrix", MASS_MATRIX, method)
+    check_inertias(m)
     return lambda q: page(m.lean_tree, q), {"q": m.nq}
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
+    check_inertias(m)
     still = table([0.0] * m.nv)
 
     def bias(q: Any, v: Any) -> Any:
@@ -211,10 +217,13 @@ def _center_of_mass(m: Mechanism) -> Traceable:
 
 
 def _momentum(m: Mechanism) -> Traceable:
+    check_inertias(m)
     return lambda q, v: analysis.momentum(m.tree, q, v), _state(m)
 
 
 def _energy(m: Mechanism) -> Traceable:
+    check_inertias(m)
+
     def energy(q: Any, v: Any) -> dict[str, Any]:
         potential = analysis.potential_energy(m.tree, q, m.gravity)
         return {"kinetic": analysis.kinetic_energy(m.tree, q, v), "potential": potential}

@@ -12,6 +12,7 @@ from .joints import (
     Fixed,
     Floating,
     FloatingEuler,
+    Helical,
     JointKind,
     Line,
     Planar,
@@ -23,13 +24,14 @@ from .joints import (
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
 from .parts import Body, Coupling, Frame, Joint, Limits, Loop
+from .soundness import check_inertias, check_resistance
 from .traversal import PerLink, inward, outward
 from .tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
-    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Joint", "JointKind", "Limits", "Line",
+    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Joint", "JointKind", "Limits", "Line",
     "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
-    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "convert", "cut", "inward", "lock", "merge", "outward",
-    "reroot", "weld", "without_friction",
+    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "check_inertias", "check_resistance", "convert", "cut",
+    "inward", "lock", "merge", "outward", "reroot", "weld", "without_friction",
 ]  # fmt: skip

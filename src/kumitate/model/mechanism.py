@@ -6,8 +6,9 @@ Frozen, checked when it is made, independent of any algorithm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TypeVar
 
@@ -41,6 +42,8 @@ class Mechanism:
         gravity: acceleration of free fall in the world [m/s²].
         source: the file it was read from, if any.
         couplings: gears between joints.
+        faults: what the reader of its file had to replace because no body can have it. Such a mechanism has poses; what needs
+            its inertias is refused, with the fault (`check_inertias`).
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
@@ -54,6 +57,7 @@ class Mechanism:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     source: str | None = field(default=None, compare=False)
     couplings: tuple[Coupling, ...] = ()
+    faults: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", tuple(float(g) for g in self.gravity))
@@ -73,15 +77,22 @@ class Mechanism:
         for joint in self.joints:
             for role, name in (("parent", joint.parent), ("child", joint.child)):
                 if name not in known:
-                    raise ModelError(f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body")
+                    raise ModelError(
+                        f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body; {_nearest(name, known)}"
+                    )
             if joint.child == WORLD:
-                raise ModelError(f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move")
+                raise ModelError(
+                    f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move, swap parent and child"
+                )
             if joint.parent == joint.child:
-                raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself")
+                raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself; name two bodies")
         for item, bodies in [(lo, (lo.body_a, lo.body_b)) for lo in self.loops] + [(fr, (fr.body,)) for fr in self.frames]:
             for name in bodies:
                 if name not in known:
-                    raise ModelError(f"{self.name}: {item.name!r} names {name!r}, which is not a body")
+                    kind = "loop" if isinstance(item, Loop) else "frame"
+                    raise ModelError(
+                        f"{self.name}: {kind} {item.name!r} names {name!r}, which is not a body; {_nearest(name, known)}"
+                    )
         parents = Counter(joint.child for joint in self.joints)
         for body in self.bodies:
             if parents[body.name] == 0:
@@ -168,7 +179,7 @@ class Mechanism:
         for item in items:
             if item.name == name:
                 return item
-        raise ModelError(f"{self.name}: there is no {what} {name!r}; there are {', '.join(item.name for item in items)}")
+        raise ModelError(f"{self.name}: there is no {what} {name!r}; {_nearest(name, [item.name for item in items])}")
 
 
 def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterable[Coupling]) -> None:
@@ -179,7 +190,7 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
             if name not in joints:
                 raise ModelError(
                     f"{mechanism}: coupling {coupling.name!r} names the joint {name!r}, which the tree does not have; "
-                    f"there are {', '.join(joints)}"
+                    f"{_nearest(name, joints)}"
                 )
             if joints[name].kind.nv != 1:
                 raise ModelError(
@@ -199,6 +210,14 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
                 raise ModelError(f"{mechanism}: the couplings go round in a cycle, {' → '.join(path)}; leave one of them out")
 
 
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The way out for a name that is none: the one that was probably meant, or all that there are."""
+    near = get_close_matches(name, known, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {', '.join(sorted(known))}" if known else "there are none"
+
+
 def _component_names(joints: Iterable[Joint], key: str) -> Iterator[str]:
     for joint in joints:
         names = getattr(joint.kind, key)
@@ -209,6 +228,6 @@ def _component_names(joints: Iterable[Joint], key: str) -> Iterator[str]:
 def _check_names(mechanism: str, what: str, names: list[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
-            raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique")
+            raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique, rename one")
         if not name:
-            raise ModelError(f"{mechanism}: a {what} has an empty name")
+            raise ModelError(f"{mechanism}: a {what} has an empty name; give it one")

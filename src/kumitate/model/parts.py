@@ -58,12 +58,17 @@ class Body:
 
 def _check_mass(name: str, mass: float, center: Sequence[float], rows: np.ndarray) -> None:
     if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(rows).all()):
-        raise ModelError(f"body {name!r}: mass {mass}, center_of_mass {center} or inertia {rows.tolist()} is not finite")
+        raise ModelError(
+            f"body {name!r}: mass {mass}, center_of_mass {center} or inertia {rows.tolist()} is not finite; give finite numbers"
+        )
     if mass < 0.0:
         raise ModelError(f"body {name!r}: mass {mass} kg is negative; it must be zero or more")
     size = float(np.abs(rows).max(initial=0.0))
     if np.abs(rows - rows.T).max() > 1e-9 * size:
-        raise ModelError(f"body {name!r}: inertia {rows.tolist()} is not symmetric")
+        raise ModelError(
+            f"body {name!r}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, column j and in "
+            "row j, column i"
+        )
     lowest = float(np.linalg.eigvalsh(rows).min())
     if lowest < -1e-9 * size:
         raise ModelError(
@@ -91,7 +96,7 @@ class Joint:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind`; its name will do, and is turned into the kind.
+        kind: a `JointKind`, such as `Helical(pitch)`; for those without parameters its name will do, and is turned into it.
         parent, child: names of bodies; the parent may be "world".
         pose: of the joint's frame in the parent; at zero coordinates the child's frame coincides with it.
         axis: of the motion, in the joint's frame (z of the kind); need not be of unit length.
@@ -124,12 +129,12 @@ class Joint:
 def _check_motion(what: str, item: Joint | Loop) -> None:
     """Brings what joints and loops share into its one form: kind, axes, limits, passive forces."""
     owner = f"{what} {item.name!r}"
-    kind = _kind(owner, item.kind)
+    kind = _kind(what, owner, item.kind)
     object.__setattr__(item, "kind", kind)
     for key in ("damping", "friction", "armature", "stiffness", "rest"):
         values = _per_freedom(owner, key, getattr(item, key), kind.nv)
         if key != "rest" and any(x < 0.0 for x in values):
-            raise ModelError(f"{owner}: {key} {values} must not be negative")
+            raise ModelError(f"{owner}: {key} {values} must not be negative; give zero or more")
         object.__setattr__(item, key, values)
     if any(item.stiffness) and kind.nq != kind.nv:  # type: ignore[arg-type]
         raise ModelError(
@@ -141,7 +146,9 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
         raise ModelError(f"{owner}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
     for limit in limits:
         if limit.lower is not None and limit.upper is not None and limit.lower > limit.upper:
-            raise ModelError(f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}")
+            raise ModelError(
+                f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}; swap the two, or correct a sign"
+            )
     object.__setattr__(item, "limits", limits or (Limits(),) * kind.nv)
     object.__setattr__(item, "axis", _unit(owner, "axis", item.axis))
     if item.second_axis is not None:
@@ -156,19 +163,24 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
 def _per_freedom(owner: str, key: str, value: Any, nv: int) -> tuple[float, ...]:
     values = (float(value),) * nv if np.ndim(value) == 0 else tuple(float(x) for x in value)
     if len(values) != nv:
-        raise ModelError(f"{owner}: {len(values)} values of {key} for {nv} degrees of freedom")
+        raise ModelError(f"{owner}: {len(values)} values of {key} for {nv} degrees of freedom; give one each, or one for all")
     if not all(np.isfinite(x) for x in values):
-        raise ModelError(f"{owner}: {key} {values} must be finite")
+        raise ModelError(f"{owner}: {key} {values} must be finite; leave out what is not known")
     return values
 
 
-def _kind(owner: str, given: Closure | str) -> Closure:
-    """The kind that is given, by itself or by its name."""
-    if not isinstance(given, str):
-        return given
-    if given not in KINDS:
-        raise ModelError(f"{owner}: unknown kind {given!r}; the kinds are {', '.join(sorted(KINDS))}")
-    return KINDS[given]
+def _kind(what: str, owner: str, given: Closure | str) -> Closure:
+    """The kind that is given, by itself or by its name; loops may be of any closure, joints of the tree are joints."""
+    kind = KINDS.get(given) if isinstance(given, str) else given
+    if isinstance(kind, Closure if what == "loop" else JointKind):
+        return kind
+    calls = "Helical(pitch), Distance(length) and Line()" if what == "loop" else "Helical(pitch)"
+    if isinstance(kind, Closure):
+        raise ModelError(
+            f"{owner}: a {kind.name} closes loops and carries no body; write it as a Loop, or take a kind of joint: "
+            f"{', '.join(sorted(KINDS))}, {calls}"
+        )
+    raise ModelError(f"{owner}: unknown kind {given!r}; the kinds are {', '.join(sorted(KINDS))}, and {calls}")
 
 
 def _unit(owner: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
@@ -235,7 +247,9 @@ class Coupling:
         if self.joint == self.of:
             raise ModelError(f"coupling {self.name!r}: joint {self.joint!r} is coupled to itself; name two joints")
         if not (np.isfinite(self.ratio) and np.isfinite(self.offset)):
-            raise ModelError(f"coupling {self.name!r}: ratio {self.ratio} and offset {self.offset} must be finite")
+            raise ModelError(
+                f"coupling {self.name!r}: ratio {self.ratio} and offset {self.offset} must be finite; give finite numbers"
+            )
 
 
 @dataclass(frozen=True)

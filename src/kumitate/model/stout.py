@@ -122,7 +122,7 @@ def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
             inverse = np.linalg.inv(M + np.tensordot(x, A, 1) + t * one)
             solved = inverse @ A  # by piece, by link
             slope = np.einsum("klii->k", solved) - np.einsum("klii->k", A)
-            curvature = np.einsum("alij,blji->ab", solved, solved)
+            curvature = solved.reshape(len(A), -1) @ solved.swapaxes(2, 3).reshape(len(A), -1).T  # traces of products
             step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
             decrement = float(slope @ step)
             length = 1.0 / (1.0 + np.sqrt(max(decrement, 0.0)))  # stays inside: the function is self-concordant

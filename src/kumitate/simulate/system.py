@@ -14,7 +14,7 @@ from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
 from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, projected
 from ..kinematics import center_of_mass, link_twists
-from ..model import Mechanism
+from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, trace
 from .forcing import Forcing
 from .integrators import Integrator, State
@@ -29,6 +29,7 @@ def dynamics_program(mechanism: Mechanism, forcing: Forcing, *, implicit_damping
 
     `baumgarte`: the rate [1/s] at which the loops' errors are made to decay.
     """
+    check_resistance(mechanism)
     tree, places = mechanism.lean_tree, forcing.places
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ...spatial import Transform, quaternion_of
 from ..mechanism import Mechanism
 from ..parts import Joint
-from ..tree import WORLD_LINK, Link, alignment, build_tree
+from ..tree import WORLD_LINK, Link, alignment
 from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
 from .order import Order
@@ -112,7 +112,7 @@ def _order(
     sizes: tuple[int, int] | None = None,
 ) -> Order:
     mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
-    tree = build_tree(mechanism, resisting=False)
+    tree = mechanism.tree
     links = {link.name: link for link in tree.links}
     joints, q, v = [], 0, 0
     for (name, kind), ours in zip(theirs, _matched(mechanism.name, peer, [name for name, _ in theirs], links), strict=True):

@@ -7,6 +7,7 @@ from .distance import Distance
 from .fixed import Fixed
 from .floating import Floating
 from .floating_euler import FloatingEuler
+from .helical import Helical
 from .line import Line
 from .planar import Planar
 from .prismatic import Prismatic
@@ -20,7 +21,7 @@ __all__ = [
     "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler", "Universal",
 ]  # fmt: skip
 
-#: Every kind by its name.
+#: Every kind of joint that its name says all of.
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
@@ -36,3 +37,6 @@ KINDS: dict[str, JointKind] = {
         FloatingEuler(),
     )
 }
+
+#: The closures that are made by a call, `Helical(0.01)`: joints with parameters, and what closes loops only; by their names.
+PARAMETRIC: dict[str, type[Closure]] = {kind.name: kind for kind in (Helical, Distance, Line)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...compile import Kernel
 from ...compile.llvm import ENTRY
-from ...dynamics import aba, rnea
+from ...dynamics import closed_aba, rnea
 from ...kinematics import random_coordinates
 from ...model import Mechanism
 from ...scalar import Program, trace
@@ -18,8 +18,8 @@ __all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw"]
 
 
 def forward_dynamics(mechanism: Mechanism) -> Program:
-    """(q, v, tau) → v̇ by the articulated-body algorithm, as `Robot.forward_dynamics` compiles it."""
-    return _program(mechanism, aba, "tau")
+    """(q, v, tau) → v̇ by the articulated-body algorithm, loops closed, as `Robot.forward_dynamics` compiles it."""
+    return _program(mechanism, closed_aba, "tau")
 
 
 def inverse_dynamics(mechanism: Mechanism) -> Program:

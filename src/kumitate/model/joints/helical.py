@@ -1,0 +1,65 @@
+"""The helical joint, a screw in its nut: turns about z and slides along it in one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ModelError
+from ...scalar import arctan2, cos, sin
+from ...spatial import AxisTurn, Force, Inertia, Motion, Symmetric3, Transform, Vector3
+from .contract import JointKind, basis_forces
+from .revolute import Revolute
+
+__all__ = ["Helical"]
+
+_REVOLUTE = Revolute()
+
+
+@dataclass(frozen=True)
+class Helical(JointKind):
+    """Turns about z by q [rad] and slides along z by pitch·q/2π; v = q̇ [rad/s].
+
+    Attributes:
+        pitch: the way along z in one turn [m], positive for right-handed threads; without any it would be a revolute joint.
+    """
+
+    name = "helical"
+    coordinates = velocities = ("angle",)
+    screw_symmetric = True
+
+    pitch: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.pitch) and self.pitch != 0.0):
+            raise ModelError(f"helical: the pitch {self.pitch} m must be finite and not zero; a screw without one is revolute")
+
+    @property
+    def _rise(self) -> float:
+        """The way along z by an angle [m/rad]."""
+        return self.pitch / math.tau
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]), Vector3(0.0, 0.0, self._rise * q[0]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        # the angle of the rotation, of which the way along z says how many turns came before
+        about = X_FM.translation.z * (1.0 / self._rise)
+        (angle,) = _REVOLUTE.locate(X_FM)
+        return [about + arctan2(sin(angle - about), cos(angle - about))]
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        return (Motion(Vector3(0.0, 0.0, 1.0), Vector3(0.0, 0.0, self._rise)),)
+
+    def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        return basis_forces((2,))  # a drive turns the screw
+
+    def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        thread = Force(Vector3(0.0, 0.0, -self._rise), Vector3(0.0, 0.0, 1.0))
+        return (*basis_forces((0, 1, 3, 4)), thread)
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        rod = inertia.rotational.yy  # turning about itself, and carried along itself without mass
+        return Inertia(rotational=Symmetric3.diagonal(rod, rod, 0.0))

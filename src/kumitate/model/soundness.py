@@ -1,0 +1,58 @@
+"""Whether a mechanism has what a function needs of its inertias: poses need nothing, accelerations a resistance everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ModelError
+from .mechanism import Mechanism
+from .tree import Tree
+
+__all__ = ["check_inertias", "check_resistance"]
+
+
+def check_inertias(mechanism: Mechanism) -> None:
+    """Refuses a mechanism with inertias that its reader had to replace, for what would come out of them is no one's.
+
+    Raises:
+        ModelError: with the first of the mechanism's faults.
+    """
+    if mechanism.faults:
+        more = len(mechanism.faults) - 1
+        others = f" (and {more} more; `kumitate check` tells all)" if more else ""
+        raise ModelError(f"{mechanism.faults[0]}{others}")
+
+
+def check_resistance(mechanism: Mechanism) -> None:
+    """Refuses a mechanism whose forces do not determine its accelerations.
+
+    Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion.
+
+    Raises:
+        ModelError: naming the first joint that moves nothing; or as `check_inertias`; or if there are no bodies at all.
+    """
+    name = mechanism.source or mechanism.name
+    if not mechanism.bodies:
+        raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")
+    check_inertias(mechanism)
+    idle = _idle_joint(mechanism.tree)
+    if idle is not None:
+        raise ModelError(
+            f"{name}: joint {idle!r} moves only bodies without mass, or without inertia about its axis, so that its acceleration "
+            "is not determined; give them some, give the joint an armature, or make it fixed (`lock`, on the command line --lock)"
+        )
+
+
+def _idle_joint(tree: Tree) -> str | None:
+    """The name of a joint that moves nothing that resists, the outermost first."""
+    heavy: set[int] = set()
+    for link in reversed(tree.links):
+        own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
+        carries = any(child.index in heavy for child in tree.children(link.index))
+        if own or carries:
+            heavy.add(link.index)
+        alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
+        for resistance, armature in zip(alone, link.armature, strict=True):
+            if not carries and resistance == 0.0 and armature == 0.0:
+                return link.name
+    return None
