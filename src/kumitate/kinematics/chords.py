@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model import Chord, Closing, Place, Tree
+from ..model import Chord, Closing, Link, Place, Tree
+from ..model.tree import exact
 from ..spatial import Motion, Transform
 
 __all__ = ["chord_closing", "chord_errors", "gear_errors"]
@@ -17,21 +18,27 @@ def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: C
     """What a chord allows and exerts at a state; the motion that both ends share does not enter."""
     base, follower = (tree.ancestors(place.link) for place in (chord.base, chord.follower))
     shared = {link.index for link in base} & {link.index for link in follower}
-    X_CF, V_CF = _carried(q, v, [link for link in base if link.index not in shared], chord.base)
-    X_CM, V_CM = _carried(q, v, [link for link in follower if link.index not in shared], chord.follower)
-    X_FM = (X_CF.inverse() @ X_CM).dense()
-    return chord.closure.closing(X_FM, V_CM - V_CF.to_child(X_FM))
+    start_F, X_F, V_F = _carried(q, v, [link for link in reversed(base) if link.index not in shared], chord.base)
+    start_M, X_M, V_M = _carried(q, v, [link for link in reversed(follower) if link.index not in shared], chord.follower)
+    # where the branches part, two constants meet: as one, axes that are parallel in space are so in the program
+    between = exact(start_F.inverse() @ start_M)
+    X_FM = (X_F.inverse() @ (between @ X_M)).dense()
+    return chord.closure.closing(X_FM, V_M - V_F.to_child(X_FM))
 
 
-def _carried(q: Sequence[Scalar], v: Sequence[Scalar], inwards: Sequence[Any], place: Place) -> tuple[Transform, Motion]:
-    """Pose and velocity of a place, seen from where the links to it start."""
+def _carried(
+    q: Sequence[Scalar], v: Sequence[Scalar], branch: Sequence[Link], place: Place
+) -> tuple[Transform, Transform, Motion]:
+    """Where a branch of links starts, and pose and velocity of a place on the last one, seen from there."""
+    if not branch:
+        return place.pose, Transform(), Motion()
     X, V = Transform(), Motion()
-    for link in reversed(inwards):
-        X_PL = link.pose(q)
+    for link in branch:
+        X_PL = link.motion(q) if link is branch[0] else link.pose(q)
         X, V = (X @ X_PL).dense(), V.to_child(X_PL)
         for S, rate in zip(link.kind.subspace(link.coordinates(q)), link.velocities(v), strict=True):
             V = V + S * rate
-    return (X @ place.pose).dense(), V.to_child(place.pose)
+    return branch[0].placement, (X @ place.pose).dense(), V.to_child(place.pose)
 
 
 def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Motion, Motion]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
     from .parts import Joint, Loop
 
-__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree"]
+__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
 
 WORLD_LINK = -1
 
@@ -81,10 +81,14 @@ class Link:
 
     def pose(self, q: Sequence[Any]) -> Transform:
         """X_PL, the link in its parent."""
+        return self.placement @ self.motion(q)
+
+    def motion(self, q: Sequence[Any]) -> Transform:
+        """X_FL, the link in the joint's fixed frame."""
         own = self.coordinates(q)
         if self.kind.turn is not None:
             own[self.kind.turn] = own[self.kind.turn] + self.offset
-        return self.placement @ self.kind.transform(own)
+        return self.kind.transform(own)
 
 
 @dataclass(frozen=True)
@@ -282,12 +286,20 @@ def _placement(X_PF: Transform, kind: JointKind) -> tuple[Transform, Transform]:
     return Transform(RotationChain(tuple(turns)), X_PF.translation), extra
 
 
+def exact(X: Transform, tolerance: float = 4e-15) -> Transform:
+    """A numeric pose that is a product of others, with what rounding has left of zeros and ones taken out."""
+    size = max((abs(float(x)) for x in X.translation), default=0.0)
+    rows = [[_whole(float(x), tolerance) for x in row] for row in X.rotation.matrix()]
+    shift = Vector3(*(0.0 if abs(float(x)) <= tolerance * size else float(x) for x in X.translation))
+    return Transform(DenseRotation(Matrix3.of(rows)), shift)
+
+
+def _whole(value: float, tolerance: float) -> float:
+    nearest = float(round(value))
+    return nearest if abs(value - nearest) < tolerance else value
+
+
 def _numeric(X: Transform) -> Transform:
     """The pose with a dense rotation of floats, entries within rounding of 0 and ±1 made exact."""
-
-    def clean(value: float) -> float:
-        nearest = float(round(value))
-        return nearest if abs(value - nearest) < 1e-15 else float(value)
-
-    rows = [[clean(value) for value in row] for row in X.rotation.matrix()]
+    rows = [[_whole(float(value), 1e-15) for value in row] for row in X.rotation.matrix()]
     return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(float(x) for x in X.translation)))

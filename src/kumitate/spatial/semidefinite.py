@@ -60,19 +60,20 @@ def nearest_solution(
         E: (n, n) symmetric, positive definite, small against A.
     """
     factors = DampedFactors(A, E)
-    if start is None:
-        x = factors.solve(b)
-    else:
-        x = _sum(start, factors.solve(_residual(A, b, start)))
-    for _ in range(SWEEPS):
-        x = _sum(x, factors.solve(_residual(A, b, x)))
-    return x
+    change = factors.solve(b if start is None else _residual(A, b, start))
+    x = change if start is None else _sum(start, change)
+    for _ in range(SWEEPS - 1):
+        change = factors.solve(_times(E, change))  # what a solve with A + E leaves of b − A x is E times its change
+        x = _sum(x, change)
+    return _sum(x, factors.solve(_residual(A, b, x)))  # the last sweep settles the rounding, too
 
 
 def _residual(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:
-    return [
-        value - sum((a * y for a, y in zip(row, x, strict=True) if not _zero(a)), 0.0) for row, value in zip(A, b, strict=True)
-    ]
+    return [value - reached for value, reached in zip(b, _times(A, x), strict=True)]
+
+
+def _times(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+    return [sum((a * y for a, y in zip(row, x, strict=True) if not _zero(a)), 0.0) for row in A]
 
 
 def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
