@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from ...errors import InputError
+from .closed_loops import ClosedDynamics, ClosedSteps
 from .comparisons import Dynamics, PythonCall, Steps
 from .contract import Case
+from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
 from .machine import PEERS, machine
 from .mujoco_peer import MuJoCo
@@ -25,6 +27,10 @@ HYQ = RobotFile("hyq", "the quadruped HyQ", "hyq_description/robots/hyq_no_senso
 TALOS = RobotFile("talos_reduced", "the humanoid Talos, reduced", "talos_data/robots/talos_reduced.urdf", floating=True)
 CHAIN = RandomChain("chain20", "a random chain of 20 links in space", 20)
 LONG_CHAIN = RandomChain("chain500", "a random chain of 500 links in space", 500)
+FOUR_BAR = FourBars("four_bar", "a planar four-bar linkage", 1)
+LADDER = FourBars("ladder8", "a planar row of 8 four-bar linkages", 8)
+TILTED = FourBars("ladder8_tilted", "a row of 8 four-bar linkages in a plane askew in space", 8, tilted=True)
+LONG_LADDER = FourBars("ladder32", "a planar row of 32 four-bar linkages", 32)
 
 #: Every case by its name. The targets are the project's own: how many times a peer's speed, or how many seconds.
 CASES: dict[str, Case] = {
@@ -37,6 +43,11 @@ CASES: dict[str, Case] = {
         # so long a chain thrown about at random is ill-conditioned: both lose digits
         Dynamics(LONG_CHAIN, one=4.5, batch=12.0, states=128, tolerance=1e-6),
         Steps(PANDA, one=8.0, batch=40.0),
+        ClosedDynamics(FOUR_BAR, one=15.0, batch=70.0),
+        ClosedDynamics(LADDER, one=6.0, batch=25.0),
+        ClosedDynamics(TILTED, one=6.0, batch=25.0),
+        ClosedDynamics(LONG_LADDER, one=8.0, states=256),
+        ClosedSteps(FOUR_BAR, one=2.0),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),
         Compilation(TALOS, total=2.0),

@@ -1,31 +1,30 @@
-"""Ladders of four-bar linkages, as mechanisms and as Pinocchio's models: what is timed of closed loops."""
+"""Rows of four-bar linkages, as mechanisms and as Pinocchio's models: what is timed of closed loops."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...model import KINDS, WORLD, Body, Joint, Loop, Mechanism
+from ...model import WORLD, Mechanism
+from ...model.samples.loops import four_bars, four_bars_start
 from ...spatial import Transform, Vector3, pose
 from .subjects import Subject
 
 __all__ = ["FourBars"]
 
+#: A plane that is parallel to no axis of the world.
+ASKEW = pose((0.3, -0.2, 0.5), (0.4, -0.7, 1.1))
+
 
 @dataclass(frozen=True)
 class FourBars(Subject):
-    """A ladder of parallelograms: legs of 1 kg and 1 m that stand on the ground 1 m apart, each joined to the next by such a bar.
-
-    Gravity pulls along −y of the plane that it moves in. The tree is made of the legs, each with its bar; revolute joints close
-    the loops. All legs turn alike, so that the whole ladder moves as one pendulum does: φ̈ = `rate2` sin φ, φ from upright.
+    """The sample `four_bars(count)`: loops in a row, closed by revolute joints, and a tree of 2·count + 1 joints.
 
     Attributes:
-        count: the number of loops.
-        tilted: whether the plane lies askew in space; nothing then is zero by its place, and the rows across the plane,
-            which say nothing new, are there as numbers.
+        count: the number of loops; without any, one leg is left.
+        tilted: whether it moves, gravity and all, in a plane askew in space: nothing is zero by its place then.
     """
 
     name: str
@@ -34,34 +33,26 @@ class FourBars(Subject):
     tilted: bool = False
 
     def _build(self) -> Mechanism:
-        plane = pose((0.3, -0.2, 0.5), (0.4, -0.7, 1.1)) if self.tilted else Transform()
-        revolute, tip = KINDS["revolute"], pose((1.0, 0.0, 0.0))
-        bodies, joints, loops = [], [], []
-        for k in range(self.count + 1):
-            bodies.append(_rod(f"leg{k}"))
-            joints.append(Joint(f"pivot{k}", revolute, WORLD, f"leg{k}", plane @ pose((float(k), 0.0, 0.0))))
-            if k < self.count:
-                bodies.append(_rod(f"bar{k}"))
-                joints.append(Joint(f"corner{k}", revolute, f"leg{k}", f"bar{k}", tip))
-                loops.append(Loop(f"loop{k}", revolute, f"leg{k + 1}", f"bar{k}", tip, tip))
-        down = plane.rotation.rotate(Vector3(0.0, -9.81, 0.0))
+        upright = four_bars(self.count)
+        if not self.tilted:
+            return replace(upright, name=self.name)
+        grounded = tuple(
+            replace(joint, pose=ASKEW @ joint.pose) if joint.parent == WORLD else joint for joint in upright.joints
+        )
+        down = ASKEW.rotation.rotate(Vector3(*upright.gravity))
         gravity = float(down.x), float(down.y), float(down.z)
-        return Mechanism(self.name, tuple(bodies), tuple(joints), tuple(loops), gravity=gravity)
+        return replace(upright, name=self.name, joints=grounded, gravity=gravity)
 
-    @property
-    def rate2(self) -> float:
-        """The square of the pendulum's rate [1/s²]: legs turn about their ends, bars do not turn."""
-        return 9.81 * ((self.count + 1) / 2.0 + self.count) / ((self.count + 1) / 3.0 + self.count)
-
-    def state(self, phi: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-        """q and v (nv) with the legs turned clockwise from upright by φ [rad], at φ̇ [rad/s]; all loops closed."""
-        signs = np.array([1.0 if link.parent < 0 else -1.0 for link in self.mechanism.tree.links])
-        return signs * (math.pi / 2.0 - phi), -signs * rate
+    def state(self, angle: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+        """q and v (nv), on closed loops, with legs that lean by `angle` [rad] and turn at `rate` [rad/s]."""
+        q, v = four_bars_start(self.count, angle, rate)
+        return np.array(q), np.array(v)
 
     def random_states(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q and v (count, nv) away from the singular postures φ = ±π/2, and forces along the joints, all on closed loops."""
+        """q and v (count, nv) on closed loops, away from the singular postures at ±π/2; and forces along the joints."""
         rng = np.random.default_rng(1)
-        states = [self.state(phi, rate) for phi, rate in zip(rng.uniform(-1.2, 1.2, count), rng.normal(size=count), strict=True)]
+        angles, rates = rng.uniform(-1.2, 1.2, count), rng.normal(size=count)
+        states = [self.state(angle, rate) for angle, rate in zip(angles, rates, strict=True)]
         q, v = (np.array(part) for part in zip(*states, strict=True))
         return q, v, rng.normal(size=v.shape)
 
@@ -69,7 +60,7 @@ class FourBars(Subject):
         model, joint = pin.Model(), {WORLD: 0}
         model.gravity = pin.Motion(np.array([*self.mechanism.gravity, 0.0, 0.0, 0.0]))
         for ours, body in zip(self.mechanism.joints, self.mechanism.bodies, strict=True):
-            joint[ours.child] = model.addJoint(joint[ours.parent], pin.JointModelRZ(), _placed(pin, ours.pose), ours.name)
+            joint[ours.child] = model.addJoint(joint[ours.parent], pin.JointModelRY(), _placed(pin, ours.pose), ours.name)
             inertia = pin.Inertia(body.mass, np.array(body.center_of_mass), np.array(body.inertia))
             model.appendBodyToJoint(joint[ours.child], inertia, pin.SE3.Identity())
         return model
@@ -79,15 +70,11 @@ class FourBars(Subject):
         found = pin.StdVec_RigidConstraintModel()
         carrier = {joint.child: model.getJointId(joint.name) for joint in self.mechanism.joints}
         for loop in self.mechanism.loops:
-            ends = [(carrier[loop.body_a], _placed(pin, loop.pose_a)), (carrier[loop.body_b], _placed(pin, loop.pose_b))]
-            parts = [part for end in ends for part in end]
-            found.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *parts, pin.ReferenceFrame.LOCAL))
+            a, b = carrier[loop.body_a], carrier[loop.body_b]
+            at_a, at_b = _placed(pin, loop.pose_a), _placed(pin, loop.pose_b)
+            kind, axes = pin.ContactType.CONTACT_3D, pin.ReferenceFrame.LOCAL
+            found.append(pin.RigidConstraintModel(kind, model, a, at_a, b, at_b, axes))
         return found
-
-
-def _rod(name: str) -> Body:
-    """A thin uniform rod of 1 kg and 1 m along x; it never turns about itself."""
-    return Body(name, 1.0, (0.5, 0.0, 0.0), (0.0, 1.0 / 12.0, 1.0 / 12.0))
 
 
 def _placed(pin: Any, place: Transform) -> Any:

@@ -1,4 +1,4 @@
-"""MuJoCo beside us: the same arm written as MJCF, with its drives, stepped by its own Runge-Kutta integrator."""
+"""MuJoCo beside us: the same mechanism as MJCF, with its drives and loops, stepped by its own Runge-Kutta integrator."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from ...model import Mechanism
 __all__ = ["MuJoCo", "mjcf"]
 
 
-class MuJoCo:
-    """An arm of revolute joints with a PD controller towards zero, in MuJoCo. Its q and v are ours."""
+#: The least moment of inertia that bodies get [kg·m²]: MuJoCo takes no thin rods.
+THINNEST = 1e-6
 
-    def __init__(self, mechanism: Mechanism, *, stiffness: float, damping: float, step: float):
+
+class MuJoCo:
+    """A mechanism of revolute joints with a PD controller towards zero, in MuJoCo. Its q and v are ours."""
+
+    def __init__(self, mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: float = 0.0):
         self.mujoco: Any = importlib.import_module("mujoco")
         text = mjcf(mechanism, stiffness=stiffness, damping=damping, step=step)
         self.model = self.mujoco.MjModel.from_xml_string(text)
@@ -44,17 +48,30 @@ class MuJoCo:
 
         return run
 
+    def trajectory(self, q: np.ndarray, v: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """q (count, nq) and v (count, nv) after each of so many steps."""
+        self._set(q, v)
+        states = []
+        for _ in range(count):
+            self.mujoco.mj_step(self.model, self.data)
+            states.append((self.data.qpos.copy(), self.data.qvel.copy()))
+        along_q, along_v = zip(*states, strict=True)
+        return np.array(along_q), np.array(along_v)
+
     def _set(self, q: np.ndarray, v: np.ndarray) -> None:
         self.mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = q, v
 
 
-def mjcf(mechanism: Mechanism, *, stiffness: float, damping: float, step: float) -> str:
+def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: float = 0.0) -> str:
     """The mechanism's links as MJCF, without geometry, contacts and limits.
 
     The controller −stiffness·q − damping·v is a position drive of MuJoCo's, so that it too is evaluated at every stage in C.
+    Loops hold points together (`connect`), as stiffly as MuJoCo allows for the step.
     """
     tree = mechanism.tree
+    ends = [(chord.base, f"{chord.name} base") for chord in tree.chords]
+    ends += [(chord.follower, f"{chord.name} follower") for chord in tree.chords]
 
     def body(index: int) -> str:
         link = tree.links[index]
@@ -62,6 +79,8 @@ def mjcf(mechanism: Mechanism, *, stiffness: float, damping: float, step: float)
         center = np.array(list(inertia.first_moment)) / inertia.mass
         about_origin = np.array([list(row) for row in inertia.rotational])
         I = about_origin - inertia.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        size, axes = np.linalg.eigh(I)
+        I = (axes * np.maximum(size, THINNEST)) @ axes.T
         full = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
         place = f'pos="{_numbers(link.placement.translation)}" xyaxes="{_numbers([*x, *y])}"'
         mass = f'pos="{_numbers(center)}" mass="{inertia.mass!r}"'
@@ -69,16 +88,25 @@ def mjcf(mechanism: Mechanism, *, stiffness: float, damping: float, step: float)
             f'<body name="{link.name}" {place}>'
             f'<inertial {mass} fullinertia="{_numbers(full)}"/>'
             f'<joint name="{link.name}" type="hinge" axis="0 0 1" damping="{link.damping[0]!r}"/>'
-            f"{''.join(body(child.index) for child in tree.children(index))}</body>"
+            f"{sites(index)}{''.join(body(child.index) for child in tree.children(index))}</body>"
         )
 
-    drives = "".join(f'<position joint="{link.name}" kp="{stiffness!r}" kv="{damping!r}"/>' for link in tree.links)
+    def sites(index: int) -> str:
+        here = [(name, place.pose.translation) for place, name in ends if place.link == index]
+        return "".join(f'<site name="{name}" pos="{_numbers(at)}"/>' for name, at in here)
+
+    driven = tree.links if stiffness or damping else ()
+    drives = "".join(f'<position joint="{link.name}" kp="{stiffness!r}" kv="{damping!r}"/>' for link in driven)
+    stiff = f'solref="{2.0 * step!r} 1" solimp="0.9999 0.9999 0.001"'
+    loops = "".join(f'<connect site1="{chord.name} base" site2="{chord.name} follower" {stiff}/>' for chord in tree.chords)
+    constrained = "enable" if loops else "disable"
     option = (
         f'<option timestep="{step!r}" integrator="RK4" gravity="{_numbers(mechanism.gravity)}">'
-        '<flag contact="disable" constraint="disable"/></option>'
+        f'<flag contact="disable" constraint="{constrained}"/></option>'
     )
     bodies = "".join(body(link.index) for link in tree.children(-1))
-    return f'<mujoco><compiler angle="radian"/>{option}<worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>'
+    parts = f"<worldbody>{sites(-1)}{bodies}</worldbody><actuator>{drives}</actuator><equality>{loops}</equality>"
+    return f'<mujoco><compiler angle="radian"/>{option}{parts}</mujoco>'
 
 
 def _numbers(values: Iterable[float]) -> str:

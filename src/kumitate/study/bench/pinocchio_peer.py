@@ -15,7 +15,7 @@ from .subjects import Subject
 __all__ = ["Pinocchio"]
 
 #: Of constraintDynamics: where the proximal iterations stop, their damping, and how many there may be.
-ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS = 1e-12, 1e-10, 4
+ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS = 1e-12, 1e-10, 2
 
 
 class Pinocchio:
@@ -92,10 +92,6 @@ class Pinocchio:
 
         return calls, lambda: self.ours(np.array(data.ddq)[None])[0]
 
-    def called(self, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> Callable[[], None]:
-        """One call of their aba from Python at each of our states."""
-        return self._calls(self.pin.aba, q, v, x, ())[0]
-
     def constrained(
         self, constraints: Any, q: np.ndarray, v: np.ndarray, x: np.ndarray
     ) -> tuple[Callable[[], None], np.ndarray]:
@@ -112,18 +108,11 @@ class Pinocchio:
             of_each.append(constraint.createData())
         pin.initConstraintDynamics(model, data, constraints, of_each)
         settings = pin.ProximalSettings(ACCURACY, ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS)
-        run, results = self._calls(pin.constraintDynamics, q, v, x, (constraints, of_each, settings), data)
-        return run, results()
-
-    def _calls(
-        self, function: Any, q: np.ndarray, v: np.ndarray, x: np.ndarray, more: tuple[Any, ...], data: Any = None
-    ) -> tuple[Callable[[], None], Callable[[], np.ndarray]]:
-        """Calls of a function at each of our states, and what gathers the results (N, nv)."""
-        model, data = self.model, self.model.createData() if data is None else data
         states = [tuple(row) for row in zip(self.positions(q), self.velocities(v), self.velocities(x), strict=True)]
+        function, more = pin.constraintDynamics, (constraints, of_each, settings)
 
         def run() -> None:
             for Q, V, X in states:
                 function(model, data, Q, V, X, *more)
 
-        return run, lambda: np.array([function(model, data, Q, V, X, *more) for Q, V, X in states])
+        return run, np.array([function(model, data, Q, V, X, *more) for Q, V, X in states])
