@@ -373,12 +373,12 @@ def random_linkage(seed: int, edges: Sequence[tuple[str, str, str]], *, planar: 
         return flat if planar else random_pose(rng)
 
     names = sorted({name for _, *ends in edges for name in ends} - {"world"})
-    poses = {"world": plane if planar else Transform()} | {name: (plane @ place()).dense() for name in names}
+    poses = {"world": Transform()} | {name: (plane @ place()).dense() for name in names}
     hinges = []
     for k, (kind, a, b) in enumerate(edges):
         model, nv = KINDS[kind], KINDS[kind].nv
         axes = (np.eye(3)[2 if kind == "revolute" else 0], np.eye(3)[1]) if planar else random_axes(rng)
-        A, pose_a = Transform(alignment(*axes)), place()
+        A, pose_a = Transform(alignment(*axes)), (plane @ place() if a == "world" else place()).dense()
         q = model.random(rng)
         while model.singularity(q) < 0.3:
             q = model.random(rng)
@@ -386,9 +386,8 @@ def random_linkage(seed: int, edges: Sequence[tuple[str, str, str]], *, planar: 
         values = {key: rng.uniform(0.02, 0.2) * np.ones(nv) for key in ("armature", "damping")}
         if nv == 1:  # what is not the same along all axes has no place in a joint whose ends may be exchanged
             values |= {key: rng.uniform(0.1, 0.5, 1) for key in ("friction", "stiffness", "rest")}
-        at_world = poses["world"] if a == "world" else Transform()
         own = values if passive and kind in ("revolute", "prismatic", "spherical", "universal", "spherical_euler") else {}
-        hinges.append(Hinge(f"h{k}", kind, a, b, (at_world @ pose_a).dense(), (poses[b].inverse() @ X_WM).dense(), axes, own))
+        hinges.append(Hinge(f"h{k}", kind, a, b, pose_a, (poses[b].inverse() @ X_WM).dense(), axes, own))
     return Linkage(tuple(random_body(rng, name) for name in names), tuple(hinges), poses)
 
 

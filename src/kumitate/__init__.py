@@ -6,6 +6,7 @@
 (7, 7)
 """
 
+from . import control, lagrange
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
 from .model import (
     Body,
@@ -16,6 +17,7 @@ from .model import (
     Distance,
     Frame,
     Geometry,
+    Helical,
     Joint,
     Limits,
     Line,
@@ -33,7 +35,7 @@ from .spatial import pose
 __version__ = "0.1.0"
 
 __all__ = [
-    "Body", "Box", "Capsule", "Coupling", "Cylinder", "Distance", "DivergenceError", "Frame", "Geometry", "InputError",
-    "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Robot",
-    "Run", "Sphere", "convert", "load", "open", "pose", "samples", "simulate",
+    "Body", "Box", "Capsule", "Coupling", "Cylinder", "Distance", "DivergenceError", "Frame", "Geometry", "Helical",
+    "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError",
+    "Robot", "Run", "Sphere", "control", "convert", "lagrange", "load", "open", "pose", "samples", "simulate",
 ]  # fmt: skip

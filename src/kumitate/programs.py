@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from . import analysis, dynamics, kinematics
+from . import analysis, dynamics, kinematics, lagrange
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
 from .scalar import Program, table, trace
@@ -31,6 +31,7 @@ FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
     "crba": partial(dynamics.closed_factored, dynamics.crba),
     "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
+    "lagrange": lagrange.lagrange,
 }
 
 
@@ -73,16 +74,39 @@ def _loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[in
     return {f"tau_{name}": _choose("loop", known, name) for name in loops}
 
 
+#: The methods that assemble: from inverse inertias, which lean links do not have, and in an order that is free.
+_ASSEMBLING = ("ada", "dca")
+Order = str | Sequence[int] | None
+
+
+def _ordered(method: str, order: Order) -> dict[str, Any]:
+    """The order of assembly as a page's option.
+
+    Raises:
+        InputError: for methods that have none.
+    """
+    if order is None:
+        return {}
+    if method not in _ASSEMBLING:
+        raise InputError(f"method {method!r} has no order of assembly; methods {' and '.join(_ASSEMBLING)} have")
+    return {"order": order}
+
+
 def _forward_dynamics(
-    m: Mechanism, *, method: str = "aba", wrenches: Sequence[str] = (), loop_tau: Sequence[str] = ()
+    m: Mechanism,
+    *,
+    method: str = "aba",
+    order: Order = None,
+    wrenches: Sequence[str] = (),
+    loop_tau: Sequence[str] = (),
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
+    ordered = _ordered(method, order)
     check_resistance(m)
-    # assembling starts from inverse inertias, which lean links do not have
-    tree = m.tree if method in ("ada", "dca") else m.lean_tree
+    tree = m.tree if method in _ASSEMBLING else m.lean_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)])}
+        acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)]), **ordered}
         if tree.closed:
             acting["loop_tau"] = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
         return page(tree, q, v, tau, gravity=m.gravity, **acting)
@@ -109,18 +133,19 @@ def _joint_wrenches(
     m: Mechanism,
     *,
     method: str = "aba",
+    order: Order = None,
     in_world: bool = False,
     wrenches: Sequence[str] = (),
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
-    _choose("method of joint_wrenches", JOINT_WRENCHES, method)
+    forces = partial(_choose("method of joint_wrenches", JOINT_WRENCHES, method), m, **_ordered(method, order))
     check_resistance(m)
     carried = {joint.name: m.tree.places[joint.child] for joint in m.joints}
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
         applied = _applied(m.tree, wrenches, values[: len(wrenches)])
         efforts = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
-        of_tree, of_chords = JOINT_WRENCHES[method](m, q, v, tau, applied, efforts)
+        of_tree, of_chords = forces(q, v, tau, applied, efforts)
         poses = kinematics.link_poses(m.tree, q)
         shown = []
         for link, force in zip(m.tree.links, of_tree, strict=True):
@@ -145,12 +170,25 @@ def _by_articulated_bodies(
     return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied), []
 
 
-def _by_assembly(m: Mechanism, q: Any, v: Any, tau: Any, applied: Any, efforts: Any) -> tuple[list[Force], list[Force]]:
-    forces = dynamics.ada(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied).forces
-    return [Force.of(forces[link.index]) for link in m.tree.links], []
+def _by_assembly(
+    page: Callable[..., dynamics.Accelerations],
+    m: Mechanism,
+    q: Any,
+    v: Any,
+    tau: Any,
+    applied: Any,
+    efforts: Any,
+    **ordered: Any,
+) -> tuple[list[Force], list[Force]]:
+    found = page(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts, **ordered)
+    return [Force.of(found.forces[link.index]) for link in m.tree.links], found.chords
 
 
-JOINT_WRENCHES = {"aba": _by_articulated_bodies, "ada": _by_assembly}
+JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
+    "aba": _by_articulated_bodies,
+    "ada": partial(_by_assembly, dynamics.ada),
+    "dca": partial(_by_assembly, dynamics.dca),
+}
 
 
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
@@ -221,6 +259,45 @@ def _momentum(m: Mechanism) -> Traceable:
     return lambda q, v: analysis.momentum(m.tree, q, v), _state(m)
 
 
+def _centroidal_momentum(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v: analysis.centroidal_momentum(m.tree, q, v), _state(m)
+
+
+def _momentum_rate(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v, a: analysis.momentum_rate(m.tree, q, v, a), _state(m) | {"a": m.nv}
+
+
+def _momentum_matrix(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q: analysis.momentum_matrix(m.tree, q), {"q": m.nq}
+
+
+def _body_momenta(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v: analysis.body_momenta(m, q, v), _state(m)
+
+
+def _mass_center_motion(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v, a: analysis.mass_center_motion(m.tree, q, v, a), _state(m) | {"a": m.nv}
+
+
+def _ground_wrench(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+    check_inertias(m)
+
+    def ground(q: Any, v: Any, a: Any, *values: Any) -> Any:
+        return analysis.ground_wrench(m.tree, q, v, a, gravity=m.gravity, wrenches=_applied(m.tree, wrenches, values))
+
+    return ground, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
+
+
+def _zmp(m: Mechanism, *, height: float = 0.0, wrenches: Sequence[str] = ()) -> Traceable:
+    ground, inputs = _ground_wrench(m, wrenches=wrenches)
+    return lambda *state: analysis.zero_moment_point(ground(*state), point=(0.0, 0.0, height)), inputs
+
+
 def _energy(m: Mechanism) -> Traceable:
     check_inertias(m)
 
@@ -254,6 +331,13 @@ PROGRAMS: dict[str, Callable[..., Traceable]] = {
     "reach": _reach,
     "center_of_mass": _center_of_mass,
     "momentum": _momentum,
+    "centroidal_momentum": _centroidal_momentum,
+    "momentum_rate": _momentum_rate,
+    "momentum_matrix": _momentum_matrix,
+    "body_momenta": _body_momenta,
+    "mass_center_motion": _mass_center_motion,
+    "ground_wrench": _ground_wrench,
+    "zmp": _zmp,
     "energy": _energy,
     "integrate": _integrate,
     "difference": _difference,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from . import kinematics
-from .analysis import ConstraintReport, LoopEquations, LoopGap, assemble, constraint_report
+from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .compile import Kernel
-from .errors import InputError, ModelError
+from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
@@ -39,8 +39,20 @@ class Robot:
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
         """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
         self.mechanism = mechanism
-        self.start = _default_start(mechanism) if start is None else tuple(np.array(part, dtype=float) for part in start)
+        self._given_start = start
         self._kernels: dict[tuple, Kernel] = {}
+
+    @cached_property
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, v) that simulations begin at unless told otherwise.
+
+        The one given; else at rest at the neutral coordinates, brought within the limits of joints that exclude them. With
+        loops: neutral if that closes them, else the nearest closed configuration, where there is one.
+        """
+        if self._given_start is not None:
+            q, v = (np.array(part, dtype=float) for part in self._given_start)
+            return q, v
+        return _default_start(self._loops), np.zeros(self.nv)
 
     def __repr__(self) -> str:
         m = self.mechanism
@@ -110,7 +122,7 @@ class Robot:
         return self.compile("difference")(self._coordinates(q0), self._coordinates(q1))
 
     def locked(self, joints: Sequence[str]) -> Robot:
-        """The robot with these joints fixed where its `start` has them.
+        """The robot with these joints fixed where its `start` has them, and with them those that are coupled to them.
 
         Raises:
             ModelError: if a name is no joint's.
@@ -119,8 +131,9 @@ class Robot:
         own = {columns.joint.name: columns for columns in joint_columns(self.mechanism)}
         mechanism = lock(self.mechanism, {name: q[own[name].q] if name in own else () for name in joints})
         kept_q, kept_v = np.ones(self.nq, dtype=bool), np.ones(self.nv, dtype=bool)
-        for name in joints:
-            kept_q[own[name].q] = kept_v[own[name].v] = False
+        for name, columns in own.items():
+            if mechanism.joint(name).kind.nv == 0:
+                kept_q[columns.q] = kept_v[columns.v] = False
         return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
     # --- loops --------------------------------------------------------------------------------------------------------
@@ -155,6 +168,7 @@ class Robot:
         tau: Any,
         *,
         method: str = "aba",
+        order: str | Sequence[int] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
     ) -> np.ndarray:
@@ -166,6 +180,9 @@ class Robot:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), or "crba" or
                 "unit_vector" (that inertia matrix, factored).
+            order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
+                or numbers: of the moving joints as `joints` has them, then of loops, then of couplings. It may change rounding
+                and cost, nothing else.
             wrenches: external [n; f] (..., 6) by name of the body or frame they act on: axes of the world, about its origin.
             loop_tau: forces of drives along the freedoms of loop joints (..., freedoms) [N·m, N], by the loop's name.
 
@@ -175,7 +192,7 @@ class Robot:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile("forward_dynamics", method=method, wrenches=names, loop_tau=drives)
+        kernel = self.compile("forward_dynamics", method=method, order=order, wrenches=names, loop_tau=drives)
         return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
@@ -193,6 +210,7 @@ class Robot:
         tau: Any,
         *,
         method: str = "aba",
+        order: str | Sequence[int] | None = None,
         in_world: bool = False,
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
@@ -201,15 +219,18 @@ class Robot:
 
         About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains what the drive,
         damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
-        of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there. What redundant loops leave undetermined is least in the norm of `dynamics.least_norm`.
+        of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there.
+
+        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.least_norm` by "aba"; by
+        "ada" and "dca" it depends on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.
-            method: "aba" (articulated bodies, thesis eq. 2.23) or "ada" (assembly and disassembly, eq. 2.15).
-            wrenches, loop_tau: as of `forward_dynamics`.
+            method: "aba" (articulated bodies, thesis eq. 2.23), "ada" (assembly and disassembly, eq. 2.15) or "dca".
+            order, wrenches, loop_tau: as of `forward_dynamics`.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile("joint_wrenches", method=method, in_world=in_world, wrenches=names, loop_tau=drives)
+        kernel = self.compile("joint_wrenches", method=method, order=order, in_world=in_world, wrenches=names, loop_tau=drives)
         stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
         tree = self.mechanism.tree
         joints = (*(link.name for link in tree.links), *(chord.name for chord in tree.chords))
@@ -265,6 +286,39 @@ class Robot:
         """[l; p] (..., 6): angular momentum about the world's origin, linear momentum [kg·m²/s, kg·m/s]."""
         return self.compile("momentum")(self._coordinates(q), v)
 
+    def centroidal_momentum(self, q: Any, v: Any) -> np.ndarray:
+        """[l; p] (..., 6): angular momentum about the mass centre, linear momentum, in the world's axes [kg·m²/s, kg·m/s]."""
+        return self.compile("centroidal_momentum")(self._coordinates(q), v)
+
+    def momentum_rate(self, q: Any, v: Any, a: Any) -> np.ndarray:
+        """d/dt of `momentum` (..., 6) with accelerations a (..., nv) [N·m, N]."""
+        return self.compile("momentum_rate")(self._coordinates(q), v, a)
+
+    def mass_center_motion(self, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
+        """The mass centre's "position", "velocity", "acceleration" (..., 3) in the world [m, m/s, m/s²]."""
+        return dict(
+            zip(
+                ("position", "velocity", "acceleration"),
+                self.compile("mass_center_motion")(self._coordinates(q), v, a),
+                strict=True,
+            )
+        )
+
+    def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
+        """[n; f] (..., 6) of all that holds the robot, besides weight and `wrenches`: about the world's origin [N·m, N]."""
+        return self.compile("ground_wrench", wrenches=tuple(wrenches or ()))(
+            self._coordinates(q), v, a, *(wrenches or {}).values()
+        )
+
+    def zmp(self, q: Any, v: Any, a: Any, *, height: float = 0.0, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
+        """The zero-moment point (..., 3) on horizontal ground at `height` [m]; not finite in free flight."""
+        kernel = self.compile("zmp", height=float(height), wrenches=tuple(wrenches or ()))
+        return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def static_equilibrium(self, q: Any, **options: Any) -> Equilibrium:
+        """The least forces of the drives that hold the robot at rest; options as of `kumitate.analysis.static_equilibrium`."""
+        return static_equilibrium(self._loops, self._coordinates(q), **options)
+
     def energy(self, q: Any, v: Any) -> Energy:
         """Kinetic, potential and total energy, each (...) [J]; the potential is 0 for a mass centre at the world's origin."""
         kinetic, potential = self.compile("energy")(self._coordinates(q), v)
@@ -283,16 +337,10 @@ class Robot:
 
         Raises:
             InputError: for an unknown function, method or place; the message lists the right ones.
-            ModelError: for methods that do not know loops, of a mechanism that has some.
         """
         plain = ((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items())
         key = (function, np.dtype(dtype).name, portable, *sorted(plain))
         if key not in self._kernels:
-            if self.mechanism.tree.closed and options.get("method") in _WITHOUT_LOOPS:
-                names = ", ".join(self._loops.names)
-                raise ModelError(
-                    f"{self.name}: method {options['method']!r} of {function} does not know the loops {names}; use method='aba'"
-                )
             self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
         return self._kernels[key]
 
@@ -304,7 +352,10 @@ class Robot:
 
     def _coordinates(self, q: Any) -> np.ndarray:
         """q, refused if its quaternions are not of unit length."""
-        array = np.asarray(q, dtype=float)
+        try:
+            array = np.asarray(q).astype(float, casting="same_kind" if np.iscomplexobj(q) else "unsafe", copy=False)
+        except (TypeError, ValueError):
+            raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
         if self._has_quaternions and array.shape[-1:] == (self.nq,):
             for row in array.reshape(-1, self.nq):
                 check_manifold(self.mechanism, row)
@@ -315,20 +366,24 @@ class Robot:
         return self.nq != self.nv
 
 
-_WITHOUT_LOOPS = ("ada", "dca")
-
-
-def _default_start(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
-    """The neutral coordinates, brought within the limits of joints that exclude them, at rest."""
-    q = np.zeros(mechanism.nq)
+def _default_start(loops: LoopEquations) -> np.ndarray:
+    """The coordinates that simulations begin at unless told otherwise."""
+    mechanism = loops.mechanism
+    neutral = np.array(kinematics.neutral(mechanism.tree))
+    if loops.names and max(gap.size(mechanism.tree.size) for gap in loops.gaps(neutral, np.zeros(mechanism.nv))) < 1e-9:
+        return neutral
+    q = neutral.copy()
     for columns in joint_columns(mechanism):
-        own, limits = np.array(columns.kind.neutral(), dtype=float), columns.joint.limits
         if columns.kind.nq == columns.kind.nv:
-            low = [-np.inf if limit.lower is None else limit.lower for limit in limits]
-            high = [np.inf if limit.upper is None else limit.upper for limit in limits]
-            own = np.clip(own, low, high)
-        q[columns.q] = own
-    return q, np.zeros(mechanism.nv)
+            low = [-np.inf if limit.lower is None else limit.lower for limit in columns.joint.limits]
+            high = [np.inf if limit.upper is None else limit.upper for limit in columns.joint.limits]
+            q[columns.q] = np.clip(q[columns.q], low, high)
+    if not loops.names:
+        return q
+    try:
+        return assemble(loops, q)[0]
+    except ModelError:  # said again, with its reason, when something is to be done from there
+        return q
 
 
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:

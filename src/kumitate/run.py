@@ -84,11 +84,11 @@ class Run(Result):
         return page.write_page(path, built)
 
     def _frames(self, fps: float) -> np.ndarray:
-        """Which samples to show, at a constant rate."""
+        """Which samples to show, at a constant rate; of short runs 150, if there are as many."""
         if len(self) < 2:
             return np.arange(len(self))
-        wanted = np.linspace(self.time[0], self.time[-1], max(2, round((self.time[-1] - self.time[0]) * fps) + 1))
-        return np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1)
+        wanted = np.linspace(self.time[0], self.time[-1], max(150, round((self.time[-1] - self.time[0]) * fps) + 1))
+        return np.unique(np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1))
 
 
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:

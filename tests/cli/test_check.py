@@ -38,7 +38,7 @@ def test_faults_are_told_with_remedies_and_an_exit_code(faulty, capsys):
 def test_faults_as_data(faulty, capsys):
     assert run(["check", faulty, "--json"]) == 1
     said = json.loads(capsys.readouterr().out)
-    assert (said["name"], said["errors"], said["warnings"]) == ("r", 1, 1)
+    assert (said["name"], said["errors"], said["warnings"]) == ("r", 1, 0)
     assert set(said["findings"][0]) == {"level", "topic", "what", "remedy", "where"}
 
 
@@ -48,13 +48,15 @@ def test_no_such_file(capsys):
 
 
 def test_info_and_simulate_know_the_option(faulty, capsys, tmp_path):
-    assert run(["info", faulty]) == 1
+    short = ["--duration", "0.01", "--formats", "png", "--out", str(tmp_path / "out")]
+    assert run(["info", faulty]) == 0
     assert "--fix-inertia" in capsys.readouterr().err
+    assert run(["simulate", faulty, *short]) == 1
+    assert "negative principal value" in capsys.readouterr().err
     assert run(["info", faulty, "--fix-inertia", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert len(said["warnings"]) == 1
     assert "'arm'" in said["warnings"][0]
-    short = ["--duration", "0.01", "--formats", "png", "--out", str(tmp_path / "out")]
     assert run(["simulate", faulty, "--fix-inertia", *short]) == 0
 
 
@@ -69,3 +71,39 @@ def test_the_tree_is_set_in_where_it_branches():
         "│  foot   j_foot, revolute   1 kg",
         "└─ right  j_right, revolute  1 kg",
     ]
+
+
+MIMIC = (
+    HINGE.replace("hinge", "follower")
+    .replace('child link="arm"', 'child link="hand"')
+    .replace("</joint>", '<mimic joint="hinge" multiplier="-2" offset="0.5"/></joint>')
+)
+
+
+def test_info_tells_of_couplings_and_what_they_leave_free(capsys, tmp_path):
+    file = tmp_path / "gear.urdf"
+    links = "".join(LINK.format(name, 1) for name in ("base", "arm", "hand"))
+    file.write_text(f'<robot name="gear">{links}{HINGE}{MIMIC}</robot>')
+    assert run(["info", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "follower = -2 · hinge + 0.5" in said
+    assert "1 coupling" in said
+    assert "mobility 1: 2 freedoms of the tree, 1 independent of 1 equations" in said
+    assert run(["info", str(file), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["couplings"] == [{"name": "follower", "joint": "follower", "of": "hinge", "ratio": -2.0, "offset": 0.5}]
+    assert (facts["constraints"]["mobility"], facts["constraints"]["redundant"]) == (1, 0)
+    assert run(["check", str(file)]) == 0  # open at zero, and closed by 0.1 and 0.3 rad
+    assert "the nearest posture that closes them" in capsys.readouterr().err
+
+
+def test_a_file_without_links_is_looked_at_and_not_simulated(capsys, tmp_path):
+    file = tmp_path / "empty.urdf"
+    file.write_text('<robot name="empty"/>')
+    assert run(["info", str(file)]) == 0
+    assert run(["check", str(file)]) == 0
+    capsys.readouterr()
+    assert run(["simulate", str(file), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "the mechanism has no bodies, so that there is nothing to move" in said
+    assert "Traceback" not in said

@@ -195,7 +195,7 @@ def test_an_unknown_order_is_refused_with_the_known_ones():
     tree = km.load("pa10").mechanism.tree
     still = [0.0] * 7
     with pytest.raises(
-        InputError, match="no order of assembly 'middle_out'; there are balanced, both_ends, leaf_first, serial"
+        InputError, match="no order of assembly 'middle_out'; there are balanced, both_ends, few_handles, leaf_first, serial"
     ):
         ada(tree, still, still, still, gravity=(0.0, 0.0, -9.81), order="middle_out")
 

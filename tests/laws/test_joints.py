@@ -5,14 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from kumitate.model import KINDS
+from kumitate.model import KINDS, Helical
 from kumitate.model.joints import JointKind
 from kumitate.spatial import Motion
 
 from ..mechanisms import agree, near, seeds, slope
 
-every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-moving_kind = pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.nv], ids=lambda kind: kind.name)
+EVERY = {**KINDS, "helical": Helical(0.7), "helical-left": Helical(-0.04)}
+every_kind = pytest.mark.parametrize("kind", EVERY.values(), ids=EVERY)
+moving = {name: kind for name, kind in EVERY.items() if kind.nv}
+moving_kind = pytest.mark.parametrize("kind", moving.values(), ids=moving)
 
 
 def coordinates(kind: JointKind, rng) -> list[float]:

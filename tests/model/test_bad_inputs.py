@@ -69,20 +69,12 @@ REFUSED = [
      "arm.sdf:3: link 'a': <mass> -2 is negative; a mass is zero or more, in kilograms"),
     ("1 negative mass", "json", mechanism({"mass": -2}),
      "arm.json: mechanism.bodies[0]: body 'a': mass -2 kg is negative; it must be zero or more"),
-    ("3 negative principal value", "urdf", urdf(link("a", inertia='\n<inertia ixx="1" iyy="1" izz="-1"/>')),
-     "arm.urdf:3: link 'a': the inertia has the principal values (-1, 1, 1) kg·m²; the negative principal value "
-     "-1 is none that a body can have. Check signs and the axes that the numbers are given in, or read the file "
-     "with fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have"),
-    ("3 negative principal value", "sdf", sdf(sdf_link("a", inertia="<inertia><ixy>2</ixy></inertia>")),
-     "arm.sdf:3: link 'a': the inertia has the principal values (-1, 1, 3) kg·m²; the negative principal value -1 "
-     "is none that a body can have. Check signs and the axes that the numbers are given in, or read the file with "
-     "fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have"),
     ("3 negative principal value", "json", mechanism({"inertia": [1, 1, -1]}),
      "arm.json: mechanism.bodies[0]: body 'a': inertia has the negative principal value -1 kg·m²; zero is allowed "
      "(thin rods, points), less is not. Check signs and the frame that the numbers are given in"),
     ("5 unsymmetric inertia", "json", mechanism({"inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}),
      "arm.json: mechanism.bodies[0]: body 'a': inertia [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] is not "
-     "symmetric"),
+     "symmetric; give the same product of inertia in row i, column j and in row j, column i"),
     ("6 not a number", "urdf", urdf(link("a", '<mass value="nan"/>')),
      "arm.urdf:2: <mass> value='nan' is not finite; write finite numbers"),
     ("6 infinite", "urdf", urdf(link("a"), link("b"), joint("j", "a", "b", inside='<origin xyz="0 inf 0"/>')),
@@ -111,10 +103,10 @@ REFUSED = [
      "planar, floating"),
     ("8 unknown joint type", "sdf", sdf_pair(kind="hinge"),
      "arm.sdf:5: joint 'j' has the type 'hinge', which cannot be read; the types are fixed, revolute, continuous, "
-     "prismatic, ball, universal, revolute2, gearbox"),
+     "prismatic, screw, ball, universal, revolute2, gearbox"),
     ("8 unknown joint type", "json", mechanism(joint={"kind": "hinge"}),
      "arm.json: mechanism.joints[0]: joint 'j': unknown kind 'hinge'; the kinds are cylindrical, fixed, floating, "
-     "floating_euler, planar, prismatic, revolute, spherical, spherical_euler, universal"),
+     "floating_euler, planar, prismatic, revolute, spherical, spherical_euler, universal, and Helical(pitch)"),
     ("9 two parents", "urdf", urdf(link("a"), link("b"), joint("j", "a", "b"), joint("k", "a", "b")),
      "arm.urdf:5: link 'b' is the child of two joints, 'j' (line 4) and 'k': a closed loop, which URDF cannot "
      "hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"),
@@ -133,13 +125,13 @@ REFUSED = [
     ("10 joint to itself", "sdf", sdf(sdf_link("a"), sdf_joint("j", "a", "a")),
      "arm.sdf:4: joint 'j' joins 'a' to itself; name two links"),
     ("10 joint to itself", "json", mechanism(joint={"parent": "a"}),
-     "arm.json: mechanism: arm: joint 'j' joins 'a' to itself"),
+     "arm.json: mechanism: arm: joint 'j' joins 'a' to itself; name two bodies"),
     ("11 joint names a missing link", "urdf", urdf(link("hand"), link("arm"), joint("j", "arm", "hant")),
      "arm.urdf:4: joint 'j' names the child link 'hant', which the file does not have; did you mean 'hand'?"),
     ("11 joint names a missing link", "sdf", sdf(sdf_link("hand"), sdf_joint("j", "hand", "hant")),
      "arm.sdf:4: <child> 'hant' refers to the frame 'hant', which the file does not have; did you mean 'hand'?"),
     ("11 joint names a missing link", "json", mechanism(joint={"parent": "b"}),
-     "arm.json: mechanism: arm: joint 'j' names the parent 'b', which is not a body"),
+     "arm.json: mechanism: arm: joint 'j' names the parent 'b', which is not a body; there are a, world"),
     ("12 duplicate link", "urdf", urdf(link("a"), link("a")),
      "arm.urdf:3: the link name 'a' is used in line 2 already; names must be unique, rename one"),
     ("12 duplicate joint", "urdf", urdf(link("a"), link("b"), link("c"), joint("j", "a", "b"), joint("j", "b", "c")),
@@ -148,7 +140,7 @@ REFUSED = [
      "arm.sdf:4: the name 'a' of this <link> is used in line 3 already; links, joints and frames share one set of "
      "names, rename one"),
     ("12 duplicate body", "json", mechanism(bodies=[{"name": "a"}, {"name": "a"}]),
-     "arm.json: mechanism: arm: the body name 'a' is used 2 times; names must be unique"),
+     "arm.json: mechanism: arm: the body name 'a' is used 2 times; names must be unique, rename one"),
     ("12 duplicate entry", "json", '{"kumitate": 1, "name": "a", "name": "b"}',
      "arm.json: not valid JSON: an object has the entry 'name' twice; keep one"),
     ("13 two roots", "urdf", urdf(link("a"), link("b"), link("c"), joint("j", "a", "b")),
@@ -162,7 +154,7 @@ REFUSED = [
     ("14 lower limit above upper", "sdf", sdf_pair("<axis>\n<limit><lower>1</lower><upper>-1</upper></limit></axis>"),
      "arm.sdf:6: joint 'j': <lower> 1 is above <upper> -1; swap the two, or correct a sign"),
     ("14 lower limit above upper", "json", mechanism(joint={"limits": [{"lower": 1, "upper": -1}]}),
-     "arm.json: mechanism.joints[0]: joint 'j': lower limit 1 is above the upper limit -1"),
+     "arm.json: mechanism.joints[0]: joint 'j': lower limit 1 is above the upper limit -1; swap the two, or correct a sign"),
     ("15 missing attribute", "urdf", urdf("<link/>"),
      "arm.urdf:2: <link> has no attribute 'name'; write name=\"…\""),
     ("15 missing attribute", "urdf", urdf(link("a", inertia='<inertia ixx="1" iyy="1"/>')),
@@ -265,6 +257,49 @@ def test_2_a_massless_moving_leaf_is_read_with_a_warning_and_has_no_dynamics(tmp
         robot.forward_dynamics(*np.zeros((3, 1)))
     for part in ("arm.urdf", "joint 'j' moves only bodies without mass", "make it fixed"):
         assert part in str(caught.value)
+    assert robot.pose([0.3], "b").shape == (4, 4)  # and has poses
+    assert robot.inverse_dynamics([0.3], [1.0], [2.0]) == [0.0]
+    with pytest.raises(ModelError, match="joint 'j' moves only bodies without mass"):
+        km.simulate(robot, duration=0.1)
+
+
+NEGATIVE = (
+    "arm.{0}:3: link 'a': the inertia has the principal values (-1, 1, {1}) kg·m²; the negative principal value -1 is none "
+    "that a body can have. Check signs and the axes that the numbers are given in, or read the file with fix_inertia=True "
+    "(--fix-inertia) to go on with the nearest inertia that a body can have"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "most"),
+    [
+        ("urdf", urdf(link("a", inertia='\n<inertia ixx="1" iyy="1" izz="-1"/>')), 1),
+        ("sdf", sdf(sdf_link("a", inertia="<inertia><ixy>2</ixy></inertia>")), 3),
+    ],
+)
+def test_3_a_negative_principal_value_is_read_with_a_warning_and_has_no_dynamics(kind, text, most, tmp_path):
+    robot, said = read(text, kind, tmp_path)
+    assert said == [
+        f"arm.{kind}: inertias with a large negative principal value, which no body has: poses can be computed, what needs the "
+        "inertias is refused; correct them, or read the file with fix_inertia (--fix-inertia) "
+        f"('a' (-1, 1, {most}) kg·m² in line 3)"
+    ]
+    assert robot.pose([], "a").shape == (4, 4)
+    none = np.zeros(0)
+    for call in (
+        lambda: robot.forward_dynamics(none, none, none),
+        lambda: robot.inverse_dynamics(none, none, none),
+        lambda: robot.mass_matrix(none),
+        lambda: robot.energy(none, none),
+        lambda: km.simulate(robot, duration=0.1),
+    ):
+        with pytest.raises(ModelError) as caught:
+            call()
+        assert str(caught.value).replace(f"{tmp_path}/", "") == NEGATIVE.format(kind, most)
+    with pytest.warns(UserWarning, match="replaced by the nearest"):
+        fixed = km.load(tmp_path / f"arm.{kind}", fix_inertia=True)
+    assert fixed.mechanism.faults == ()
+    fixed.energy(none, none)
 
 
 def test_3_a_zero_principal_value_is_no_fault(tmp_path):

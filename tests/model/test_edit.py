@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from kumitate import Robot
 from kumitate.errors import KumitateWarning, ModelError
-from kumitate.model import Body, Frame, Joint, Limits, Loop, Mechanism, attach, cut, merge, reroot, weld
+from kumitate.model import Body, Coupling, Frame, Joint, Limits, Loop, Mechanism, attach, cut, lock, merge, reroot, weld
 from kumitate.spatial import Transform, pose
 
 
@@ -102,6 +103,52 @@ def test_loops_that_are_cut_through_are_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cut(arm(loops=loops[:1]), "shoulder")
+
+
+def coupled() -> Mechanism:
+    return arm(couplings=(Coupling("gear", "elbow", "shoulder", -2.0, 0.5),))
+
+
+def test_couplings_go_along_and_are_told_apart():
+    both = merge(arm(couplings=(Coupling("gear", "elbow", "shoulder"),)), coupled(), prefix="b/")
+    assert both.couplings[1] == Coupling("b/gear", "b/elbow", "b/shoulder", -2.0, 0.5)
+    joints = tuple(replace(joint, name=f"{joint.name}_2") for joint in arm().joints)
+    bodies = tuple(replace(body, name=f"{body.name}_2") for body in arm().bodies)
+    joints = tuple(
+        replace(j, child=f"{j.child}_2", parent=j.parent if j.parent == "world" else f"{j.parent}_2") for j in joints
+    )
+    other = Mechanism("other", bodies, joints, couplings=(Coupling("gear", "elbow_2", "shoulder_2"),))
+    with pytest.raises(ModelError, match="both have the coupling names gear"):
+        merge(coupled(), other)
+
+
+def test_couplings_that_are_cut_through_are_told_of():
+    with pytest.warns(KumitateWarning, match="'shoulder' goes through the couplings gear, which are left out"):
+        assert cut(replace(arm(), couplings=(Coupling("gear", "elbow", "shoulder"),)), "shoulder").couplings == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cut(coupled(), "elbow")  # both ends are left behind
+
+
+def test_coupled_joints_are_locked_together():
+    for name, value in (("shoulder", 0.2), ("elbow", 0.1)):
+        held = lock(coupled(), {name: value})
+        assert held.couplings == ()
+        expected = lock(arm(), {"shoulder": [0.2], "elbow": [0.1]})
+        for joint, other in zip(held.joints, expected.joints, strict=True):
+            assert (joint.kind.name, joint.pose.almost_equal(other.pose, 1e-12)) == ("fixed", True)
+    lock(coupled(), {"shoulder": 0.2, "elbow": 0.1})
+    with pytest.raises(ModelError, match=r"'elbow' is locked at 0.3, but coupling 'gear' holds it at 0.1 with 'shoulder'"):
+        lock(coupled(), {"shoulder": 0.2, "elbow": 0.3})
+    with pytest.raises(ModelError, match=r"'elbow' is locked at 2 coordinates; it has 1 \(angle\)"):
+        lock(arm(), {"elbow": (1.0, 2.0)})
+    held = lock(arm(couplings=(Coupling("gear", "elbow", "shoulder", 0.0, 0.5),)), {"elbow": 0.5})
+    assert (held.nv, held.couplings) == (1, ())  # a ratio of zero says nothing of the other
+
+
+def test_a_robot_locks_coupled_joints_where_it_starts():
+    robot = Robot(coupled(), start=([0.2, 0.1], [0.0, 0.0])).locked(["elbow"])
+    assert (robot.nv, robot.start[0].shape, robot.start[1].shape) == (0, (0,), (0,))
 
 
 def test_reroot_turns_the_joints_between_round():

@@ -144,7 +144,8 @@ def used(root: Element) -> Iterator[tuple[int, str, str, str, str]]:
 #: Values that say the same as nothing at all, by attribute: URDF's defaults, and SDF's.
 DEFAULTS = {
     "xyz": "0 0 0", "rpy": "0 0 0", "scale": "1 1 1", "damping": "0", "friction": "0", "lower": "0", "upper": "0", "ixy": "0",
-    "ixz": "0", "iyz": "0", "version": "1.0", "spring_reference": "0", "spring_stiffness": "0",
+    "ixz": "0", "iyz": "0", "version": "1.0", "spring_reference": "0", "spring_stiffness": "0", "multiplier": "1",
+    "offset": "0",
 }  # fmt: skip
 
 
@@ -174,6 +175,8 @@ def no_difference(tag: str, name: str, of: str, root: Element, number: int) -> b
         values = {key: float(value) for key, value in tensor.attributes.items()}
         off = any(values.get(key, 0.0) for key in ("ixy", "ixz", "iyz"))
         return not off and values["ixx"] == values["iyy"] == values["izz"]
+    if tag == "xyz":  # the length of an axis is nothing
+        return not np.any(np.cross(numbers(element.raw_text), numbers(altered(element.raw_text))))
     if tag == "use_parent_model_frame":
         return keeps_direction(next(item for item in walk(root) if element in item.children), root)
     return False

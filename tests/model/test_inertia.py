@@ -1,11 +1,13 @@
-"""Inertias in files that no body has: warned of, made harmless, fixed or refused."""
+"""Inertias in files that no body has: warned of, made harmless, fixed, or kept as faults."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kumitate.errors import KumitateWarning, ModelError
+from kumitate.model import check_inertias
 from kumitate.model.read import read_urdf
 from kumitate.model.read.inertia import nearest_inertia
 
@@ -42,11 +44,16 @@ def test_an_inertia_that_a_body_can_have_is_left_alone():
             assert not said
 
 
-def test_a_large_negative_value_is_refused_and_can_be_fixed():
-    with pytest.raises(ModelError) as caught:
-        read_urdf(robot(-0.1, 1.0, 1.0))
+def test_a_large_negative_value_is_a_fault_and_can_be_fixed():
+    with pytest.warns(KumitateWarning, match="large negative principal value"):
+        mechanism = read_urdf(robot(-0.1, 1.0, 1.0))
+    (fault,) = mechanism.faults
     for part in ("<text>:3", "'thing'", "negative principal value -0.1", "(-0.1, 1, 1)", "fix_inertia=True (--fix-inertia)"):
-        assert part in str(caught.value)
+        assert part in fault
+    with pytest.raises(ModelError) as caught:
+        check_inertias(mechanism)
+    assert str(caught.value) == fault
+    check_inertias(replace(mechanism, faults=()))
     inertia, (said,) = read(robot(-0.1, 1.0, 1.0), fix_inertia=True)
     a, b, c = sorted(inertia)
     assert a >= 0.0

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from kumitate.analysis import LoopEquations
 from kumitate.errors import InputError
 from kumitate.model import Mechanism, Mesh
-from kumitate.model.samples import SAMPLES, free_rod, sample
+from kumitate.model.samples import SAMPLES, four_bars, free_rod, sample
 from kumitate.spatial import DenseRotation, Matrix3, Transform
 
 
@@ -77,6 +78,46 @@ def test_the_tree_is_an_f():
     np.testing.assert_allclose([ends[3], ends[4], ends[5]], [[1, 0, 2], [1, 0, 1], [2, 0, 1]], atol=1e-14)
     assert sample("planar_tree").q == item.q[:4]
     assert [joint.parent for joint in sample("planar_tree")().joints] == ["world", "link1", "link2", "link1"]
+
+
+@pytest.mark.parametrize("item", [item for item in SAMPLES.values() if item().loops], ids=lambda item: item.name)
+def test_samples_with_loops_start_closed(item):
+    loops = LoopEquations(item())
+    for gap in loops.gaps(np.array(item.q), np.array(item.v)):
+        assert gap.distance < 1e-14, gap
+        assert gap.angle < 1e-14, gap
+        assert gap.speed < 1e-14, gap
+
+
+def test_the_loop_is_the_chain_with_its_end_pinned():
+    item, chain = sample("planar_4r"), sample("planar_3r")()
+    mechanism = item()
+    assert item.q == sample("planar_3r").q
+    assert mechanism.joints == chain.joints
+    (joint4,) = mechanism.loops
+    assert (joint4.body_a, joint4.body_b, joint4.axis) == ("world", "link3", (0.0, 1.0, 0.0))
+    np.testing.assert_allclose(tip(mechanism, item.q, "link3")[:3], [1.0, 0.0, 0.0], atol=1e-14)
+    np.testing.assert_allclose(np.degrees(sample("planar_4r_singular").q), [60.0, 30.0, 150.0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_row_of_four_bars_has_its_legs_and_tops(count):
+    mechanism = four_bars(count)
+    assert len(mechanism.bodies) == 2 * count + 1
+    assert len(mechanism.loops) == count
+    upright = [math.pi / 2 if "corner" in name else 0.0 for name in mechanism.q_names]
+    for k in range(count + 1):
+        np.testing.assert_allclose(tip(mechanism, tuple(upright), f"leg{k}")[:3], [k, 0.0, 1.0], atol=1e-14)
+    for k in range(count):
+        np.testing.assert_allclose(tip(mechanism, tuple(upright), f"top{k}")[:3], [k + 1, 0.0, 1.0], atol=1e-14)
+
+
+def test_bricards_bars_are_square_and_meet():
+    mechanism = sample("bricard")()
+    for body in mechanism.bodies:
+        principal = sorted(np.diag(np.asarray(body.inertia)))
+        np.testing.assert_allclose(principal, [0.02 / 12, 1.01 / 12, 1.01 / 12], rtol=1e-14)
+    assert ["xyz"[int(np.argmax(np.abs(item.axis)))] for item in (*mechanism.joints, *mechanism.loops)] == list("zyxzyx")
 
 
 def test_the_pendulums_hang():

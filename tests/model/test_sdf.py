@@ -248,6 +248,160 @@ def test_a_link_that_nothing_carries_hangs_on_its_own_joint_turned_around():
     np.testing.assert_allclose(X, hinge @ matrix((0, 0, 0), (0.3, 0, 0)) @ matrix((0, -0.5, 0)), atol=1e-14)
 
 
+# --- couplings, springs, screws ---------------------------------------------------------------------------------------
+def test_springs_of_joints_and_loops_are_read():
+    spring = "<dynamics><spring_reference>-0.2</spring_reference><spring_stiffness>7</spring_stiffness></dynamics>"
+    item = quiet(sdf(lines(link("a"), link("b"), joint("j", "a", "b", inside=f"<axis>{spring}</axis>")))).joint("j")
+    assert (item.stiffness, item.rest) == ((7.0,), (-0.2,))
+    (loop,) = quiet(sdf(FOUR_BAR.replace("<xyz>0 0.1 1</xyz>", f"<xyz>0 0.1 1</xyz>{spring}"))).loops
+    assert (loop.stiffness, loop.rest) == ((7.0,), (-0.2,))
+    axes = f"<axis>{spring}</axis><axis2><xyz>0 1 0</xyz></axis2>"
+    item = quiet(sdf(lines(link("a"), link("b"), joint("j", "a", "b", "universal", axes)))).joint("j")
+    assert (item.stiffness, item.rest) == ((7.0, 0.0), (-0.2, 0.0))
+    text = sdf(lines(link("a"), link("b"), joint("j", "a", "b", inside=f"<axis>{spring.replace('>7', '>-7')}</axis>")))
+    refused(text, "'j'", "<spring_stiffness> -7", "negative")
+
+
+@pytest.mark.parametrize(
+    ("thread", "pitch"),
+    [
+        ("<screw_thread_pitch>0.5</screw_thread_pitch>", 0.5),
+        ("<thread_pitch>-12.566370614359172</thread_pitch>", 0.5),  # rad/m, left-handed
+        ("", 1.0),
+    ],
+)
+def test_a_screw_is_helical(thread, pitch):
+    inside = f"<pose>-1 0 0.25 0 0.3 0</pose><axis/>{thread}"
+    mechanism = quiet(sdf(lines(link("a"), link("b", "1 0 0 0 0 0"), joint("j", "a", "b", "screw", inside))))
+    assert mechanism.joint("j").kind.name == "helical"
+    assert mechanism.joint("j").kind.pitch == pytest.approx(pitch, rel=1e-15)
+    rest, moved = places(mechanism)["b"], places(mechanism, j=[2.0 * math.pi])["b"]
+    axis = np.array([math.sin(0.3), 0.0, math.cos(0.3)])
+    np.testing.assert_allclose(moved[:3, :3], rest[:3, :3], atol=1e-12)  # a whole turn on
+    np.testing.assert_allclose(moved[:3, 3] - rest[:3, 3], pitch * axis, atol=1e-12)
+    (loop,) = quiet(sdf(lines(link("a"), link("b"), joint("h", "a", "b"), joint("j", "a", "b", "screw", inside)))).loops
+    assert loop.kind.pitch == pytest.approx(pitch, rel=1e-15)
+
+
+def test_a_screw_of_both_words_has_the_new_one():
+    thread = "<thread_pitch>1</thread_pitch><screw_thread_pitch>0.5</screw_thread_pitch>"
+    mechanism, said = warned(sdf(lines(link("a"), link("b"), joint("j", "a", "b", "screw", thread))))
+    assert mechanism.joint("j").kind.pitch == 0.5
+    assert "<thread_pitch>" in said
+    refused(
+        sdf(lines(link("a"), link("b"), joint("j", "a", "b", "screw", "<thread_pitch>0</thread_pitch>"))), "pitch of no screw"
+    )
+
+
+def gearbox(parent: str, child: str, reference: str, ratio: float = 3.0, axis: str = "0 0 1", axis2: str = "0 0 1", name="box"):
+    """A gearbox with axes in the model's frame."""
+    axes = f'<axis><xyz expressed_in="__model__">{axis}</xyz></axis><axis2><xyz expressed_in="__model__">{axis2}</xyz></axis2>'
+    inside = f"<gearbox_reference_body>{reference}</gearbox_reference_body><gearbox_ratio>{ratio}</gearbox_ratio>{axes}"
+    return joint(name, parent, child, "gearbox", inside)
+
+
+#: A base with two wheels on it, apart and turned; the second wheel's hinge points the other way.
+WHEELS = lines(
+    link("base"), link("one", "1 0 0 0.3 0 0"), link("two", "0 2 0 0 0 0.2"),
+    joint("j1", "base", "one", inside='<axis><xyz expressed_in="__model__">0 0 1</xyz></axis>'),
+    joint("j2", "base", "two", inside='<pose>0.5 0 0 0 0 0</pose><axis><xyz expressed_in="__model__">0 0 -1</xyz></axis>'),
+)  # fmt: skip
+
+
+def angle(mechanism: Mechanism, body: str, **q) -> float:
+    """How far a body has turned about z against the base, which does not."""
+    R = places(mechanism, **{name: [value] for name, value in q.items()})[body] @ np.linalg.inv(places(mechanism)[body])
+    return math.atan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])
+
+
+@pytest.mark.parametrize(("axis", "axis2", "sign"), [("0 0 1", "0 0 1", 1), ("0 0 -2", "0 0 1", -1), ("0 0 -1", "0 0 -1", 1)])
+def test_a_gearbox_is_a_coupling_by_the_angles_that_it_means(axis, axis2, sign):
+    """theta_2 = -ratio theta_1, of child and parent against the reference body, in the direction of axis2 and axis."""
+    mechanism = quiet(sdf(lines(WHEELS, gearbox("one", "two", "base", 3.0, axis, axis2))))
+    (coupling,) = mechanism.couplings
+    assert (coupling.name, coupling.joint, coupling.of, coupling.offset) == ("box", "j2", "j1", 0.0)
+    follows = coupling.ratio * 0.2
+    assert angle(mechanism, "two", j2=follows) == pytest.approx(-3.0 * sign * angle(mechanism, "one", j1=0.2))
+    text = to_json(mechanism)
+    assert from_json(text).couplings == mechanism.couplings
+
+
+def test_a_gearbox_relative_to_a_link_that_the_tree_carries():
+    """The reference body is the child of one of the two joints: the angle counts backwards."""
+    text = lines(
+        link("a"), link("arm", "0 0 1 0 0 0"), link("b", "0 0 2 0 0 0"), joint("j1", "a", "arm"), joint("j2", "arm", "b"),
+        gearbox("a", "b", "arm", 2.0),
+    )  # fmt: skip
+    (coupling,) = quiet(sdf(text)).couplings
+    assert (coupling.joint, coupling.of, coupling.ratio) == ("j2", "j1", 2.0)  # theta_1 is -j1
+
+
+@pytest.mark.parametrize(
+    ("box", "reason"),
+    [
+        (gearbox("one", "two", "one"), "has 'one' fixed on its reference body 'one'"),
+        (gearbox("one", "base", "two"), "is between 'two' and 'one', which no revolute joint of the tree joins directly"),
+        (gearbox("one", "two", "base", axis="0 1 1"), "counts the angle about another axis than that of joint 'j1'"),
+        (gearbox("one", "one", "base"), "ties joint 'j1' to itself"),
+    ],
+)
+def test_a_gearbox_that_is_no_coupling_is_told_of(box, reason):
+    mechanism, said = warned(sdf(lines(WHEELS, box)))
+    assert mechanism.couplings == ()
+    assert f"<joint> of type gearbox, which {reason}" in said
+    assert "box in line 8" in said
+
+
+def test_of_two_gearboxes_on_one_shaft_the_second_turns_round():
+    text = lines(WHEELS, link("three"), joint("j3", "base", "three"), gearbox("one", "two", "base"))
+    text = lines(text, gearbox("three", "two", "base", 0.5, name="other"))
+    couplings = quiet(sdf(text)).couplings
+    assert [(item.name, item.joint, item.of, item.ratio) for item in couplings] == [
+        ("box", "j2", "j1", 3.0),
+        ("other", "j3", "j2", 2.0),
+    ]
+
+
+def mimic(leader: str, inside: str = "<multiplier>-2</multiplier>", axis: str = "") -> str:
+    return f'<axis><mimic joint="{leader}"{axis}>{inside}</mimic></axis>'
+
+
+def test_an_axis_that_mimics_another_is_a_coupling():
+    relation = "<multiplier>-2</multiplier><offset>0.5</offset><reference>0.1</reference>"
+    text = lines(link("a"), link("b"), link("c"), joint("lead", "a", "b"), joint("j", "b", "c", inside=mimic("lead", relation)))
+    (coupling,) = quiet(sdf(text, "1.11")).couplings
+    assert (coupling.name, coupling.joint, coupling.of, coupling.ratio) == ("j", "j", "lead", -2.0)
+    assert coupling.offset == pytest.approx(0.7)  # -2 (x - 0.1) + 0.5
+
+
+@pytest.mark.parametrize(
+    ("lead", "follower", "said"),
+    [
+        (joint("lead", "a", "b"), mimic("laed"), "these joints move independently ('j' of 'laed', not 'lead'?,"),
+        (joint("lead", "a", "b", "ball", ""), mimic("lead"), "<mimic> between joints that have not one degree of freedom each"),
+        (joint("lead", "a", "b"), mimic("lead", axis=' axis="axis2"'), "<mimic> between joints that have not one degree"),
+    ],
+)  # fmt: skip
+def test_an_axis_that_mimics_what_it_cannot_is_told_of(lead, follower, said):
+    mechanism, messages = warned(
+        sdf(lines(link("a"), link("b"), link("c"), lead, joint("j", "b", "c", inside=follower)), "1.11")
+    )
+    assert mechanism.couplings == ()
+    assert said in messages
+
+
+def test_mimics_that_are_refused():
+    parts = lines(link("a"), link("b"), link("c"))
+    two = joint("j", "a", "b", inside=mimic("k")) + joint("k", "b", "c", inside=mimic("j"))
+    refused(sdf(lines(parts, two), "1.11"), "'j' mimics itself (j → k → j)")
+    refused(
+        sdf(lines(parts, joint("j", "a", "b", inside=mimic("j")), joint("k", "b", "c")), "1.11"), "'j' mimics itself (j → j)"
+    )
+    refused(sdf(lines(parts, joint("j", "a", "b", inside=mimic("j", "")), joint("k", "b", "c")), "1.11"), "no <multiplier>")
+    wrong = mimic("j", axis=' axis="z"')
+    refused(sdf(lines(parts, joint("j", "a", "b"), joint("k", "b", "c", inside=wrong)), "1.11"), 'axis="z"', "neither")
+
+
 # --- loops ------------------------------------------------------------------------------------------------------------
 FOUR_BAR = lines(
     link("ground"), link("crank", "0 0 0 0 0 0.4"), link("rocker", "3 0 0 0 0 1"), link("coupler", "1 1 0 0 0 0.2"),
@@ -383,14 +537,7 @@ def test_shapes_and_colours(tmp_path):
         ("<frobnicate/>", "<frobnicate>: not known here, not used (test in line 4)"),
         (
             lines(link("b"), joint("j", "a", "b"), joint("g", "a", "b", "gearbox", "<gearbox_ratio>0.1</gearbox_ratio>")),
-            "the turns that they tie together are independent (g (ratio 0.1, relative to",
-        ),
-        (
-            lines(
-                link("b"),
-                joint("j", "a", "b", inside="<axis><dynamics><spring_stiffness>3</spring_stiffness></dynamics></axis>"),
-            ),
-            "springs of joints are not simulated (j in line 5)",
+            "names no <gearbox_reference_body>: not simulated, the turns that it ties together are independent (g in line",
         ),
         (
             lines(link("b"), joint("j", "a", "b", "ball")),
@@ -416,7 +563,7 @@ def test_what_is_not_used_is_told_of(inside, said):
         (sdf(link("world")), ["'world'", "the world's"]),
         (sdf(lines(link("hand"), joint("j", "hand", "hant"))), ["<text>:4", "'hant'", "did you mean 'hand'?"]),
         (sdf(lines(link("a"), joint("j", "a", "a"))), ["joins 'a' to itself"]),
-        (sdf(lines(link("a"), link("b"), joint("j", "a", "b", "screw"))), ["<text>:5", "'screw'", "use another type"]),
+        (sdf(lines(link("a"), link("b"), joint("j", "a", "b", "hinge"))), ["<text>:5", "'hinge'", "the types are fixed"]),
         (sdf(lines(link("a"), link("b"), joint("j", "a", "b", "hinge"))), ["'hinge'", "revolute, continuous"]),
         (sdf(lines(link("a"), link("b"), joint("j", "a", "b", "universal"))), ["no <axis2>"]),
         (sdf(lines(link("a"), link("b"), joint("j", "a", "b", inside="<axis><xyz>0 0 0</xyz></axis>"))), ["no direction"]),

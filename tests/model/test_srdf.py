@@ -272,8 +272,7 @@ ROBOTS = {
 }  # fmt: skip
 #: Files that name joints which their robot does not have: the first of them.
 LARGER = {
-    "alexander": "NECK_Z", "baxter_manipulation": "baxter/head_pan", "cassie_v2": "left-roll-joint", "romeo": "LToePitch",
-    "romeo_small": "LToePitch",
+    "alexander": "NECK_Z", "baxter_manipulation": "baxter/head_pan", "romeo": "LToePitch", "romeo_small": "LToePitch",
 }  # fmt: skip
 
 

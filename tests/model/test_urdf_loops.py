@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kumitate.errors import ModelError
-from kumitate.model import Coupling, Distance, Limits
+from kumitate.model import KINDS, Coupling, Distance, Helical, Limits, Line
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.spatial import pose
 
@@ -39,16 +39,23 @@ def ball(a="left", b="right") -> str:
     ("kind", "ours"),
     [
         ("revolute", "revolute"), ("continuous", "revolute"), ("prismatic", "prismatic"), ("fixed", "fixed"),
-        ("planar", "planar"), ("ball", "spherical"), ("spherical", "spherical"),
+        ("planar", "planar"), ("ball", "spherical"), ("spherical", "spherical"), ("cylindrical", "cylindrical"),
+        ("universal", "universal"), ("helical", "helical"), ("distance", "distance"), ("line", "line"),
     ],
 )  # fmt: skip
 def test_a_loop_joint_is_a_loop(kind, ours):
-    turns = ours in ("revolute", "prismatic", "planar")
-    mechanism = read_urdf(chain(loop_joint(kind=kind, axis='<axis xyz="0 2 0"/>' * turns)))
+    turns = ours in ("revolute", "prismatic", "planar", "cylindrical", "universal", "helical")
+    axes = '<axis xyz="0 2 0"/>' * turns + '<axis2 xyz="3 0 0"/>' * (kind == "universal")
+    text = loop_joint(kind=kind, axis=axes)
+    size = {"helical": ' pitch="-0.25"', "distance": ' length="0.75"'}.get(kind, "")
+    mechanism = read_urdf(chain(text.replace("<loop_joint", f"<loop_joint{size}")))
     (loop,) = mechanism.loops
     assert (loop.name, loop.kind.name, loop.body_a, loop.body_b) == ("tie", ours, "left", "right")
     assert loop.pose_a.almost_equal(pose((1, 2, 3), (0.1, 0.2, 0.3)))
     assert loop.pose_b.almost_equal(pose((4, 5, 6)))
+    expected = {"helical": Helical(-0.25), "distance": Distance(0.75), "line": Line()}
+    assert loop.kind == expected.get(ours, KINDS.get(ours))
+    assert loop.second_axis == ((1.0, 0.0, 0.0) if kind == "universal" else None)
     if turns:
         np.testing.assert_allclose(loop.axis, (0, 1, 0))
     assert mechanism.nv == 2
@@ -78,6 +85,19 @@ def test_a_ball_constraint_holds_two_points_together():
         (loop_joint(axis='<axis xyz="0 0 0"/>'), ["no direction"]),
         (ball(b="nobody"), ["'nobody'", "the links are base, left, right"]),
         ('<loop_joint name="tie" type="ball"><link1 link="left"/></loop_joint>', ["no <link2>"]),
+        (loop_joint(kind="distance", axis=""), ["<text>:3", "no attribute 'length'"]),
+        (loop_joint(kind="helical"), ["<text>:3", "no attribute 'pitch'"]),
+        (
+            loop_joint(kind="distance", axis="").replace("<loop_joint", '<loop_joint length="0"'),
+            ["<text>:3", "0.0 m", "spherical"],
+        ),
+        (loop_joint(kind="helical").replace("<loop_joint", '<loop_joint pitch="0"'), ["<text>:3", "pitch 0.0 m", "revolute"]),
+        (loop_joint(kind="universal"), ["<text>:3", "no <axis2>"]),
+        (loop_joint(kind="universal", axis='<axis xyz="1 0 0"/><axis2 xyz="1 1 0"/>'), ["<text>:3", "right angles"]),
+        (
+            loop_joint(kind="ball", axis='<dynamics spring_stiffness="1"/>'),
+            ["<text>:3", "stiffness", "loops of the kind Line()"],
+        ),
     ],
 )
 def test_what_is_refused(inside, parts):
@@ -89,16 +109,22 @@ def test_what_is_refused(inside, parts):
 
 @pytest.mark.filterwarnings("error")
 def test_limits_and_friction_of_loops_are_read():
-    inside = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="2"/><dynamics damping="0.1" friction="0.2"/>'
+    inside = (
+        '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="2"/>'
+        '<dynamics damping="0.1" friction="0.2" spring_stiffness="3" spring_reference="-0.4"/>'
+    )
     (loop,) = read_urdf(chain(loop_joint(axis=inside))).loops
+    assert (loop.stiffness, loop.rest) == ((3.0,), (-0.4,))
+    (line,) = read_urdf(chain(loop_joint(kind="line", axis=inside.removeprefix('<axis xyz="0 1 0"/>')))).loops
+    assert (line.damping, line.stiffness, line.rest, line.limits[0].upper) == ((0.1,), (3.0,), (-0.4,), 1.0)
     assert loop.limits == (Limits(-1.0, 1.0, None, 2.0),)
     assert (loop.damping, loop.friction) == ((0.1,), (0.2,))
 
 
 def test_what_a_loop_joint_does_not_use_is_told_of():
-    with pytest.warns(UserWarning, match="<axis> of ball and fixed loop joints, which have none, not used"):
+    with pytest.warns(UserWarning, match=r"<axis> of loop joints without one \(fixed, ball, .*\), not used"):
         read_urdf(chain(loop_joint(kind="ball")))
-    with pytest.warns(UserWarning, match="<limit> of joints with several degrees of freedom, not used"):
+    with pytest.warns(UserWarning, match="<limit> of joints that have not one degree of freedom, not used"):
         read_urdf(chain(loop_joint(kind="ball", axis='<limit lower="0" upper="1"/>')))
     with pytest.warns(UserWarning, match="<mimic>: not known here, not used"):
         read_urdf(chain(loop_joint(axis='<mimic joint="left_hip"/>')))

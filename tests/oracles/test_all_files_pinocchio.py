@@ -1,7 +1,8 @@
 """Every URDF of example-robot-data, its dynamics by us and by Pinocchio; the files that are left out or differ, by name.
 
 The algorithms' pages run over floats, on the trees that the compiled kernels are made of: compiling 121 robots would take
-minutes. Joints that mimic others move independently here, as they do in Pinocchio unless asked otherwise; neither has damping.
+minutes. Joints that mimic others move independently here, as they do in Pinocchio unless asked otherwise (how they follow is in
+test_urdf_pinocchio.py); neither has damping.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kumitate.analysis import kinetic_energy, potential_energy
 from kumitate.dynamics import aba, crba, rnea
 from kumitate.errors import ModelError
 from kumitate.kinematics import link_poses, neutral, place_pose, random_coordinates
-from kumitate.model import Mechanism, convert, lock
+from kumitate.model import Mechanism, check_inertias, check_resistance, convert, lock
 from kumitate.model.convert import Order
 from kumitate.model.read import read_urdf
 
@@ -41,8 +42,8 @@ FILES = {str(file.relative_to(FOLDER)): file for file in sorted(FOLDER.rglob("*.
 # --- what is left out, and why ------------------------------------------------------------------------------------------
 #: A file without links, which Pinocchio refuses.
 EMPTY = "ur_description/urdf/ur3.urdf"
-#: A file that we refuse, for a negative inertia that Pinocchio computes with.
-REFUSED = "romeo_description/urdf/romeo_laas_small.urdf"
+#: A file with a negative inertia, which Pinocchio computes with; here it has poses and no dynamics.
+FAULTY = "romeo_description/urdf/romeo_laas_small.urdf"
 #: Files whose root link is "world": there is nothing that could float.
 HELD = {
     "asr_twodof_description/urdf/TwoDofs.urdf", "ur_description/urdf/ur10_joint_limited_robot.urdf",
@@ -76,7 +77,7 @@ CASES = [
     pytest.param(name, floating, id=f"{name.replace('/', ':')}-{'floating' if floating else 'fixed'}")
     for name in FILES
     for floating in (False, True)
-    if name not in (EMPTY, REFUSED) and name not in (HELD if floating else STILL)
+    if name not in (EMPTY, FAULTY) and name not in (HELD if floating else STILL)
 ]
 seeds = pytest.mark.parametrize("seed", range(2), ids=lambda seed: f"seed{seed}")
 
@@ -110,7 +111,7 @@ def pair(name: str, floating: bool) -> Pair:
         model = pin.buildReducedModel(model, [model.getJointId(joint) for joint in idle], pin.neutral(model))
     # Pinocchio's algorithms know no damping and dry friction; ours add what the file says
     bare = tuple(replace(joint, damping=0.0, friction=0.0, armature=0.0) for joint in mechanism.joints)
-    mechanism = replace(mechanism, joints=bare)
+    mechanism = replace(mechanism, joints=bare, couplings=())
     model.armature[:] = 0.0
     return Pair(mechanism, model, convert.pinocchio(mechanism, model))
 
@@ -173,7 +174,7 @@ def test_every_robot_moves_as_in_pinocchio(name, floating, seed):
 
 def test_so_many_are_compared():
     assert len(FILES) == 69
-    assert ({EMPTY, REFUSED} | HELD | STILL | LOCKED.keys() | MIMIC | BEYOND.keys()) <= FILES.keys()
+    assert ({EMPTY, FAULTY} | HELD | STILL | LOCKED.keys() | MIMIC | BEYOND.keys()) <= FILES.keys()
     bases = [case.values[1] for case in CASES]
     assert (bases.count(False), bases.count(True)) == (65, 56)
 
@@ -182,13 +183,15 @@ def test_what_is_left_out_has_nothing_to_compare():
     assert "<link" not in FILES[EMPTY].read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="does not contain a valid URDF"):
         pin.buildModelFromUrdf(str(FILES[EMPTY]))
+    faulty = read(FAULTY, floating=False)
     with pytest.raises(ModelError, match="negative principal value"):
-        read(REFUSED, floating=False)
+        check_inertias(faulty)
+    assert {name for name in FILES if read(name, floating=False).faults} == {FAULTY}
 
 
 def test_held_files_are_those_that_cannot_float():
     held = set()
-    for name in FILES.keys() - {EMPTY, REFUSED}:
+    for name in FILES.keys() - {EMPTY, FAULTY}:
         try:
             read(name, floating=True)
         except ModelError:
@@ -199,12 +202,12 @@ def test_held_files_are_those_that_cannot_float():
 
 
 def test_still_locked_and_mimicking_files_are_those():
-    mechanisms = {name: read(name, floating=False) for name in FILES if name not in (EMPTY, REFUSED)}
+    mechanisms = {name: read(name, floating=False) for name in FILES if name not in (EMPTY, FAULTY)}
     assert {name for name, mechanism in mechanisms.items() if mechanism.nv == 0} == STILL
     undetermined = set()
     for name, mechanism in mechanisms.items():
         try:
-            _ = mechanism.tree
+            check_resistance(mechanism)
         except ModelError:
             undetermined.add(name)
     assert undetermined == LOCKED.keys()
@@ -219,7 +222,7 @@ def test_files_that_may_pass_the_bounds_do_so(name):
 def test_orders_differ_in_earnest():
     """Pinocchio sorts children by name; a converter that only renamed would pass where files are sorted already."""
     shuffled = 0
-    for name in FILES.keys() - {EMPTY, REFUSED} - STILL:
+    for name in FILES.keys() - {EMPTY, FAULTY} - STILL:
         case = pair(name, False)
         shuffled += [j.link.name for j in case.order.joints] != [link.name for link in case.mechanism.tree.links]
     assert shuffled > 20

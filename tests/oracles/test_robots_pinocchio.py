@@ -85,7 +85,7 @@ def pair(request) -> Pair:
     bare = tuple(replace(joint, damping=0.0, friction=0.0, armature=0.0) for joint in mechanism.joints)
     model = pin.buildModelFromUrdf(file, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(file)
     model.armature[:] = 0.0
-    return Pair(km.Robot(replace(mechanism, joints=bare)), model, model.createData())
+    return Pair(km.Robot(replace(mechanism, joints=bare, couplings=())), model, model.createData())
 
 
 @pytest.fixture(params=range(3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.errors import DivergenceError, InputError, ModelError
+from kumitate.errors import DivergenceError, InputError
 from kumitate.model.samples import free_rod
 from kumitate.simulate.result import Result
 

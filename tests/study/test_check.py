@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.model import Body, Geometry, Joint, Limits, Loop, Mechanism, Mesh
+from kumitate.model import Body, Coupling, Distance, Geometry, Joint, Limits, Loop, Mechanism, Mesh
 from kumitate.model.samples import SAMPLES
 from kumitate.spatial import pose
 from kumitate.study.check import check, check_file
@@ -68,10 +68,33 @@ def test_names_that_differ_by_capitals():
     assert found(Mechanism("two", bodies, joints)) == {("warning", "names", ("Arm and arm",))}
 
 
-def test_loops_that_are_open():
+def test_loops_that_cannot_be_closed():
     loops = (Loop("open", "revolute", "world", "link", pose((0, 0, 0.1))), Loop("closed", "spherical", "world", "link"))
     (fault,) = check(replace(one(), loops=loops))
-    assert fault.where == (("open", "0.1 m"),)
+    assert (fault.level, fault.topic, fault.where) == ("error", "loops", (("open", "0.1 m, 0 rad"),))
+    assert "loop 'open' cannot be closed from there: 0.1 m" in fault.what
+
+
+def test_loops_that_close_elsewhere_are_a_note():
+    """The slider is 0.25 m from where the loop holds it; a coupling asks for 0.1 rad."""
+    bodies = (Body("a", 1.0, inertia=GOOD), Body("b", 1.0, inertia=GOOD), Body("c", 1.0, inertia=GOOD))
+    limits = (Limits(-1.0, 1.0),)
+    joints = (Joint("slide", "prismatic", "world", "a", limits=limits), Joint("h", "revolute", "a", "b"),
+              Joint("k", "revolute", "a", "c"))  # fmt: skip
+    loop = Loop("hold", "spherical", "world", "a", pose((0, 0, 0.25)))
+    couplings = (Coupling("gear", "k", "h", 0.0, 0.1),)
+    (fault,) = check(Mechanism("press", bodies, joints, (loop,), couplings=couplings))
+    assert (fault.level, fault.topic) == ("note", "loops")
+    assert fault.where == (("hold", "0.25 m, 0 rad"), ("gear", "0 m, 0.1 rad"))
+    assert "is 0.269 away" in fault.what
+    assert "'slide' by 0.25" in fault.what
+
+
+def test_a_rod_between_points_that_are_one_is_told_of():
+    loop = Loop("rod", Distance(0.5), "world", "link")
+    (fault,) = check(replace(one(), loops=(loop,)))
+    assert (fault.level, fault.topic) == ("note", "loops")
+    assert "no direction" in fault.what
 
 
 def test_meshes_that_are_gone(tmp_path):
@@ -90,18 +113,24 @@ def urdf(tmp_path, inertia: str, extra: str = ""):
     return file
 
 
-def test_a_file_that_only_reads_when_fixed_is_read_on(tmp_path):
+def test_a_file_with_an_inertia_that_is_none_is_read_on(tmp_path):
     file = urdf(tmp_path, 'ixx="-1" iyy="1" izz="1"', '<visual><geometry><mesh filename="no.stl"/></geometry></visual>')
     mechanism, findings = check_file(file)
     assert mechanism is not None
-    assert [(item.level, item.topic) for item in findings] == [
-        ("error", "inertia"),
-        ("warning", "inertia"),
-        ("warning", "meshes"),
-    ]
+    assert [(item.level, item.topic) for item in findings] == [("error", "inertia"), ("warning", "meshes")]
     assert "negative" in findings[0].what
+    assert findings[0].what == mechanism.faults[0]
     _, findings = check_file(file, fix_inertia=True)
     assert [item.level for item in findings] == ["warning", "warning"]
+
+
+def test_joints_that_move_nothing_are_told_of_once(tmp_path):
+    file = tmp_path / "robot.urdf"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    hinge = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    file.write_text(f'<robot name="r"><link name="a">{inertial}</link><link name="b"/>{hinge}</robot>')
+    _, findings = check_file(file)
+    assert [(item.level, item.where) for item in findings] == [("error", (("j", "carries 'b'"),))]
 
 
 def test_a_broken_triangle_is_told_once(tmp_path):

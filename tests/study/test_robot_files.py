@@ -20,10 +20,11 @@ def test_every_robot_has_its_line():
 
 
 def test_good_faulty_and_refused_files(tmp_path):
-    for name, inside in (("good", LINK.format(1)), ("bad", LINK.format(-1)), ("empty", "")):
+    for name, inside in (("good", LINK.format(1)), ("bad", LINK.format(-1)), ("empty", ""), ("wrong", "<link/>")):
         (tmp_path / f"{name}.urdf").write_text(f'<robot name="{name}">{inside}</robot>', encoding="utf-8")
     text = page(tmp_path)
-    assert "3 files: 1 load, 1 load and have faults, 1 refused." in text
+    assert "4 files: 2 load, 1 load and have faults, 1 refused." in text
     assert "| `good.urdf` | loads | 1 | 0 |  | 1 |  |" in text
     assert "- `bad.urdf`: line 1: link 'a'" in text
-    assert "- `empty.urdf`: line 1: robot 'empty' has no <link>" in text
+    assert "| `empty.urdf` | loads | 0 | 0 |" in text
+    assert "- `wrong.urdf`: line 1: <link> has no attribute 'name'" in text

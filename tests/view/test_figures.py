@@ -165,7 +165,8 @@ def test_plots_refuse_what_they_cannot_do(tmp_path, pendulum):
 
 
 def test_all_panels_fit_on_one_page(tmp_path, robot):
-    drawn = figure(robot, PANELS)
+    # forces at joints need dynamics, which this hand-made robot without inertia about its rods has not
+    drawn = figure(robot, [name for name in PANELS if name != "joint_forces"])
     boxes = [place.get_position() for place in drawn.axes]
     assert all(0.0 < box.x0 < box.x1 <= 1.0 and 0.0 < box.y0 < box.y1 < 1.0 for box in boxes)
 

@@ -1,12 +1,21 @@
 """What a state says: pure functions of q and v."""
 
 from .assemble import assemble, closed_state
+from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_rate, mass_center_motion, momentum_matrix
 from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
+from .equilibrium import Equilibrium, static_equilibrium
+from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point, zmp
+from .loop_motion import LoopMotion, closure_determinant, loop_motion
 from .loops import LoopEquations, LoopGap, LoopState
 from .momentum import momentum
+from .power import powers
+from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = [
-    "COMPONENTS", "ConstraintReport", "LoopEquations", "LoopGap", "LoopState", "assemble", "closed_state", "constraint_report",
-    "kinetic_energy", "momentum", "potential_energy",
+    "COMPONENTS", "ConstraintReport", "Equilibrium", "LoopEquations", "LoopGap", "LoopMotion", "LoopState",
+    "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum", "centroidal_momentum_rate",
+    "closed_state", "closure_determinant", "constraint_report", "ground_wrench", "kinetic_energy", "loop_motion",
+    "mass_center_motion", "momentum", "momentum_matrix", "momentum_rate", "potential_energy", "powers", "push_force",
+    "static_equilibrium", "support_polygon", "zero_moment_point", "zmp",
 ]  # fmt: skip

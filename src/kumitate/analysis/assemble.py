@@ -10,7 +10,7 @@ from ..errors import InputError, ModelError
 from ..kinematics import difference, integrate
 from .loops import LoopEquations, LoopGap
 
-__all__ = ["assemble", "closed_state"]
+__all__ = ["assemble", "closed_near", "closed_state"]
 
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
@@ -34,34 +34,61 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, n
     Raises:
         ModelError: if the loops cannot be closed from there, naming the one that stays open farthest, and the distance left.
     """
-    mechanism = loops.mechanism
-    tree, size = mechanism.tree, mechanism.tree.size
     start = np.asarray(q, dtype=float)
-    v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
-    still = np.zeros(mechanism.nv)
-    q, damping = start, 0.0
+    v = np.zeros(loops.mechanism.nv) if v is None else np.asarray(v, dtype=float)
+    q = start
+    if loops.names:
+        q = _nearest(loops, start, closed_near(loops, start))
+        _, rate, J = loops.state(q, v)
+        v = v - _pseudo_inverse(J, 0.0) @ rate
+    return q, v
+
+
+def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
+    """A configuration near q that closes all loops, by Gauss-Newton steps that are damped where they do not help.
+
+    Raises:
+        ModelError: if the loops cannot be closed from there.
+    """
+    tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
     error, _, J = loops.state(q, still)
+    gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
-        away = np.array(difference(tree, list(start), list(q)))
-        inverse = _pseudo_inverse(J, damping)
-        closing = -inverse @ error
-        sliding = inverse @ (J @ away) - away if damping == 0.0 else 0.0 * away  # towards the start, along closed postures
-        q_next = np.array(integrate(tree, list(q), list(closing + sliding)))
-        error_next, _, J_next = loops.state(q_next, still)
-        gap, gap_next = float(np.linalg.norm(error)), float(np.linalg.norm(error_next))
-        better = gap_next <= max(0.9 * gap, CLOSED * size)
-        if better or (damping == 0.0 and gap_next <= 1e-3 * size):
-            done = np.abs(closing + sliding).max(initial=0.0) < 1e-13 * (1.0 + np.abs(q).max(initial=0.0))
-            q, error, J, damping = q_next, error_next, J_next, 0.25 * damping if damping > 1e-6 else 0.0
-            if done:
-                break
-        elif damping > 1e8:
+        if gap == 0.0 or damping > 1e8:
+            break
+        there = np.array(integrate(tree, list(q), list(-_pseudo_inverse(J, damping) @ error)))
+        error_there, _, J_there = loops.state(there, still)
+        gap_there = float(np.linalg.norm(error_there))
+        if gap_there <= 0.9 * gap:
+            q, error, J, gap, damping = there, error_there, J_there, gap_there, 0.25 * damping if damping > 1e-6 else 0.0
+        elif gap <= CLOSED * tree.size:  # as near as rounding allows: beside a singular posture that much matters
             break
         else:
             damping = max(4.0 * damping, 1e-3)
     _check_closed(loops, loops.gaps(q, still))
-    _, rate, J = loops.state(q, v)
-    return q, v - _pseudo_inverse(J, 0.0) @ rate
+    return q
+
+
+def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Slides along the closed configurations from q until the way to `start` is normal to them, as far as that helps."""
+    tree, still = loops.mechanism.tree, np.zeros(loops.mechanism.nv)
+    error, _, J = loops.state(q, still)
+    away = np.array(difference(tree, list(start), list(q)))
+    for _ in range(_TRIES):
+        inverse = _pseudo_inverse(J, 0.0)
+        step = inverse @ (J @ away - error) - away
+        if np.abs(step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(q).max(initial=0.0)):
+            break
+        try:
+            there = closed_near(loops, np.array(integrate(tree, list(q), list(step))))
+        except ModelError:  # too far a slide for where the configurations end
+            break
+        away_there = np.array(difference(tree, list(start), list(there)))
+        if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
+            break
+        q, away = there, away_there
+        error, _, J = loops.state(q, still)
+    return q
 
 
 def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +136,8 @@ def _pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
     if not J.size:
         return np.zeros(J.shape[::-1])
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    if s[0] == 0.0:  # nothing that moves moves the loops
+        return np.zeros(J.shape[::-1])
     kept = s > _RANK * s[0] if damping == 0.0 else s >= 0.0
     gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
     return (Vt.T * gains) @ U.T

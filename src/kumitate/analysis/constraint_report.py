@@ -11,7 +11,7 @@ from ..dynamics import Row, carried_forces, link_motions
 from ..errors import ModelError
 from ..kinematics import integrate
 from ..spatial import Force
-from .assemble import assemble
+from .assemble import closed_near
 from .loops import LoopEquations
 
 __all__ = ["COMPONENTS", "ConstraintReport", "constraint_report"]
@@ -132,7 +132,7 @@ def _neighbours(loops: LoopEquations, q: np.ndarray) -> list[np.ndarray]:
     for _ in range(_NEIGHBOURS):
         moved = integrate(tree, q.tolist(), rng.normal(scale=_AWAY, size=tree.nv).tolist())
         try:
-            found.append(assemble(loops, np.array(moved))[0])
+            found.append(closed_near(loops, np.array(moved)))
         except ModelError:  # it can happen that no closed posture is near that one
             continue
     return found

@@ -11,7 +11,7 @@ from ..compile import Kernel
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..kinematics import chord_errors, gear_errors
 from ..model import Mechanism
-from ..scalar import sqrt, trace
+from ..scalar import Program, evaluate, sqrt, trace
 
 __all__ = ["LoopEquations", "LoopGap", "LoopState"]
 
@@ -74,17 +74,30 @@ class LoopEquations:
         return [LoopGap(name, *map(float, row)) for name, row in zip(self.names, worst, strict=True)]
 
     def state(self, q: Any, v: Any) -> LoopState:
-        """Errors, rates and Jacobian of all rows of the loops at one state; by plain floats, being asked for rarely."""
-        tree, rows = self.mechanism.tree, self.rows(q, v)
-        motions = link_motions(tree, list(map(float, q)), [0.0] * tree.nv)
-        J = np.array(loop_jacobian(tree, motions, rows), dtype=float).reshape(len(rows), tree.nv)
-        return LoopState(np.array([row.error for row in rows]), np.array([row.rate for row in rows]), J)
+        """Errors, rates and Jacobian of all rows of the loops at one state; traced, but not worth compiling."""
+        values = np.array(evaluate(self._state, [*map(float, q), *map(float, v)]), dtype=float)
+        rows = len(values) // (2 + self.mechanism.nv)
+        return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
 
     def rows(self, q: Any, v: Any) -> list[Row]:
         """The rigid rows of all loops and couplings at one state; armatures in loops are no constraints."""
         tree, q, v = self.mechanism.tree, list(map(float, q)), list(map(float, v))
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
         return [row for row in rows if row.softness == 0.0]
+
+    @cached_property
+    def _state(self) -> Program:
+        tree = self.mechanism.tree
+
+        def state(q: Any, v: Any) -> list[Any]:
+            motions = link_motions(tree, q, v)
+            rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
+            rigid = [row for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+            J = loop_jacobian(tree, motions, rigid)
+            return [*(row.error for row in rigid), *(row.rate for row in rigid), *(entry for line in J for entry in line)]
+
+        sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
+        return trace(state, sizes, f"loop_state_{self.mechanism.name}")
 
     @cached_property
     def _gaps(self) -> Kernel:

@@ -17,6 +17,7 @@ _VERBS = {
     "info": "Say what a mechanism consists of.",
     "check": "Look for faults in a robot's file or a mechanism, and say what to do about them.",
     "plot": "Draw a result again without simulating: the last one, or a file's.",
+    "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
     "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
     "cache": "Show or clear the compiled code that is kept on disk.",

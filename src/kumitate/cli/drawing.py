@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,11 +32,15 @@ def formats_of(text: str) -> tuple[str, ...]:
     return formats
 
 
-def draw(result: Run, folder: Path, *, gif: bool, formats: tuple[str, ...]) -> dict[str, Path]:
-    """Draw everything there is of a result. Returns the files by name, such as "graphs.pdf"."""
+def draw(
+    result: Run, folder: Path, *, gif: bool, formats: tuple[str, ...], panels: Sequence[str] | None = None
+) -> dict[str, Path]:
+    """Draw everything there is of a result, its graphs with `panels`. Returns the files by name, such as "graphs.pdf"."""
     files: dict[str, Path] = {}
     with progress("drawing") as done:
-        jobs: list[tuple[str, Callable[[Path], Path]]] = [(f"graphs.{suffix}", result.plot) for suffix in formats]
+        jobs: list[tuple[str, Callable[[Path], Path]]] = [
+            (f"graphs.{suffix}", partial(result.plot, panels=panels)) for suffix in formats
+        ]
         jobs += [(f"snapshots.{suffix}", result.snapshots) for suffix in formats]
         jobs += [("motion.gif", result.animate)] if gif else []
         if find_spec("matplotlib") is None:

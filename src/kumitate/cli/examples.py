@@ -46,4 +46,4 @@ def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     folder = runs.make(example.name, out)
     # Examples live below robot.py and give plain results; re-opened, they can be drawn.
     saved = save(result, runs.result_file(folder))
-    finish(example.name, reopen(saved), saved, gif=True, formats=wanted, as_json=as_json)
+    finish(example.name, reopen(saved), saved, gif=True, formats=wanted, as_json=as_json, panels=example.panels)

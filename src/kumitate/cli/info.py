@@ -14,6 +14,9 @@ from .report import complain, print_facts, print_json, print_table
 
 __all__ = ["drawn", "info"]
 
+#: Loops that are open by less are closed [m].
+_CLOSED = 1e-9
+
 
 def info(
     robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
@@ -27,21 +30,22 @@ def info(
         # a file is only read: what cannot be simulated can be looked at
         mechanism = read_file(robot, **options) if names_file(robot) else load(robot, **options).mechanism
     remarks = [str(item.message) for item in caught if issubclass(item.category, KumitateWarning)]
-    facts = {**_facts(mechanism), "warnings": remarks}
+    facts = {**_facts(mechanism), "constraints": _constraints(mechanism), "warnings": remarks}
     if as_json:
         print_json(facts)
         return
     for remark in remarks:
         complain(remark, what="warning")
-    parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"), ("frame", "frames"))
-    counts = ", ".join(f"{len(facts[many])} {one if len(facts[many]) == 1 else many}" for one, many in parts)
+    parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"), ("coupling", "couplings"), ("frame", "frames"))
+    told = [(one, many) for one, many in parts if facts[many] or many != "couplings"]
+    counts = ", ".join(f"{len(facts[many])} {one if len(facts[many]) == 1 else many}" for one, many in told)
     print_facts(
         facts["name"],
         [
             ("source", facts["source"] or "built in Python"),
             ("consists of", counts),
             ("sizes", f"nq = {facts['nq']}, nv = {facts['nv']}"),
-            ("degrees of freedom", _freedom(facts)),
+            *_freedom(facts),
             ("mass", f"{facts['mass']:.6g} kg"),
             ("gravity", f"{_vector(facts['gravity'])} m/s²"),
             ("coordinates", ", ".join(facts["q_names"])),
@@ -51,6 +55,8 @@ def info(
     print()
     print("\n".join(drawn(mechanism)))
     print_table(("joint", "kind", "between", "axis", "limits [rad or m]"), _joint_rows(facts))
+    if facts["couplings"]:
+        print_table(("coupling", "equation"), _coupling_rows(facts))
     print_table(
         ("body", "mass [kg]", "mass centre [m]"),
         [(body["name"], f"{body['mass']:.5g}", _vector(body["center_of_mass"])) for body in facts["bodies"]],
@@ -64,7 +70,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
         "source": mechanism.source,
         "nq": mechanism.nq,
         "nv": mechanism.nv,
-        "loop_constraints": sum(6 - loop.kind.nv for loop in mechanism.loops),
+        "loop_constraints": sum(loop.kind.rows for loop in mechanism.loops) + len(mechanism.couplings),
         "mass": sum(body.mass for body in mechanism.bodies),
         "gravity": mechanism.gravity,
         "q_names": mechanism.q_names,
@@ -81,6 +87,8 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
                 "damping": joint.damping,
                 "friction": joint.friction,
                 "armature": joint.armature,
+                "stiffness": joint.stiffness,
+                "rest": joint.rest,
             }
             for joint in mechanism.joints
         ],
@@ -88,6 +96,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
             {"name": loop.name, "kind": _kind(loop.kind), "body_a": loop.body_a, "body_b": loop.body_b, "axis": loop.axis}
             for loop in mechanism.loops
         ],
+        "couplings": [dict(vars(coupling)) for coupling in mechanism.couplings],
         "bodies": [
             {"name": body.name, "mass": body.mass, "center_of_mass": body.center_of_mass, "inertia": body.inertia}
             for body in mechanism.bodies
@@ -127,11 +136,41 @@ def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
     ]
 
 
-def _freedom(facts: dict[str, Any]) -> str:
-    if not facts["loops"]:
-        return f"{facts['nv']}"
-    left = facts["nv"] - facts["loop_constraints"]
-    return f"{left} or more: {facts['nv']} of the tree, from which the loops take up to {facts['loop_constraints']}"
+def _constraints(mechanism: Mechanism) -> dict[str, Any] | None:
+    """What loops and couplings leave free where the mechanism starts, or what is open if they cannot close; None without any.
+
+    "lines" holds the same for people.
+    """
+    from .. import load
+    from ..errors import ModelError
+
+    if not mechanism.tree.closed:
+        return None
+    robot = load(mechanism)
+    postures = (robot.start[0], robot.neutral())
+    closed = [q for q in postures if all(gap.size(mechanism.tree.size) < _CLOSED for gap in robot.constraint_residual(q))]
+    failure = ""
+    for q in closed or postures:
+        try:
+            report = robot.constraint_report(q if closed else robot.assemble(q))
+        except (ModelError, ArithmeticError) as error:
+            failure = failure or str(error)
+        else:
+            return {**report.as_dict(), "lines": report.lines()}
+    return {"open": failure, "lines": [f"not known: {failure}"]}
+
+
+def _freedom(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    if facts["constraints"] is None:
+        return [("degrees of freedom", f"{facts['nv']}")]
+    first, *more = facts["constraints"]["lines"]
+    return [("degrees of freedom", first), *(("", line) for line in more)]
+
+
+def _coupling_rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for item in facts["couplings"]:
+        offset = f" {'+' if item['offset'] > 0.0 else '−'} {abs(item['offset']):.6g}" if item["offset"] else ""
+        yield item["name"], f"{item['joint']} = {item['ratio']:.6g} · {item['of']}{offset}"
 
 
 def _joint_rows(facts: dict[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -21,6 +21,8 @@ __all__ = ["finish", "simulate"]
 
 #: Simulated time for mechanisms that do not come with their own [s].
 DURATION = 10.0
+#: And its step [s].
+STEP = 1e-3
 
 
 def simulate(
@@ -28,10 +30,12 @@ def simulate(
     /,
     *,
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; a sample's own, else 10.")] = None,
-    step: Annotated[float, Parameter(help="Between the times that are kept, and of the integrator [s].")] = 1e-3,
+    step: Annotated[
+        float | None, Parameter(help="Between the times that are kept, and of the integrator [s]; a sample's own, else 1e-3.")
+    ] = None,
     integrator: Annotated[
         str,
-        Parameter(help="rkf45, rkf45_adaptive, rk4, semi_implicit_euler; auto: rkf45, unless joints are damped too fast."),
+        Parameter(help="rkf45, rkf45_adaptive, rk4, semi_implicit_euler, extrapolated_euler; auto: rkf45, unless too stiff."),
     ] = "auto",
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
@@ -60,11 +64,17 @@ def simulate(
     q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
     v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
     name = Path(robot).stem if Path(robot).exists() else robot
-    own = SAMPLES[robot].duration if robot in SAMPLES else DURATION
+    own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
     try:
         with progress(f"simulating {name}") as done:
             result = run(
-                machine, q0, v0, duration=own if duration is None else duration, step=step, integrator=integrator, progress=done
+                machine,
+                q0,
+                v0,
+                duration=own_duration if duration is None else duration,
+                step=own_step if step is None else step,
+                integrator=integrator,
+                progress=done,
             )
     except DivergenceError as error:
         if error.result is not None:
@@ -77,11 +87,20 @@ def simulate(
     finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
 
 
-def finish(name: str, result: Run, saved: Path, *, gif: bool, formats: tuple[str, ...], as_json: bool) -> None:
+def finish(
+    name: str,
+    result: Run,
+    saved: Path,
+    *,
+    gif: bool,
+    formats: tuple[str, ...],
+    as_json: bool,
+    panels: tuple[str, ...] | None = None,
+) -> None:
     """Draw a fresh result into the folder where it is saved, and say how it went."""
     folder = saved.parent
     runs.clear_drawings(folder, keep=saved)
-    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats)}
+    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats, panels=panels)}
     report(name, result, folder, files, as_json=as_json)
 
 

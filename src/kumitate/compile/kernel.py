@@ -155,7 +155,13 @@ class Kernel:
         """Stands in for a fast call until there is one: compiles it when arrays come that it is for."""
         leading = 0 if lanes == 1 else 1
         specs = (*self.outputs, *self.inputs)
-        if len(arrays) != len(specs) or any(np.ndim(x) != len(a.shape) + leading for x, a in zip(arrays, specs, strict=True)):
+        if len(arrays) != len(specs):
+            return NotImplemented
+        try:
+            fits = all(np.ndim(x) == len(a.shape) + leading for x, a in zip(arrays, specs, strict=True))
+        except ValueError:  # rows of different lengths: told of when all inputs are looked at
+            fits = False
+        if not fits:
             return NotImplemented
         if leading and len(arrays[0]) < lanes:
             return NotImplemented
@@ -212,7 +218,10 @@ class Kernel:
         return rows, lead
 
     def _numbers(self, spec: Array, value: Any) -> np.ndarray:
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:  # rows of different lengths
+            raise InputError(f"{self.name}: {spec.name} has rows of different lengths; give all states alike") from None
         if array.dtype.kind not in "fiu":
             raise InputError(f"{self.name}: {spec.name} has dtype {array.dtype}; it must hold real numbers")
         trailing = array.shape[array.ndim - len(spec.shape) :] if spec.shape else ()

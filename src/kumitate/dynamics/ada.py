@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import Link, Tree
-from ..spatial import Dense, Factors, Force, Motion
+from ..model import Chord, Link, Tree
+from ..spatial import Dense, Factors, RangeInverse
 from .assembly import Accelerations, assembled_accelerations
-from .unassembled import Joint
+from .ties import Tie, heavy_freedoms
 
 __all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
 
@@ -29,41 +29,33 @@ class ConstraintGrip:
     """W = T Y Tᵀ with Y by the factors of its inverse."""
 
     T: Dense
-    factors: Factors
+    Y: Factors | RangeInverse
 
-    def force(self, relative: Motion) -> Force:
+    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
         """W a."""
         pull = (self.T.T @ Dense.column(relative)).entries()
-        return Force.of((self.T @ Dense.column(self.factors.solve(pull))).entries())
+        return (self.T @ Dense.column(self.Y.solve(pull))).entries()
 
     def between(self, left: Dense, right: Dense) -> Dense:
         """G W Hᵀ."""
-        return self.factors.between(left @ self.T, right @ self.T)
+        mine = left @ self.T
+        return self.Y.between(mine, mine if left is right else right @ self.T)
 
 
-def constraint_law(joint: Joint, Psi: Dense) -> ConstraintGrip:
-    """How a joint grips that exerts F = T λ besides its drive (2.7), from Ψ = Φ_A + Φ_B.
+def constraint_law(tie: Tie, Psi: Dense, damping: Sequence[float] | None) -> ConstraintGrip:
+    """How a tie grips that exerts F = T λ besides its drive (2.7), from Ψ = Φ_A + Φ_B.
 
-    A drive's armature a takes part of its force: along T_a the joint is then not free but gives way with 1/a, and that
-    direction joins the constraints.
+    Args:
+        damping: if Tᵀ Ψ T may be singular, what keeps its inverse within bounds, one value a column of T.
     """
-    heavy = _heavy(joint.armature)
-    active = list(zip(*joint.T_a.rows, strict=True))
-    held = [*zip(*joint.T.rows, strict=True), *(active[k] for k in heavy)]
-    if not held:  # a free joint transmits nothing but its drive
-        return ConstraintGrip(Dense.zero(6, 1), Dense.of([[1.0]]).factored())
-    T = Dense.columns(held)
-    yielding = [0.0] * (len(held) - len(heavy)) + [1.0 / joint.armature[k] for k in heavy]
-    softness = Dense.of([y if i == k else 0.0 for k in range(len(held))] for i, y in enumerate(yielding))
-    return ConstraintGrip(T, (T.T @ Psi @ T + softness).factored())  # Y⁻¹ of (2.18)
+    held = tie.holding
+    softness = Dense.of([y if i == k else 0.0 for k in range(len(held.softness))] for i, y in enumerate(held.softness))
+    inverse = held.T.T @ Psi @ held.T + softness  # Y⁻¹ of (2.18)
+    return ConstraintGrip(held.T, inverse.factored() if damping is None else RangeInverse.of(inverse, damping))
 
 
-def constraint_inverses(link: Link) -> list[int]:
-    """The sizes of the inverses that closing a link's joint takes: one of 6 − n_J, and one more for every armature."""
-    size = 6 - link.kind.nv + len(_heavy(link.armature))
+def constraint_inverses(joint: Link | Chord) -> list[int]:
+    """The sizes of the inverses that closing a joint takes: one of 6 − n_J, and one more for every armature."""
+    rows = joint.kind.rows if isinstance(joint, Link) else joint.closure.rows
+    size = rows + len(heavy_freedoms(joint.armature))
     return [size] if size else []
-
-
-def _heavy(armature: Sequence[Scalar]) -> list[int]:
-    """Which freedoms have one; what is not known yet counts."""
-    return [k for k, a in enumerate(armature) if a.__class__ is not float or a > 0.0]

@@ -11,7 +11,7 @@ from ..model import Chord, Closing, PerLink, Place, Tree
 from ..spatial import Force, Motion, Vector3, centripetal
 from .passive import resisting_inertia
 
-__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends"]
+__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "velocity_terms"]
 
 Scalar = Any
 
@@ -69,7 +69,7 @@ def constraint_rows(
 
 def chord_rows(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:
     """The rows that a chord holds, and those along its freedoms: these have no error, and nothing holds them by itself."""
-    bias = _velocity_terms(tree, motions, chord, closing)
+    bias = velocity_terms(tree, motions, chord, closing)
 
     def row(T: Force, rate: Scalar, error: Scalar) -> Row:
         return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T)
@@ -80,11 +80,13 @@ def chord_rows(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> 
 
 def ends(chord: Chord, closing: Closing, T: Force) -> dict[int, Force]:
     """The force T on M's link, and its opposite on F's."""
+    if chord.base.link == chord.follower.link:
+        return {}  # it holds a link to itself
     back = T.to_parent(closing.pose).to_parent(chord.base.pose)
     return {chord.base.link: back * -1.0, chord.follower.link: T.to_parent(chord.follower.pose)}
 
 
-def _velocity_terms(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> Motion:
+def velocity_terms(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> Motion:
     """What velocities add to the acceleration of M in F, beyond what the closure allows, where A counts the links' own."""
     at_base = chord.base.pose @ closing.pose
     omega_F, swing_F = _turning(tree, motions, Place(chord.base.link, at_base))

@@ -1,6 +1,8 @@
 """Forward dynamics by the divide-and-conquer algorithm, joint-oriented (thesis 2.2.3): inverses of 6×6 and n_J×n_J.
 
-Table 2.3 of the thesis prints COR for it; the text and (2.35) are joint-oriented.
+Table 2.3 of the thesis prints COR for it; the text and (2.35) are joint-oriented. That needs Ψ to have an inverse, which it has
+not where a loop is closed: between two ends of a chain that moves in few directions. What closes loops grips as in ADA, and so
+do chords and gears wherever they come in the order.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link, Tree
-from ..spatial import Dense, Factors, Force, Motion
+from ..spatial import Dense, Factors
+from .ada import ConstraintGrip, constraint_law
 from .assembly import Accelerations, assembled_accelerations
-from .unassembled import Joint
+from .joint_tie import Joint
+from .ties import Tie
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
 
@@ -32,26 +36,28 @@ class JointGrip:
     YS: Dense
     R: Dense
 
-    def force(self, relative: Motion) -> Force:
+    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
         """W a."""
-        held = self.factors.solve(list(relative))
+        held = self.factors.solve(relative)
         yielded = self.YS @ (self.R @ (self.YS.T @ Dense.column(relative)))
-        return Force.of([h - y for h, y in zip(held, yielded.entries(), strict=True)])
+        return [h - y for h, y in zip(held, yielded.entries(), strict=True)]
 
     def between(self, left: Dense, right: Dense) -> Dense:
         """G W Hᵀ."""
         return self.factors.between(left, right) - left @ self.YS @ self.R @ (right @ self.YS).T
 
 
-def joint_law(joint: Joint, Psi: Dense) -> JointGrip:
+def joint_law(tie: Tie, Psi: Dense, damping: Sequence[float] | None) -> JointGrip | ConstraintGrip:
     """How a joint grips that moves by S q̈ (2.6) while Sᵀ F = −a q̈ besides its drive (2.10), from Ψ = Φ_A + Φ_B."""
+    if not isinstance(tie, Joint) or tie.S is None or damping is not None:
+        return constraint_law(tie, Psi, damping)
     factors = Psi.factored()  # of Y⁻¹ (2.38)
-    YS = Dense.columns([factors.solve(column) for column in zip(*joint.S.rows, strict=True)])
-    n = len(joint.armature)
-    armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(joint.armature))
-    return JointGrip(factors, YS, (joint.S.T @ YS + armature).inverse())
+    YS = Dense.columns([factors.solve(column) for column in zip(*tie.S.rows, strict=True)])
+    n = len(tie.armature)
+    armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(tie.armature))
+    return JointGrip(factors, YS, (tie.S.T @ YS + armature).inverse())
 
 
 def joint_inverses(link: Link) -> list[int]:
-    """The sizes of the inverses that closing a link's joint takes: 6, and n_J."""
+    """The sizes of the inverses that closing a link's joint takes where it closes no loop: 6, and n_J."""
     return [6, link.kind.nv]

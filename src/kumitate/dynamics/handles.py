@@ -13,7 +13,7 @@ from typing import Any
 
 from ..spatial import Dense, Force, InverseInertia, Motion, Transform
 
-__all__ = ["Body", "Route"]
+__all__ = ["Bodies", "Route"]
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,36 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Body:
-    """An articulated body (2.4).
+class Bodies:
+    """Articulated bodies side by side (2.4).
 
     Attributes:
         Phi, B: Φ_aa and B_a by the link's index.
-        between: Φ_ab of two handles, both ways.
+        between: Φ_ab by a, then by b, both ways; none where forces at b do nothing at a.
     """
 
     Phi: Mapping[int, InverseInertia]
     B: Mapping[int, Motion]
-    between: Mapping[tuple[int, int], Dense]
+    between: Mapping[int, Mapping[int, Dense]]
+
+    def coupled(self, handle: int) -> list[int]:
+        """The handles that feel forces at one of them, itself among them."""
+        return [handle, *self.between.get(handle, ())]
 
     def response(self, handle: int, forces: Mapping[int, Force]) -> Motion:
         """What forces on handles, by the links' indices, add to V̇ at one of them: Σ Φ_ab F_b."""
         total = Motion()
-        for other in self.B:
+        for other in self.coupled(handle):
             if other in forces:
-                total = total + self.answer(handle, other, forces[other])
+                total = total + self._answer(handle, other, forces[other])
         return total
 
-    def answer(self, handle: int, other: int, force: Force) -> Motion:
+    def _answer(self, handle: int, other: int, force: Force) -> Motion:
         """Φ_ab F_b."""
         if handle == other:
             return self.Phi[handle].times(force)
-        return Motion.of((self.between[handle, other] @ Dense.column(force)).entries())
+        return Motion.of((self.between[handle][other] @ Dense.column(force)).entries())
 
-    def reach(self, handle: int, other: int, to_joint: Route) -> Dense:
-        """Φ_ab as a matrix, for forces in the inner frame of a route that starts at handle b."""
-        block = self.Phi[handle].matrix() if handle == other else self.between[handle, other]
-        return Dense.of(to_joint.inward(Motion.of(row)) for row in block.rows)  # a row pairs with forces, as a motion does
+    def block(self, handle: int, other: int) -> Dense | None:
+        """Φ_ab, or none where it is zero."""
+        return self.Phi[handle].matrix() if handle == other else self.between.get(handle, {}).get(other)

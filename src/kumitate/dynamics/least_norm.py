@@ -52,5 +52,8 @@ def least_norm(joints: Sequence[JointForce], n: int, length: float) -> tuple[lis
                 pull[i] = pull[i] - dot(a, given)
                 for j, b in units.items():
                     metric[i][j] = metric[i][j] + dot(a, b)
+    for i in range(n):
+        if metric[i][i].__class__ is float and metric[i][i] == 0.0:
+            metric[i][i] = 1.0  # gears, and what holds a link to itself, load no joint
     still = [[0.0] * n for _ in range(n)]
     return metric, DampedFactors(metric, still).solve(pull)

@@ -79,6 +79,8 @@ def loop_wrenches(
         # a weld is no joint: its force follows from balance
         joints.append(JointForce(driven, units, closing.pose.inverse().translation, counted=chord.closure.rows < 6))
 
-    strengths = solved_rows(tree, rows, Lambda, wanted, *least_norm(joints, len(rows), tree.size))
+    metric, start = least_norm(joints, len(rows), tree.size)
+    # here the null space itself is of interest: more damping, and more sweeps to make up for it
+    strengths = solved_rows(tree, rows, Lambda, wanted, metric, start, damping=1e-5, sweeps=6)
     forces = [joint.total(strengths) for joint in joints]
     return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :])

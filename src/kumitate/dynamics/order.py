@@ -1,21 +1,31 @@
-"""The order in which joints are assembled: free in principle (thesis 2.2.1), but not all orders cost the same."""
+"""The order in which joints are assembled: free in principle (thesis 2.2.1), but not all orders cost the same.
+
+What is assembled is numbered: the joints of the tree by their links, then the chords, then the gears.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..errors import InputError, ModelError
 from ..model import Link, Tree
+from .few_handles import few_handles
+from .held_handles import WORLD, carriers, handles_of_ties
 
-__all__ = ["ORDERS", "WORLD", "assembly_order", "carriers"]
-
-#: The index of the world.
-WORLD = -1
+__all__ = ["ORDERS", "WORLD", "assembly_order", "handles_of_ties", "loop_closers"]
 
 
-def carriers(tree: Tree) -> dict[int, int]:
-    """The index of the link (or the world) on A's side of every joint, by the index of the link on B's side."""
-    return {child.index: index for index in (WORLD, *(link.index for link in tree.links)) for child in tree.children(index)}
+def loop_closers(tree: Tree, order: Sequence[int]) -> set[int]:
+    """Which of them, in this order, hold links that are held together already: those close a loop. Gears always count."""
+    held = handles_of_ties(tree)
+    body = {index: index for index in range(WORLD, len(tree.links))}  # named by one of its links
+    closers = set(range(len(tree.links) + len(tree.chords), len(held)))
+    for j in order:
+        names = {body[end] for end in held[j]}
+        if len(names) < len(held[j]):
+            closers.add(j)
+        body = {index: min(names) if name in names else name for index, name in body.items()}
+    return closers
 
 
 def both_ends(tree: Tree) -> list[int]:
@@ -26,17 +36,17 @@ def both_ends(tree: Tree) -> list[int]:
     branching = {link.index for link in tree.links if len(tree.children(link.index)) > 1}
     trunks = [_trunk(tree, root) for root in tree.children(WORLD)]
     outer = [index for trunk in trunks for index in trunk[: (len(trunk) + (trunk[-1] in branching)) // 2]]
-    return outer + [index for index in reversed(range(len(tree.links))) if index not in outer]
+    return _with_loops(tree, outer + [index for index in reversed(range(len(tree.links))) if index not in outer])
 
 
 def leaf_first(tree: Tree) -> list[int]:
     """From the tips to the world."""
-    return list(reversed(range(len(tree.links))))
+    return _with_loops(tree, reversed(range(len(tree.links))))
 
 
 def serial(tree: Tree) -> list[int]:
     """From the world to the tips."""
-    return list(range(len(tree.links)))
+    return _with_loops(tree, range(len(tree.links)))
 
 
 def balanced(tree: Tree) -> list[int]:
@@ -52,30 +62,54 @@ def balanced(tree: Tree) -> list[int]:
                 taken |= {A, B}
                 order.append(index)
                 body = {index: A if name == B else name for index, name in body.items()}
-    return order
+    return _with_loops(tree, order)
 
 
 ORDERS: dict[str, Callable[[Tree], list[int]]] = {
-    "balanced": balanced, "both_ends": both_ends, "leaf_first": leaf_first, "serial": serial
-}  # fmt: skip
+    "balanced": balanced,
+    "both_ends": both_ends,
+    "few_handles": lambda tree: few_handles(tree, both_ends(tree)),
+    "leaf_first": leaf_first,
+    "serial": serial,
+}
 
 
-def assembly_order(tree: Tree, order: str | Sequence[int]) -> list[int]:
-    """The indices of a tree's joints in the order named, or as given.
+def assembly_order(tree: Tree, order: str | Sequence[int] | None = None) -> list[int]:
+    """The indices of a tree's joints, chords and gears in the order named, or as given; else in one that costs little.
 
     Raises:
-        InputError: for an unknown name; ModelError: if a sequence does not name every joint once.
+        InputError: for an unknown name; ModelError: if a sequence does not name every one of them once.
     """
+    if order is None:
+        order = "few_handles" if tree.closed else "both_ends"
     if isinstance(order, str):
         if order not in ORDERS:
             raise InputError(
                 f"there is no order of assembly {order!r}; there are {', '.join(ORDERS)}, or give the joints' indices"
             )
         return ORDERS[order](tree)
-    last = len(tree.links) - 1
+    last = len(tree.links) + len(tree.chords) + len(tree.gears) - 1
     if sorted(order) != list(range(last + 1)):
-        raise ModelError(f"the order of assembly {list(order)} must name each of the joints 0 … {last} once")
+        raise ModelError(f"the order of assembly {list(order)} must name each of the joints 0 … {last} once, loops after links")
     return list(order)
+
+
+def _with_loops(tree: Tree, joints: Iterable[int]) -> list[int]:
+    """Chords and gears put in as soon as what they hold is one body."""
+    held = handles_of_ties(tree)
+    waiting = list(range(len(tree.links), len(held)))
+    body = {index: index for index in range(WORLD, len(tree.links))}
+    order: list[int] = []
+    for j in joints:
+        order.append(j)
+        if not waiting:
+            continue
+        names = {body[end] for end in held[j]}
+        body = {index: min(names) if name in names else name for index, name in body.items()}
+        ready = [k for k in waiting if len({body[end] for end in held[k]}) <= 1]
+        order += ready
+        waiting = [k for k in waiting if k not in ready]
+    return order + waiting
 
 
 def _trunk(tree: Tree, link: Link) -> list[int]:

@@ -9,7 +9,7 @@ from ..model import Tree
 from ..model.reframe import reframed
 from ..model.stout import stout_tree
 from ..spatial import AxisTurn, Inertia, Transform, Vector3
-from .order import WORLD, carriers
+from .held_handles import WORLD, carriers
 
 __all__ = ["Prepared", "prepared"]
 
@@ -34,6 +34,10 @@ class Prepared:
     def to_center(self, index: int) -> Transform:
         """The pose of a link's handle in the link."""
         return Transform(translation=self.centers[index])
+
+    def from_center(self, index: int, X_LF: Transform) -> Transform:
+        """The pose of a frame of a link, or of the world, seen from the handle there."""
+        return Transform(X_LF.rotation, X_LF.translation - self.centers[index])
 
 
 def prepared(tree: Tree) -> Prepared:

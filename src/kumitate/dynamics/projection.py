@@ -11,6 +11,7 @@ from ..spatial import Motion
 from .aba import accelerations, articulated
 from .constraints import Row, chord_closings, constraint_rows
 from .motion import link_motions
+from .passive import spring_force
 from .reaches import reaches, with_forces
 from .row_forces import row_forces
 
@@ -46,7 +47,8 @@ def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequ
     """M⁻¹Jᵀλ with Λλ = wanted: the acceleration dynamics with nothing moving, nothing pushing and no gravity."""
     still = [0.0] * tree.nv
     motions = link_motions(tree, q, still)
-    handles = articulated(tree, motions, q, still, still, wrenches=None, implicit_step=0.0)
+    at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # springs held back
+    handles = articulated(tree, motions, q, still, at_ease, wrenches=None, implicit_step=0.0)
     reached = reaches(tree, motions, handles, rows, Motion())
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
     moved = accelerations(tree, motions, released, (0.0, 0.0, 0.0))

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Tree
-from ..spatial import nearest_solution
+from ..spatial import SWEEPS, nearest_solution
 from .constraints import Row
 from .reaches import Reach
 
 __all__ = ["mobilities", "row_forces", "solved_rows"]
 
 Scalar = Any
-#: Damping of Λ, relative to the inverse of the mechanism's whole mass (or of mass times length squared).
-DAMPING = 1e-8
+#: Damping of Λ, relative to the inverse of the mechanism's whole mass (or of mass times length squared). Of 1e-5 … 1e-10 this
+#: passes singular postures most exactly: less lets rounding in the null space through, more resolves too little.
+DAMPING = 1e-6
 
 
 def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[Reach], wanted: Sequence[Scalar]) -> list[Scalar]:
@@ -43,12 +44,16 @@ def solved_rows(
     wanted: Sequence[Scalar],
     metric: Sequence[Sequence[Scalar]] | None = None,
     start: Sequence[Scalar] | None = None,
+    *,
+    damping: float = DAMPING,
+    sweeps: int = SWEEPS,
 ) -> list[Scalar]:
     """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ leaves them open.
 
     Args:
         metric: (rows, rows), what "nearest" is measured by; by default forces, and moments over the mechanism's size.
         start: (rows), zero by default.
+        damping: of Λ, as `DAMPING`; `sweeps`: of the solve. Rounding in the null space grows with sweeps over damping.
     """
     soft = [list(line) for line in Lambda]
     for i, row in enumerate(rows):
@@ -56,5 +61,5 @@ def solved_rows(
     if metric is None:
         own = [tree.size**-2 if row.angular else 1.0 for row in rows]
         metric = [[size if i == j else 0.0 for j in range(len(rows))] for i, size in enumerate(own)]
-    damping = [[DAMPING / tree.mass * entry for entry in line] for line in metric]
-    return nearest_solution(soft, wanted, damping, start)
+    E = [[damping / tree.mass * entry for entry in line] for line in metric]
+    return nearest_solution(soft, wanted, E, start, sweeps=sweeps)

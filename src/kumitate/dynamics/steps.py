@@ -1,97 +1,111 @@
-"""One assembly after another, and back: the equations that ADA and DCA share (thesis eq. 2.15, 2.18, 2.21, 2.41, 2.46)."""
+"""One assembly after another, and back: the equations that ADA and DCA share (thesis eq. 2.15, 2.18, 2.21, 2.41, 2.46).
+
+A joint between two bodies and one that closes a body on itself are the same: what forces at A and B do to one another is zero
+for the first, and Ψ and the reach of every handle take it in for the second (thesis eq. 3.14-3.17, for one joint at a time).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..spatial import Dense, Force, InverseInertia, Motion
-from .handles import Body
-from .unassembled import Joint
+from ..spatial import Dense, Force, Motion
+from .handles import Bodies
+from .ties import Tie
 
-__all__ = ["Grip", "JointLaw", "Step", "assembled", "disassembled"]
+__all__ = ["Grip", "Step", "TieLaw", "assembled", "disassembled"]
 
 Scalar = Any
 
 
 class Grip(Protocol):
-    """A closed joint's W of F_j = W (A's acceleration − B's) (2.21, 2.42), besides what its drive exerts."""
+    """A closed tie's W of F = W (A's acceleration − B's) (2.21, 2.42), besides what drives exert."""
 
-    def force(self, relative: Motion) -> Force:
+    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
         """W a."""
 
     def between(self, left: Dense, right: Dense) -> Dense:
         """G W Hᵀ; symmetric where both are the same, and one triangle is read then."""
 
 
-#: How a joint is closed: from the joint and Ψ = Φ_A + Φ_B at it.
-JointLaw = Callable[[Joint, Dense], Grip]
+#: How a tie is closed: from the tie, Ψ at it, and what damps what it holds by if it closes a loop.
+TieLaw = Callable[[Tie, Dense, Sequence[float] | None], Grip]
 
 
 @dataclass(frozen=True)
 class Step:
-    """Joint j closed between A, with handle a at it, and B, with handle b; γ is its force while all other handles are free."""
+    """Tie j closed, the bodies before that; γ is its force while all other handles are free."""
 
     j: int
-    a: int
-    b: int
-    joint: Joint
-    A: Body
-    B: Body
+    tie: Tie
+    bodies: Bodies
     grip: Grip
-    gamma: Force
+    gamma: list[Scalar]
 
 
 def assembled(
-    law: JointLaw, joints: Mapping[int, Joint], carriers: Mapping[int, int], links: Mapping[int, Body], order: Sequence[int]
+    law: TieLaw, ties: Sequence[Tie], bodies: Bodies, order: Sequence[int], damping: Mapping[int, Sequence[float]]
 ) -> list[Step]:
-    """Every joint closed, in this order; `links` are the bodies by their handles to begin with."""
-    body = dict(links)
-    still_open = {index: [j for j, a in carriers.items() if index in (j, a)] for index in links}
+    """Ties closed, in this order, bodies being the links to begin with; `damping` by those that close loops."""
+    still_open = Counter(handle for j in order for handle in ties[j].handles)
     steps = []
     for j in order:
-        a, joint = carriers[j], joints[j]
-        A, B = body[a], body[j]
-        grip = law(joint, (joint.outer.inward(A.Phi[a]) + joint.inner.outward(B.Phi[j])).matrix())
-        beta = joint.outer.inward(A.B[a]) + joint.bias - joint.inner.outward(B.B[j])
-        step = Step(j, a, j, joint, A, B, grip, grip.force(beta))
-        still_open[a].remove(j)
-        still_open[j].remove(j)
-        joined = _joined(step, [index for index in (*A.B, *B.B) if still_open[index]])
-        body |= dict.fromkeys((*A.B, *B.B), joined)
+        tie = ties[j]
+        grip = law(tie, tie.mobility(bodies), damping.get(j))
+        beta = [a + b for a, b in zip(tie.excess(bodies.B.__getitem__), tie.drift, strict=True)]
+        step = Step(j, tie, bodies, grip, grip.force(beta))
+        still_open.subtract(tie.handles)
+        bodies = _closed(step, {handle for handle in bodies.B if still_open[handle]})
         steps.append(step)
     return steps
 
 
-def _joined(step: Step, handles: Sequence[int]) -> Body:
-    """A and B as one body with these handles (2.21, 2.46)."""
-    joint, grip = step.joint, step.grip
-    on_A, on_B = (step.A, step.a, joint.outer, step.gamma * -1.0), (step.B, step.b, joint.inner.inverse(), step.gamma)
-    side = {i: on_A if i in step.A.B else on_B for i in handles}
-    reach = {i: body.reach(i, at, to_joint) for i, (body, at, to_joint, _) in side.items()}
-    Phi: dict[int, InverseInertia] = {}
-    bias: dict[int, Motion] = {}
-    between: dict[tuple[int, int], Dense] = {}
-    for i, (body, at, to_joint, pull) in side.items():
-        bias[i] = body.B[i] + body.answer(i, at, to_joint.outward(pull))
-        Phi[i] = body.Phi[i].minus(grip.between(reach[i], reach[i]))
-        for k in handles:
-            if k != i:
-                through = grip.between(reach[i], reach[k])
-                between[i, k] = body.between[i, k] - through if k in body.B else through
-    return Body(Phi, bias, between)
+def _closed(step: Step, kept: set[int]) -> Bodies:
+    """The bodies with a tie closed, by these handles (2.21, 2.46)."""
+    before, tie, grip = step.bodies, step.tie, step.grip
+    Phi = {handle: before.Phi[handle] for handle in before.Phi if handle in kept}
+    B = {handle: before.B[handle] for handle in before.B if handle in kept}
+    between = {
+        handle: {other: block for other, block in row.items() if other in kept}
+        for handle, row in before.between.items()
+        if handle in kept
+    }
+    near = dict.fromkeys(handle for end in tie.handles for handle in before.coupled(end) if handle in kept)
+    felt = {handle: reach for handle in near if not (reach := tie.reach(before, handle)).empty}
+    pulls = tie.pull(step.gamma)
+    for i, reach in felt.items():
+        B[i] = before.B[i] + before.response(i, pulls)
+        Phi[i] = before.Phi[i].minus(grip.between(reach.block, reach.block))
+        for k, other in felt.items():
+            if k == i:
+                break
+            block = _less(before.block(i, k), grip.between(reach.block, other.block), reach.sign * other.sign)
+            between.setdefault(i, {})[k], between.setdefault(k, {})[i] = block, block.T
+    return Bodies(Phi, B, between)
 
 
-def disassembled(steps: Sequence[Step]) -> tuple[dict[int, Force], dict[int, Force]]:
-    """The forces of all joints, in J, and what they add up to on every link, at its handle; in reverse order of assembly."""
-    forces: dict[int, Force] = {}
-    pulls: dict[int, Force] = {}  # by the joints that are open again
+def _less(block: Dense | None, through: Dense, sign: float) -> Dense:
+    """Φ_ab less what goes through the tie."""
+    if block is None:
+        return -through if sign > 0.0 else through
+    return block - through if sign > 0.0 else block + through
+
+
+def disassembled(steps: Sequence[Step]) -> tuple[dict[int, list[Scalar]], dict[int, Force]]:
+    """The forces of all ties, in their spaces, and what they add up to on every link, at its handle; in reverse order."""
+    forces: dict[int, list[Scalar]] = {}
+    pulls: dict[int, Force] = {}  # by the ties that are open again
     for step in reversed(steps):
-        joint = step.joint
-        relative = joint.outer.inward(step.A.response(step.a, pulls)) - joint.inner.outward(step.B.response(step.b, pulls))
-        force = step.gamma + step.grip.force(relative)  # (2.15) with (2.18), (2.41)
-        forces[step.j] = force  # on B; its opposite on A
-        pulls[step.a] = pulls.get(step.a, Force()) - joint.outer.outward(force)
-        pulls[step.b] = pulls.get(step.b, Force()) + joint.inner.inward(force)
+        bodies = step.bodies
+
+        def response(handle: int, bodies: Bodies = bodies) -> Motion:
+            return bodies.response(handle, pulls)
+
+        more = step.grip.force(step.tie.excess(response))
+        force = [a + b for a, b in zip(step.gamma, more, strict=True)]  # (2.15) with (2.18), (2.41)
+        forces[step.j] = force
+        for handle, pull in step.tie.pull(force).items():
+            pulls[handle] = pulls[handle] + pull if handle in pulls else pull
     return forces, pulls

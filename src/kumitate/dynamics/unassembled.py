@@ -1,43 +1,24 @@
-"""What assembling starts from: the links, each a rigid body with one handle, the world, and the joints between them."""
+"""What assembling starts from: the links, each a rigid body with one handle, the world, and what ties them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..model import Link
+from ..model import Chord, Closing, Link, PerLink, Tree
 from ..spatial import Dense, Force, Inertia, InverseInertia, Motion, Symmetric3, Transform, Vector3, centripetal
-from .handles import Body, Route
+from .constraints import velocity_terms
+from .gear_tie import Gear
+from .handles import Bodies, Route
+from .joint_tie import Joint
+from .motion import falling
 from .order import WORLD
 from .passive import driving_force
 from .prepared import Prepared
 
-__all__ = ["Joint", "joint_of", "rigid_body", "world_body"]
+__all__ = ["chord_of", "gears_of", "joint_of", "rigid_bodies"]
 
 Scalar = Any
-
-
-@dataclass(frozen=True)
-class Joint:
-    """What closing a joint takes, in the frame J where it is closed.
-
-    Attributes:
-        S, T_a, T: the subspaces.
-        armature: along each freedom.
-        drive: what the drive exerts on the child, T_a τ; it acts on both links before they are assembled.
-        bias: what velocities add to the relative acceleration.
-        outer, inner: the routes from the handle of the link that carries the joint to J, and from J to the child's handle.
-    """
-
-    S: Dense
-    T_a: Dense
-    T: Dense
-    armature: tuple[Scalar, ...]
-    drive: Force
-    bias: Motion
-    outer: Route
-    inner: Route
 
 
 def joint_of(
@@ -51,40 +32,65 @@ def joint_of(
     in_carrier: bool,
 ) -> Joint:
     """The joint that carries a link, closed in the link's frame; `in_carrier` in the other's, if it looks the same there."""
-    own = link.coordinates(q)
-    T_a = link.kind.active(own)
-    S, held = _columns(link.kind.subspace(own)), _columns(link.kind.constraint(own))
-    exerted = Force()
-    for column, drive in zip(T_a, driving_force(link, link.velocities(tau), own, link.velocities(v)), strict=True):
-        exerted = exerted + column * drive
+    own, carrier = link.coordinates(q), ready.carriers[link.index]
+    S, T_a, T = link.kind.subspace(own), link.kind.active(own), link.kind.constraint(own)
+    drive = _exerted(T_a, driving_force(link, link.velocities(tau), own, link.velocities(v)))
     if link.kind.turn is not None:
         own[link.kind.turn] = own[link.kind.turn] + link.offset
     X_FM = link.kind.transform(own)
-    X_CF = Transform(link.placement.rotation, link.placement.translation - ready.centers[ready.carriers[link.index]])
-    outer, inner = [X_CF], [ready.to_center(link.index)]
+    outer, inner = [ready.from_center(carrier, link.placement)], [ready.to_center(link.index)]
     if in_carrier and link.kind.screw_symmetric:
         inner.insert(0, X_FM)
         bias = bias.to_parent(X_FM)
     else:
         outer.append(X_FM)
-    return Joint(S, _columns(T_a), held, link.armature, exerted, bias, Route(tuple(outer)), Route(tuple(inner)))
+    columns = Dense.columns([list(vector) for vector in S])
+    routes = (Route(tuple(outer)), Route(tuple(inner)))
+    return Joint(carrier, link.index, columns, T_a, T, link.armature, drive, bias, *routes)
 
 
-def _columns(vectors: Sequence[Motion] | Sequence[Force]) -> Dense:
-    return Dense.columns([list(vector) for vector in vectors])
+def chord_of(ready: Prepared, motions: PerLink, chord: Chord, closing: Closing, drive: Force) -> Joint:
+    """A chord under this force of its drive, closed in its frame M."""
+    bias = velocity_terms(ready.tree, motions, chord, closing) * -1.0
+    outer = Route((ready.from_center(chord.base.link, chord.base.pose), closing.pose))
+    inner = Route((ready.from_center(chord.follower.link, chord.follower.pose),)).inverse()
+    ends = (chord.base.link, chord.follower.link)
+    return Joint(*ends, None, closing.active, closing.constraint, chord.armature, drive, bias, outer, inner)
 
 
-def rigid_body(ready: Prepared, link: Link, omega: Vector3, joints: dict[int, Joint], pushed: Force) -> Body:
-    """A single link, under its joints' drives and what pushes it at its mass centre."""
-    inertia, c = link.inertia, ready.centers[link.index]
-    rotational = _central(inertia, c)
-    Phi = InverseInertia.central(inertia.mass, rotational)
-    turning = Inertia(rotational=rotational).velocity_force(omega)
-    push = pushed - turning + joints[link.index].inner.inward(joints[link.index].drive)
-    for child in ready.tree.children(link.index):
-        push = push - joints[child.index].outer.outward(joints[child.index].drive)
-    bias = Phi.times(push) - Motion(linear=centripetal(omega, c))
-    return Body({link.index: Phi}, {link.index: bias}, {})
+def gears_of(tree: Tree, joints: Sequence[Joint]) -> list[Gear]:
+    """The gears, between joints by their links' indices."""
+    at = {link.v_start + k: (joints[link.index], k) for link in tree.links for k in range(link.kind.nv)}
+    return [Gear.of([(*at[index], ratio) for index, ratio in gear.v_ratios]) for gear in tree.gears]
+
+
+def rigid_bodies(
+    ready: Prepared, motions: PerLink, joints: Iterable[Joint], pushed: Sequence[Force], gravity: Sequence[Scalar]
+) -> Bodies:
+    """Single links, under joints' drives and what pushes each at its mass centre; and the world.
+
+    No force moves the world; it is accelerated upwards in place of gravity.
+    """
+    drives: dict[int, Force] = {link.index: force for link, force in zip(ready.tree.links, pushed, strict=True)}
+    for joint in joints:
+        for handle, force in joint.pull(list(joint.drive)).items():
+            if handle != WORLD:
+                drives[handle] = drives[handle] + force
+    Phi, B = {WORLD: InverseInertia.immovable()}, {WORLD: falling(gravity)}
+    for link in ready.tree.links:
+        inertia, c, omega = link.inertia, ready.centers[link.index], motions[link].omega
+        rotational = _central(inertia, c)
+        Phi[link.index] = InverseInertia.central(inertia.mass, rotational)
+        push = drives[link.index] - Inertia(rotational=rotational).velocity_force(omega)
+        B[link.index] = Phi[link.index].times(push) - Motion(linear=centripetal(omega, c))
+    return Bodies(Phi, B, {})
+
+
+def _exerted(T_a: Sequence[Force], strengths: Sequence[Scalar]) -> Force:
+    total = Force()
+    for T, strength in zip(T_a, strengths, strict=True):
+        total = total + T * strength
+    return total
 
 
 def _central(inertia: Inertia, c: Vector3) -> Symmetric3:
@@ -93,9 +99,3 @@ def _central(inertia: Inertia, c: Vector3) -> Symmetric3:
     central = inertia.to_parent(Transform(translation=-c)).rotational
     size = 4e-16 * (about_origin.xx + about_origin.yy + about_origin.zz)
     return Symmetric3(*(0.0 if abs(x) <= size else x for x in (getattr(central, key) for key in Symmetric3.__slots__)))
-
-
-def world_body(gravity: Sequence[Scalar]) -> Body:
-    """The world: no force moves it; it is accelerated upwards in place of gravity."""
-    falling = Motion(Vector3(), -Vector3.of(gravity))
-    return Body({WORLD: InverseInertia.immovable()}, {WORLD: falling}, {})

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..model import Tree
 from ..scalar import table
+from .passive import spring_force
 from .rnea import rnea
 
 __all__ = ["unit_vector"]
@@ -23,8 +24,9 @@ def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """
     still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
     columns = []
+    springs = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]
     for i in range(tree.nv):
         unit = table([1.0 if k == i else 0.0 for k in range(tree.nv)])
-        columns.append(rnea(tree, q, still, unit, gravity=weightless))
+        columns.append([f - k for f, k in zip(rnea(tree, q, still, unit, gravity=weightless), springs, strict=True)])
     # symmetric, but only up to rounding when computed: one triangle serves for both
     return [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]

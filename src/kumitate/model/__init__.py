@@ -30,8 +30,8 @@ from .tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
-    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Joint", "JointKind", "Limits", "Line",
-    "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
+    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Joint", "JointKind", "Limits",
+    "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
     "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "check_inertias", "check_resistance", "convert", "cut",
     "inward", "lock", "merge", "outward", "reroot", "weld", "without_friction",
 ]  # fmt: skip

@@ -43,7 +43,7 @@ class Mechanism:
         source: the file it was read from, if any.
         couplings: gears between joints.
         faults: what the reader of its file had to replace because no body can have it. Such a mechanism has poses; what needs
-            its inertias is refused, with the fault (`check_inertias`).
+            its inertias is refused, with the fault (`check_inertias`). Who puts other inertias there empties it.
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
@@ -78,11 +78,13 @@ class Mechanism:
             for role, name in (("parent", joint.parent), ("child", joint.child)):
                 if name not in known:
                     raise ModelError(
-                        f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body; {_nearest(name, known)}"
+                        f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body; "
+                        f"{_nearest(name, known)}"
                     )
             if joint.child == WORLD:
                 raise ModelError(
-                    f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move, swap parent and child"
+                    f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move, so it must be "
+                    "the parent"
                 )
             if joint.parent == joint.child:
                 raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself; name two bodies")

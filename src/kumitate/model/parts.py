@@ -66,8 +66,8 @@ def _check_mass(name: str, mass: float, center: Sequence[float], rows: np.ndarra
     size = float(np.abs(rows).max(initial=0.0))
     if np.abs(rows - rows.T).max() > 1e-9 * size:
         raise ModelError(
-            f"body {name!r}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, column j and in "
-            "row j, column i"
+            f"body {name!r}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, "
+            "column j and in row j, column i"
         )
     lowest = float(np.linalg.eigvalsh(rows).min())
     if lowest < -1e-9 * size:

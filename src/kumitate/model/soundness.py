@@ -29,22 +29,25 @@ def check_resistance(mechanism: Mechanism) -> None:
     Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion.
 
     Raises:
-        ModelError: naming the first joint that moves nothing; or as `check_inertias`; or if there are no bodies at all.
+        ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
     """
     name = mechanism.source or mechanism.name
     if not mechanism.bodies:
         raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")
     check_inertias(mechanism)
-    idle = _idle_joint(mechanism.tree)
-    if idle is not None:
+    idle = _idle_joints(mechanism.tree)
+    if idle:
+        more = f"; so do {len(idle) - 1} more ({', '.join(idle[1:4])}{', …' * (len(idle) > 4)})" if idle[1:] else ""
         raise ModelError(
-            f"{name}: joint {idle!r} moves only bodies without mass, or without inertia about its axis, so that its acceleration "
-            "is not determined; give them some, give the joint an armature, or make it fixed (`lock`, on the command line --lock)"
+            f"{name}: joint {idle[0]!r} moves only bodies without mass, or without inertia about its axis, so that its "
+            "acceleration is not determined; give them some, give the joint an armature, or make it fixed (`lock`, --lock on "
+            f"the command line){more}"
         )
 
 
-def _idle_joint(tree: Tree) -> str | None:
-    """The name of a joint that moves nothing that resists, the outermost first."""
+def _idle_joints(tree: Tree) -> list[str]:
+    """The names of the joints that move nothing that resists, in the order of the tree."""
+    idle: list[str] = []
     heavy: set[int] = set()
     for link in reversed(tree.links):
         own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
@@ -52,7 +55,7 @@ def _idle_joint(tree: Tree) -> str | None:
         if own or carries:
             heavy.add(link.index)
         alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
-        for resistance, armature in zip(alone, link.armature, strict=True):
-            if not carries and resistance == 0.0 and armature == 0.0:
-                return link.name
-    return None
+        felt = (resistance != 0.0 or armature != 0.0 for resistance, armature in zip(alone, link.armature, strict=True))
+        if not carries and not all(felt):
+            idle.insert(0, link.name)
+    return idle

@@ -8,7 +8,7 @@ own piece, which `Stout.lent` names.
 
 How large the pieces must be is a convex question. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x, in units
 of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an inverse; Newton's
-method finds it, on M_i + t·1 with t going to zero. Where no sizes will do, t does not arrive.
+method finds it, from where M_i + t·1 is positive for the least t there is. Where no sizes will do, that t is not below zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial import Inertia, Motion, Symmetric3
+from ..spatial import Inertia, Motion, Symmetric3, Transform
 from .tree import WORLD_LINK, Tree
 
 __all__ = ["Stout", "stout_tree"]
@@ -94,12 +94,15 @@ def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
         return None
     unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
     scale = np.outer(unit, unit)
-    M = np.array([_matrix(tree.links[index].inertia) * scale for index in touched])
+    # seen from where the links' masses are: their frames may lie far from that
+    seen = {index: _center(tree.links[index].inertia) for index in touched}
+    M = np.array([_matrix(tree.links[index].inertia.to_parent(seen[index])) * scale for index in touched])
     A = np.zeros((len(offers), *M.shape))
     for change, (link, piece) in zip(A, offers, strict=True):
-        change[touched.index(link.index)] += _matrix(piece) * scale
+        change[touched.index(link.index)] += _matrix(piece.to_parent(seen[link.index])) * scale
         if link.parent != WORLD_LINK:
-            change[touched.index(link.parent)] -= _matrix(piece.to_parent(link.placement)) * scale
+            taken = piece.to_parent(link.placement).to_parent(seen[link.parent])
+            change[touched.index(link.parent)] -= _matrix(taken) * scale
     x = _most_regular(M, A)
     if x is None:
         return None
@@ -110,40 +113,49 @@ def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
 
 
 def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
-    """The x at which Σ log det(M + x·A) − tr(M + x·A) over the links is largest; None if no x makes all of them positive."""
+    """The x at which Σ log det(M + x·A) − tr(M + x·A) over the links is largest; None if no x makes all of them positive.
+
+    A first phase looks for any such x: it has M + x·A + t·1 for M + x·A, and t as one more unknown at a price that goes up.
+    """
     x, one = np.zeros(len(A)), np.eye(M.shape[-1])
+    cost = np.einsum("klii->k", A)
 
     def lowest(x: np.ndarray) -> float:
         return float(np.linalg.eigvalsh(M + np.tensordot(x, A, 1)).min())
 
-    t = max(0.0, 1.0 - lowest(x))
-    while True:
-        for _ in range(_NEWTON_STEPS):
-            inverse = np.linalg.inv(M + np.tensordot(x, A, 1) + t * one)
-            solved = inverse @ A  # by piece, by link
-            slope = np.einsum("klii->k", solved) - np.einsum("klii->k", A)
-            curvature = solved.reshape(len(A), -1) @ solved.swapaxes(2, 3).reshape(len(A), -1).T  # traces of products
-            step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
-            decrement = float(slope @ step)
-            length = 1.0 / (1.0 + np.sqrt(max(decrement, 0.0)))  # stays inside: the function is self-concordant
-            x = x + (step if decrement < 0.1 else length * step)
-            if decrement < 1e-12:
-                break
-        room = lowest(x)
-        if t == 0.0:
-            return x if room >= _ENOUGH else None
-        if room >= _ENOUGH:
-            t = 0.0
-        elif t < _ENOUGH:
+    with_t = np.concatenate([A, np.broadcast_to(one, (1, *M.shape))])
+    price, t = 1.0, max(0.0, 1.0 - lowest(x))
+    while lowest(x) < _ENOUGH:
+        if price * _ENOUGH > 1.0:  # t is about 1/price above the least there is
             return None
-        else:
-            t = max(0.3 * t, 1.05 * -room)
-            if t + room <= 0.0 or t < 0.0:
-                return None
+        found = _centred(np.array([*x, t]), M, with_t, np.array([*cost, price * len(M) * len(one)]))
+        x, t, price = found[:-1], float(found[-1]), 4.0 * price
+    x = _centred(x, M, A, cost)
+    return x if lowest(x) >= _ENOUGH else None
+
+
+def _centred(x: np.ndarray, M: np.ndarray, A: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """The x at which Σ log det(M + x·A) − cost·x is largest, from one at which all M + x·A are positive, by Newton's method."""
+    for _ in range(_NEWTON_STEPS):
+        solved = np.linalg.inv(M + np.tensordot(x, A, 1)) @ A  # by piece, by link
+        slope = np.einsum("klii->k", solved) - cost
+        curvature = solved.reshape(len(A), -1) @ solved.swapaxes(2, 3).reshape(len(A), -1).T  # traces of products
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+        decrement = float(slope @ step)
+        # a shorter step stays inside: the function is self-concordant
+        x = x + (step if decrement < 0.1 else step / (1.0 + np.sqrt(decrement)))
+        if decrement < 1e-12:
+            break
+    return x
 
 
 def _times(inertia: Inertia, factor: float) -> Inertia:
     return Inertia(inertia.mass * factor, inertia.first_moment * factor, inertia.rotational * factor)
+
+
+def _center(inertia: Inertia) -> Transform:
+    """The pose of a link in a frame at its mass centre."""
+    return Transform(translation=inertia.first_moment * (-1.0 / inertia.mass)) if inertia.mass > 0.0 else Transform()
 
 
 def _matrix(inertia: Inertia) -> np.ndarray:

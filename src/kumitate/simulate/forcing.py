@@ -115,7 +115,11 @@ class Forcing:
                 return None
             for t, q_try, v_try in tries:
                 called = np.concatenate([np.asarray(part, dtype=float) for part in probe._parts(t, q_try, v_try)])
-                if not np.allclose(evaluate(first, [t, *q_try, *v_try]), called, rtol=1e-9, atol=1e-12, equal_nan=True):
+                size = float(
+                    np.nan_to_num(np.abs(called), posinf=0.0).max(initial=0.0)
+                )  # a zero beside others rounds as they do
+                tolerance = 1e-12 * max(size, 1.0)
+                if not np.allclose(evaluate(first, [t, *q_try, *v_try]), called, rtol=1e-9, atol=tolerance, equal_nan=True):
                     return None
         except Exception:  # the functions may fail on symbols in any way; called with numbers they say so themselves
             return None

@@ -12,7 +12,7 @@ from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
 from ..errors import DivergenceError, InputError
 from ..kinematics import neutral
-from ..model import Mechanism
+from ..model import Mechanism, check_resistance
 from .audit import Audit, limits_passed, quaternion_error
 from .forcing import Controller, Forcing
 from .integrators import INTEGRATORS, Integrator
@@ -70,6 +70,7 @@ def simulate(
         DivergenceError: if the motion runs away; it carries the result up to there.
     """
     begin = clock.perf_counter()
+    check_resistance(mechanism)
     q0 = checked_state(mechanism, "q", mechanism.nq, neutral(mechanism.tree) if q is None else q)
     v0 = checked_state(mechanism, "v", mechanism.nv, np.zeros(mechanism.nv) if v is None else v)
     count = _step_count(duration, step)
@@ -131,7 +132,10 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
     Raises:
         InputError: naming the component and the rule.
     """
-    array = np.array(values, dtype=float)
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{mechanism.name}: {what} is {values!r:.60}; give {size} real numbers") from None
     names = mechanism.q_names if what == "q" else mechanism.v_names
     if array.shape != (size,):
         raise InputError(

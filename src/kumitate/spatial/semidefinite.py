@@ -49,7 +49,12 @@ class DampedFactors:
 
 
 def nearest_solution(
-    A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], E: Sequence[Sequence[Scalar]], start: Sequence[Scalar] | None = None
+    A: Sequence[Sequence[Scalar]],
+    b: Sequence[Scalar],
+    E: Sequence[Sequence[Scalar]],
+    start: Sequence[Scalar] | None = None,
+    *,
+    sweeps: int = SWEEPS,
 ) -> list[Scalar]:
     """The x with A x = b, or where A is singular the one nearest to `start` (zero by default) in the norm of E.
 
@@ -58,11 +63,12 @@ def nearest_solution(
     Args:
         A: (n, n) symmetric, positive semidefinite; b: (n) in its range, but for rounding.
         E: (n, n) symmetric, positive definite, small against A.
+        sweeps: how many follow the first solve.
     """
     factors = DampedFactors(A, E)
     change = factors.solve(b if start is None else _residual(A, b, start))
     x = change if start is None else _sum(start, change)
-    for _ in range(SWEEPS - 1):
+    for _ in range(sweeps - 1):
         change = factors.solve(_times(E, change))  # what a solve with A + E leaves of b − A x is E times its change
         x = _sum(x, change)
     return _sum(x, factors.solve(_residual(A, b, x)))  # the last sweep settles the rounding, too

@@ -25,6 +25,7 @@ class Example:
         rows: the ids of the rows that it shows.
         summary: what is simulated and what must be seen, in a sentence or two.
         run: makes the result; takes no arguments.
+        panels: of its graphs, as `kumitate.view.figures.plot` takes them; None for the usual ones.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Example:
     rows: tuple[str, ...]
     summary: str
     run: Callable[[], Result]
+    panels: tuple[str, ...] | None = None
 
 
 @cache

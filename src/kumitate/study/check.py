@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from .. import kinematics
+from ..analysis import LoopEquations, assemble
 from ..dynamics import crba
 from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
 from ..model.read import read_file
-from ..model.read.inertia import BROKEN_TRIANGLE
-from ..model.tree import build_tree
+from ..model.read.inertia import BROKEN_TRIANGLE, NEGATIVE
+from ..model.read.weightless import WEIGHTLESS
 
 __all__ = ["Finding", "check", "check_file"]
 
@@ -27,7 +28,9 @@ _SINGULAR = 1e-13
 #: Loops whose ends lie nearer than this are closed [m].
 _CLOSED = 1e-6
 #: What a reader's remarks are about, by words in them; anything else is about reading.
-_TOPICS = {"inertia": "inertia", "meshes": "meshes", "limit": "limits", "mimic": "mimic", "loop": "loops"}
+_TOPICS = {
+    "inertia": "inertia", "meshes": "meshes", "limit": "limits", "mimic": "mimic", "gearbox": "mimic", "loop": "loops",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,24 +56,18 @@ def check_file(
 ) -> tuple[Mechanism | None, list[Finding]]:
     """The mechanism of a file (None if it cannot be read), and all that is wrong with either; options as of `read_file`.
 
-    A file that can be read only with its inertias fixed is read so after its fault is told, in order to find the others.
-
     Raises:
         InputError: if the file is of a kind that is not read.
     """
     findings: list[Finding] = []
     mechanism: Mechanism | None = None
-    remarks: list[str] = []
-    for fix in (True,) if fix_inertia else (False, True):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", KumitateWarning)
-            try:
-                mechanism = read_file(path, floating_base=floating_base, fix_inertia=fix)
-            except ModelError as error:
-                findings = findings or [Finding("error", _topic(str(error).removeprefix(str(path))), str(error))]
-        remarks = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, KumitateWarning)]
-        if mechanism is not None:
-            break
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", KumitateWarning)
+        try:
+            mechanism = read_file(path, floating_base=floating_base, fix_inertia=fix_inertia)
+        except ModelError as error:
+            findings = [Finding("error", _topic(str(error).removeprefix(str(path))), str(error))]
+    remarks = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, KumitateWarning)]
     if mechanism is not None:
         findings += check(mechanism, remarks)
     return mechanism, _sorted(findings)
@@ -78,15 +75,16 @@ def check_file(
 
 def check(mechanism: Mechanism, remarks: list[str] | None = None) -> list[Finding]:
     """All that is wrong with a mechanism, errors first; `remarks` are what its reader warned of."""
-    # single bodies are told of below, with their numbers
-    told = [remark for remark in remarks or [] if BROKEN_TRIANGLE not in remark]
-    findings = [Finding("warning", _topic(remark), remark) for remark in told]
+    # single bodies and joints are told of below, with their numbers
+    told = [remark for remark in remarks or [] if not any(said in remark for said in (BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS))]
+    findings = [Finding("error", "inertia", fault) for fault in mechanism.faults]
+    findings += [Finding("warning", _topic(remark), remark) for remark in told]
     looks = [_inertias, _undetermined, _limits, _names]
     if not any(finding.topic == "meshes" for finding in findings):  # else the reader told of them, with the places tried
         looks.append(_meshes)
     for look in looks:
         findings += look(mechanism)
-    if mechanism.loops and not any(finding.level == "error" for finding in findings):
+    if mechanism.tree.closed:
         findings += _loops(mechanism)
     return _sorted(findings)
 
@@ -96,7 +94,8 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 
 
 def _topic(message: str) -> str:
-    return next((topic for word, topic in _TOPICS.items() if word in message), "reading")
+    """What the first telling word is about; later ones may be in the names of files."""
+    return min(((message.find(word), topic) for word, topic in _TOPICS.items() if word in message), default=(0, "reading"))[1]
 
 
 # --- inertia ------------------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ def _undetermined(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _singular(mechanism: Mechanism) -> Iterator[Finding]:
-    tree = build_tree(mechanism, resisting=False)  # all faults are to be told, not the first
+    tree = mechanism.tree
     q = kinematics.random_coordinates(tree, np.random.default_rng(0))  # single postures may be singular
     M = np.array(crba(tree, q), dtype=float)
     size = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
@@ -212,20 +211,32 @@ def _meshes(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _loops(mechanism: Mechanism) -> Iterator[Finding]:
-    tree = mechanism.tree
-    poses = kinematics.link_poses(tree, kinematics.neutral(tree))
-    apart = []
-    for loop in mechanism.loops:
-        ends = ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
-        a, b = (kinematics.place_pose(tree, poses, tree.places[body]) @ pose for body, pose in ends)
-        gap = float(np.linalg.norm([float(x - y) for x, y in zip(a.translation, b.translation, strict=True)]))
-        slides = any(any(float(x) for x in motion.linear) for motion in loop.kind.subspace(loop.kind.neutral()))
-        if gap > _CLOSED and not slides:
-            apart.append((loop.name, f"{gap:.4g} m"))
-    if apart:
+    """Loops and couplings that neutral coordinates leave open: whether they can be closed from there."""
+    loops, neutral = LoopEquations(mechanism), kinematics.neutral(mechanism.tree)
+    size = mechanism.tree.size
+    where: tuple[tuple[str, str], ...] = ()
+    try:
+        gaps = loops.gaps(neutral, np.zeros(mechanism.nv))
+        apart = [gap for gap in gaps if not gap.size(size) <= _CLOSED]
+        where = tuple((gap.name, f"{gap.distance:.4g} m, {gap.angle:.4g} rad") for gap in apart)
+        if not apart:
+            return
+        closed, _ = assemble(loops, neutral)
+    except ArithmeticError:
+        what = "the ends of a rod or line are one point at neutral coordinates, where it has no direction"
+        yield Finding("note", "loops", what, "start simulations elsewhere", where)
+    except ModelError as error:
+        said = str(error).removeprefix(f"{mechanism.name}: ")
+        what = f"loops are open at neutral coordinates, and cannot be closed from there: {said}"
+        yield Finding("error", "loops", what, "correct the poses of the ends, or assemble it from a better guess", where)
+    else:
+        moved = np.abs(kinematics.difference(mechanism.tree, neutral, closed.tolist()))
+        most = int(np.argmax(moved))
         yield Finding(
-            "warning", "loops", "the ends of loops are apart at neutral coordinates",
-            "start simulations where they meet, or correct the poses of the ends", tuple(apart),
+            "note", "loops",
+            f"loops are open at neutral coordinates; the nearest posture that closes them is {np.linalg.norm(moved):.3g} away "
+            f"in coordinates, the farthest {mechanism.v_names[most]!r} by {moved[most]:.3g} rad or m",
+            "`robot.assemble(q)` gives it", where,
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..simulate.archive import replacing
 from ..simulate.result import Result
 from .silhouette import View
 from .stage import Stage, checked_poses
+from .struts import with_struts
 from .style import QUIET, print_style
 
 __all__ = ["animate"]
@@ -26,7 +28,7 @@ def animate(
     result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
     size: tuple[int, int] = (640, 480), *, progress: Callable[[float], None] | None = None, view: View | None = None,
 ) -> Path:  # fmt: skip
-    """Write a motion as an animated GIF that plays in real time, for ever.
+    """Write a motion as an animated GIF that plays in real time, for ever; what takes less than 0.1 s is slowed down.
 
     Args:
         poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4); each picture shows the sample nearest in time.
@@ -48,13 +50,15 @@ def animate(
     if not 0.0 < fps <= 50.0 or min(size) < 16:
         raise InputError(f"{target}: {fps} pictures a second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
-    moments = t[0] + np.arange(int((t[-1] - t[0]) * fps + 1e-6) + 1) / fps
+    mechanism, X = with_struts(mechanism, X)
+    slower = _slowing(float(t[-1] - t[0]))
+    moments = t[0] + np.arange(int((t[-1] - t[0]) * slower * fps + 1e-6) + 1) / (slower * fps)
     samples = _nearest(t, moments)
     # a GIF counts in hundredths of a second: rounding the ends, not the lengths, keeps real time
     ends = np.round(100.0 * np.arange(len(moments) + 1) / fps).astype(int)
     durations = [int(10 * length) for length in np.diff(ends)]
     durations[-1] += int(1000 * PAUSE)
-    pictures = _pictures(Stage(mechanism, X, view), X[samples], moments, size, progress)
+    pictures = _pictures(Stage(mechanism, X, view), X[samples], moments, size, slower, progress)
     with replacing(target) as temporary, print_style():
         first = next(pictures)
         first.save(
@@ -70,6 +74,11 @@ def animate(
     return target
 
 
+def _slowing(span: float) -> int:
+    """How many times slower than real a motion is shown: what takes less than 0.1 s [s] would be over before it is seen."""
+    return 1 if span > 0.1 or span <= 0.0 else math.ceil(3.0 / span / 10.0) * 10
+
+
 def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
     after = np.clip(np.searchsorted(times, moments), 1, max(len(times) - 1, 1))
     before = after - 1
@@ -78,7 +87,12 @@ def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
 
 
 def _pictures(
-    stage: Stage, poses: np.ndarray, moments: np.ndarray, size: tuple[int, int], progress: Callable[[float], None] | None
+    stage: Stage,
+    poses: np.ndarray,
+    moments: np.ndarray,
+    size: tuple[int, int],
+    slower: int,
+    progress: Callable[[float], None] | None,
 ) -> Iterator[Any]:
     """The pictures, all in the same 255 colours."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -98,7 +112,8 @@ def _pictures(
         stage.draw(axes, X)
         if not stage.view.plane:
             stage.triad(axes)
-        figure.text(0.025, 0.035, f"{moments[k]:.2f} s", fontsize=11)
+        clock = f"{moments[k]:.2f} s" if slower == 1 else f"{moments[k]:.4f} s, {slower} times slower"
+        figure.text(0.025, 0.035, clock, fontsize=11)
         figure.text(0.975, 0.035, stage.silhouettes.name, fontsize=11, ha="right", color=QUIET)
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..simulate.result import Result
-from .panels import panels_of
+from .panels import has_one_loop, panels_of
 
 __all__ = ["channels_of"]
 
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
-    """One plot a panel of the result (joint motion, efforts, energy, mass centre), as `scene.build_scene` takes them."""
-    panels = panels_of(result, ("q", "v", "a", "tau", "energy", "center_of_mass", "center_of_mass_velocity"))
+    """One plot a panel of the result (joints, energy, a loop's determinant, mass centre), as `scene.build_scene` takes them."""
+    closed = ("determinant",) if has_one_loop(result) else ()
+    panels = panels_of(result, ("q", "v", "a", "tau", "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
     return [
         {
             "title": panel.quantity,

@@ -28,7 +28,7 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
     """Draw a result over time into a PDF, EPS, PNG or SVG, by the suffix.
 
     Args:
-        panels: any of "q", "v", "a", "tau", "energy", "center_of_mass", "momentum"; left out, the first five, as in the thesis.
+        panels: as of `kumitate.view.panels.panels_of`; left out, those of the thesis.
         degrees: whether angles and their rates are in degrees (the default) or radians.
 
     Returns:
@@ -57,7 +57,7 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
         height = rows * PANEL_HEIGHT + 0.2 + above + below
         made = Figure(figsize=(width, height))
         grid = made.add_gridspec(
-            rows, columns, left=0.62 / width, right=1.0 - 0.1 / width, bottom=(0.42 + below) / height,
+            rows, columns, left=0.62 / width, right=1.0 - 0.17 / width, bottom=(0.42 + below) / height,
             top=1.0 - (0.22 + above) / height, hspace=0.42, wspace=0.22,
         )  # fmt: skip
         alone = columns > 1 and len(drawn) % columns == 1  # then the last panel has its row to itself
@@ -68,7 +68,7 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
         axes = [made.add_subplot(cell) for cell in cells]
         for k, (place, panel) in enumerate(zip(axes, drawn, strict=True)):
             letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
-            _draw(place, result.time, panel, letter, legend=not (panel.by_joint and panel.names == shared))
+            _draw(place, result.time, panel, letter, shared if panel.by_joint and set(panel.names) <= set(shared) else ())
             if k // columns == rows - 1:
                 place.set_xlabel("Time [s]")
         if shared:
@@ -77,10 +77,14 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
         return made
 
 
-def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, *, legend: bool) -> None:
+def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequence[str]) -> None:
     values = np.where(np.isfinite(panel.values), panel.values, np.nan)
+    covered = _covered(values)
     for k, name in enumerate(panel.names):
-        style = curve_style(k)
+        style = curve_style(shared.index(name) if shared else k)
+        if covered[k]:  # dashes leave the curves below to be seen; the legend shows them whole
+            axes.plot([], [], label=name, **style)
+            name, style = "_" + name, {**style, "linestyle": covered[k]}
         if name == "total":
             style = {"color": INK, "linestyle": "-", "linewidth": 1.4}
         if len(time) == 1:
@@ -91,8 +95,26 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, *, legend: boo
     if time[-1] > time[0]:
         axes.set_xlim(time[0], time[-1])
     axes.set_ylim(*_limits(values))
-    if legend:
+    if not shared:
         _own_legend(axes, panel)
+
+
+def _covered(values: np.ndarray) -> list[tuple[float, tuple[float, float]] | None]:
+    """For each curve that lies upon earlier ones, dashes that take turns with theirs; None where it lies upon none."""
+    size = float(np.nanmax(np.abs(values), initial=0.0))
+    groups: list[list[int]] = []
+    for k, column in enumerate(values.T):
+        for group in groups:
+            if np.allclose(column, values[:, group[0]], rtol=0.0, atol=2e-3 * size, equal_nan=True):
+                group.append(k)
+                break
+        else:
+            groups.append([k])
+    dashes: list[tuple[float, tuple[float, float]] | None] = [None] * values.shape[1]
+    for group in groups:
+        for turn, k in enumerate(group[1:] if len(group) <= 6 else (), start=1):
+            dashes[k] = (4.0 * turn, (4.0, 4.0 * (len(group) - 1)))
+    return dashes
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
@@ -111,14 +133,24 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def _own_legend(axes: Any, panel: Panel) -> None:
-    """Above the axes, on the right of the title, where it covers no curve; inside them where it would be too large."""
-    if len(panel.names) > 8:
-        axes.legend(loc="best", ncols=4, fontsize=5.0, frameon=True, framealpha=1.0, edgecolor="none", handlelength=1.1)
-        return
+    """Above the axes, on the right of the title, where there is room for it; inside them otherwise, above the curves."""
     many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
+    size, columns = (6.0 if many else 7.5), min(len(panel.names), 4)
+    width = 0.32 * columns + 0.043 * sum(map(len, panel.names)) + 0.052 * len(panel.quantity)  # inches, the title with it
+    if len(panel.names) <= 4 and width < PANEL_WIDTH - 0.7:
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=columns, borderpad=0.1, columnspacing=0.9,
+            handletextpad=0.4, handlelength=1.1, fontsize=size,
+        )  # fmt: skip
+        return
+    size = 5.0 if len(panel.names) > 8 else 6.0
+    longest = 0.3 + 0.5 * size / 72.0 * max(map(len, panel.names))
+    columns = max(1, min(len(panel.names), 4, int((PANEL_WIDTH - 0.8) / longest)))
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.11 * math.ceil(len(panel.names) / columns) * (high - low))
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=min(len(panel.names), 4), borderpad=0.1,
-        columnspacing=0.9, handletextpad=0.4, handlelength=1.1, fontsize=6.0 if many else 7.5,
+        loc="upper center", ncols=columns, fontsize=size, borderpad=0.1, columnspacing=0.9,
+        handletextpad=0.4, handlelength=1.6, labelspacing=0.2,
     )  # fmt: skip
 
 

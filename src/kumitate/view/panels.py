@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..analysis import closure_determinant, loop_motion
 from ..errors import InputError
 from ..kinematics import total_mass
-from ..model import WORLD
+from ..model import WORLD, JointKind
 from ..simulate.columns import Columns, joint_columns
 from ..simulate.result import Result
+from .forces import force_curves
 
-__all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "panels_of"]
+__all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "has_one_loop", "panels_of"]
 
 
 class Panel(NamedTuple):
@@ -53,7 +55,9 @@ _XYZ = ("x", "y", "z")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 #: The panels that can be asked for: of the joints, then of the whole mechanism.
-PANELS = (*_JOINT_PANELS, "energy", "center_of_mass", "center_of_mass_velocity", "momentum")
+PANELS = (
+    *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum"
+)  # fmt: skip
 #: Those of the thesis: (a) angle, (b) velocity, (c) acceleration, (d) torque, (e) energy.
 DEFAULT_PANELS = (*_JOINT_PANELS, "energy")
 #: Those of the thesis for a floating base (figures 3.21, 3.22): the mass centre tells what no force from outside can change.
@@ -65,14 +69,17 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
 
     Args:
         panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
-            panels of their own), "energy", "center_of_mass", "center_of_mass_velocity", "momentum" (two panels). Left out: the
-            first five, with a floating base those of the mass centre too.
+            panels of their own; joints that close loops come last), "energy", "determinant" (det(J Jᵀ) of the loops),
+            "joint_forces" (up to four panels: those that the motion determines, and the others), "center_of_mass",
+            "center_of_mass_velocity", "momentum" (two panels). Left out: the first five, with a single loop the determinant,
+            with a floating base those of the mass centre.
         degrees: whether angles and their rates are given in degrees.
 
     Raises:
         InputError: for a panel that does not exist.
     """
     usual = FLOATING_PANELS if any(map(_is_base, joint_columns(result.mechanism))) else DEFAULT_PANELS
+    usual = (*usual, "determinant") if has_one_loop(result) else usual
     wanted = usual if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
     for name in wanted:
         if name not in PANELS:
@@ -80,11 +87,26 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
     return [panel for name in wanted for panel in _panels(result, name, degrees=degrees)]
 
 
+def has_one_loop(result: Result) -> bool:
+    """Whether the mechanism is closed once, by a joint: then a determinant tells how near it is to a singular posture."""
+    chords = result.mechanism.tree.chords
+    return len(chords) == 1 and isinstance(chords[0].closure, JointKind)
+
+
 def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
     if name in _JOINT_PANELS:
         yield from _joint_panels(result, _JOINT_PANELS.index(name), degrees=degrees)
     elif name == "energy":
         yield Panel("Energy", "J", result.energy._fields, np.column_stack(result.energy))
+    elif name == "determinant":
+        if result.mechanism.loops:  # of an open mechanism there is none to draw
+            values = closure_determinant(result.mechanism, result.q)
+            yield Panel("Determinant of the loops' J Jᵀ", "", ("det(J Jᵀ)",), values[:, None])
+    elif name == "joint_forces":
+        for curves in force_curves(result):
+            what = "moment" if curves.moments else "force"
+            how = "determined" if curves.determined else "least in norm"
+            yield Panel(f"Joint {what}, {how}", "N·m" if curves.moments else "N", curves.names, curves.values)
     elif name == "center_of_mass":
         yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
     elif name == "center_of_mass_velocity":
@@ -114,9 +136,26 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
                 whole = [item.joint.name if len(_names(item, order)) == 1 else f"{item.joint.name}.{name}" for name in names]
                 pooled.setdefault(sort, ([], []))[0].extend(indices)
                 pooled[sort][1].extend(whole)
-    for sort, (indices, labels) in pooled.items():
+    loops = _loop_columns(result, order)
+    for sort in dict.fromkeys((*pooled, *loops)):
+        indices, labels = pooled.get(sort, ([], []))
+        parts = [values[:, indices], *loops.get(sort, {}).values()]
         word = "joint " if sort is not _LENGTH else "joint " if _ANGLE not in pooled else "slider "
-        yield _panel(word, order, sort, labels, values[:, indices], degrees=degrees, by_joint=True)
+        yield _panel(word, order, sort, [*labels, *loops.get(sort, {})], np.column_stack(parts), degrees=degrees, by_joint=True)
+
+
+def _loop_columns(result: Result, order: int) -> dict[_Sort, dict[str, np.ndarray]]:
+    """The same of the joints that close loops, by sort and name; of those without quaternions, and without known drives."""
+    found: dict[_Sort, dict[str, np.ndarray]] = {}
+    for motion in loop_motion(result.mechanism, result.q, result.v, result.a):
+        driven = motion.name in result.settings.get("loop_tau", ())
+        if motion.kind.nq != motion.kind.nv or (order == 3 and driven):
+            continue
+        values = (motion.q, motion.v, motion.a, np.zeros_like(motion.v))[order]
+        for k, name in enumerate(motion.kind.coordinates):
+            whole = motion.name if motion.kind.nv == 1 else f"{motion.name}.{name}"
+            found.setdefault(_SORTS.get(name, _ANGLE), {})[whole] = values[:, k]
+    return found
 
 
 def _panel(

@@ -14,6 +14,7 @@ from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Mesh, Sp
 from ..model.meshes import Surface
 from .silhouette import broadside
 from .skeleton import body_tip, drawn_shapes
+from .struts import with_struts
 from .surfaces import load_surfaces, pack_surface, unscaled
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
@@ -50,6 +51,9 @@ def build_scene(
     """
     name = mechanism.name
     times, frames = _checked(name, len(mechanism.bodies), np.asarray(time, dtype=float), np.asarray(poses, dtype=float))
+    moving = len(mechanism.bodies)
+    last = mechanism.bodies[-1]
+    mechanism, frames = with_struts(mechanism, frames)  # rods and springs come after the bodies
     surfaces = load_surfaces(mechanism)
     shapes = drawn_shapes(mechanism, surfaces)
     used = list(
@@ -58,7 +62,6 @@ def build_scene(
     groups = _groups(mechanism)
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_FRAMES)).round().astype(int))
     times, frames = times[keep], frames[keep]
-    last = mechanism.bodies[-1]
     return {
         "version": 2,
         "title": title or name,
@@ -76,7 +79,7 @@ def build_scene(
             for body in mechanism.bodies
         ],
         "world": [_shape(item, used, surfaces) for item in shapes[WORLD]],
-        "trail": {"body": len(mechanism.bodies) - 1, "point": body_tip(last).tolist()},
+        "trail": {"body": moving - 1, "point": body_tip(last).tolist()},
         "channels": [_channel(mechanism, channel, groups) for channel in channels],
         **_bounds(frames, _outlines(mechanism, shapes, surfaces)),
     }

@@ -20,12 +20,13 @@ __all__ = ["body_tip", "drawn_shapes"]
 def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
     """The shapes of each body by its name, in its frame, and those that stand still under "world".
 
-    `meshes` are those that can be drawn, at whatever scale; others are left out. With any, frames without mass and shape of
-    their own are not drawn.
+    `meshes` are those that can be drawn, at whatever scale; others are left out. With any, and where all that has mass has
+    shapes, frames without mass and shape of their own are not drawn.
     """
     drawable = {(mesh.path, mesh.resolved) for mesh in meshes}
     own = {body.name: _own_shapes(body, drawable) for body in mechanism.bodies}
-    if drawable:
+    shown = [own[body.name] is not None for body in mechanism.bodies if body.mass > 0.0]
+    if drawable or (shown and all(shown)):
         own = {body.name: () if own[body.name] is None and body.mass == 0.0 else own[body.name] for body in mechanism.bodies}
     points = _attachments(mechanism)
     parents = {joint.parent for joint in mechanism.joints}
@@ -42,8 +43,10 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
             pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
             shapes[WORLD].append(pin)
     for loop in mechanism.loops:
-        for name, place in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b)):
-            if own.get(name) is None:
+        ends = {loop.body_a: loop.pose_a, loop.body_b: loop.pose_b}
+        bare = {name for name in ends if name != WORLD and own[name] is None}
+        for name, place in ends.items():
+            if name in bare or (name == WORLD and bare):  # what has shapes of its own shows its joints itself
                 shapes[name].append(Geometry(Sphere(1.7 * radius), place))
     return {name: tuple(items) for name, items in shapes.items()}
 

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..simulate.result import Result
 from .silhouette import View
 from .stage import Stage, checked_poses
+from .struts import with_struts
 from .style import QUIET, checked_target, print_style, write_figure
 
 __all__ = ["snapshots", "snapshots_figure"]
@@ -49,6 +50,7 @@ def snapshots_figure(
     """The same as a `matplotlib.figure.Figure`, to change and to save."""
     mechanism = result.mechanism
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
+    mechanism, X = with_struts(mechanism, X)
     if count < 1:
         raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; ask for 1 or more")
     moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
@@ -65,6 +67,7 @@ def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
     width, height = scale * stage.size
     made = Figure(figsize=(columns * width + 0.1, rows * (height + CAPTION) + 0.05))
     whole = made.get_size_inches()
+    digits = 2 if len(times) < 2 or times[-1] - times[0] > 0.1 else 4
     for k, (X, time) in enumerate(zip(poses, times, strict=True)):
         left, bottom = 0.05 + (k % columns) * width, whole[1] - (k // columns + 1) * (height + CAPTION) + CAPTION
         axes = made.add_axes((left / whole[0], bottom / whole[1], 0.97 * width / whole[0], height / whole[1]))
@@ -73,7 +76,7 @@ def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
         if k == 0:
             stage.scale_bar(axes)
             stage.triad(axes, stage.free_corner(axes, [X]))
-        axes.text(0.5, -0.02, f"{time:.2f} s", transform=axes.transAxes, ha="center", va="top", fontsize=8)
+        axes.text(0.5, -0.02, f"{time:.{digits}f} s", transform=axes.transAxes, ha="center", va="top", fontsize=8)
     return made
 
 

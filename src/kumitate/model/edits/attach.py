@@ -52,9 +52,13 @@ def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | 
         replace(frame, name=prefix + frame.name, body=named(frame.body), pose=placed(frame.body, frame.pose))
         for frame in other.frames
     )
+    couplings = tuple(
+        replace(item, name=prefix + item.name, joint=prefix + item.joint, of=prefix + item.of) for item in other.couplings
+    )
     return replace(
         mechanism, bodies=(*mechanism.bodies, *bodies), joints=(*mechanism.joints, *joints),
         loops=(*mechanism.loops, *loops), frames=(*mechanism.frames, *frames),
+        couplings=(*mechanism.couplings, *couplings), faults=(*mechanism.faults, *other.faults),
     )  # fmt: skip
 
 
@@ -67,6 +71,7 @@ def _check_names(mechanism: Mechanism, other: Mechanism, prefix: str) -> None:
     for what, groups in (
         ("joint", ("joints", "loops")),
         ("body or frame", ("bodies", "frames")),
+        ("coupling", ("couplings",)),
     ):
         taken = {item.name for group in groups for item in getattr(mechanism, group)}
         added = {prefix + item.name for group in groups for item in getattr(other, group)}

@@ -25,18 +25,24 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
         ModelError: if there is no such joint.
 
     Warns:
-        KumitateWarning: if loops are cut through, which are left out, with their names.
+        KumitateWarning: if loops are cut through, or couplings with the joints that are left behind; these are left out, and
+            named.
     """
     root = mechanism.joint(joint).child
     kept = behind(mechanism, root)
     loops = tuple(loop for loop in mechanism.loops if {loop.body_a, loop.body_b} <= kept)
     through = [loop.name for loop in mechanism.loops if loop not in loops and kept & {loop.body_a, loop.body_b}]
-    if through:
-        warnings.warn(
-            f"{mechanism.name}: the cut at joint {joint!r} goes through the loops {', '.join(through)}, which are left out",
-            KumitateWarning,
-            stacklevel=2,
-        )
+    joints = tuple(item for item in mechanism.joints if item.parent in kept)
+    names = {item.name for item in joints}
+    couplings = tuple(item for item in mechanism.couplings if {item.joint, item.of} <= names)
+    apart = [item.name for item in mechanism.couplings if item not in couplings and names & {item.joint, item.of}]
+    for what, left in (("loops", through), ("couplings", apart)):
+        if left:
+            warnings.warn(
+                f"{mechanism.name}: the cut at joint {joint!r} goes through the {what} {', '.join(left)}, which are left out",
+                KumitateWarning,
+                stacklevel=2,
+            )
     kind = "floating" if floating_base else "fixed"
     name, taken = f"{kind}_base", {item.name for item in mechanism.joints} | {loop.name for loop in loops}
     while name in taken - {joint}:
@@ -46,7 +52,8 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
         mechanism,
         name=f"{mechanism.name}_{root}",
         bodies=tuple(body for body in mechanism.bodies if body.name in kept),
-        joints=(base, *(item for item in mechanism.joints if item.parent in kept)),
+        joints=(base, *joints),
         loops=loops,
+        couplings=couplings,
         frames=tuple(frame for frame in mechanism.frames if frame.body in kept),
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ...errors import ModelError
 from ...spatial import Transform
 from ..joints import KINDS
@@ -15,35 +17,64 @@ from ..tree import alignment
 
 __all__ = ["lock", "without_friction"]
 
+#: Coordinates that a coupling ties may be given with so much error, relative to their size.
+_ROUNDING = 1e-9
+
 
 def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed: at the coordinates given by name, or at their neutral ones.
 
+    Joints that are coupled to a locked one are locked too, at the coordinates that follow from it.
+
     Raises:
-        ModelError: if a name is no joint's, or a joint is given the wrong number of coordinates.
+        ModelError: if a name is no joint's, a joint is given the wrong number of coordinates, or coupled joints are given
+            coordinates that contradict their coupling.
     """
-    known = {joint.name for joint in mechanism.joints}
-    for name in joints:
-        if name not in known:
-            raise ModelError(f"{mechanism.name}: there is no joint {name!r} to lock; there are {', '.join(sorted(known))}")
     at = joints if isinstance(joints, Mapping) else {}
-    changed = tuple(_locked(joint, at.get(joint.name)) if joint.name in joints else joint for joint in mechanism.joints)
-    return replace(mechanism, joints=changed)
+    held = {name: _coordinates(mechanism.joint(name), at.get(name)) for name in joints}
+    _follow(mechanism, held)
+    changed = tuple(_locked(joint, held[joint.name]) if joint.name in held else joint for joint in mechanism.joints)
+    couplings = tuple(item for item in mechanism.couplings if item.joint not in held)
+    return replace(mechanism, joints=changed, couplings=couplings)
 
 
-def _locked(joint: Joint, q: Sequence[float] | None) -> Joint:
-    kind = joint.kind
-    values = kind.neutral() if q is None else [float(x) for x in q]
-    if len(values) != kind.nq:
-        raise ModelError(f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {kind.nq}")
+def _coordinates(joint: Joint, q: Any) -> list[float]:
+    values = joint.kind.neutral() if q is None else [float(x) for x in np.atleast_1d(np.asarray(q, dtype=float))]
+    if len(values) != joint.kind.nq:
+        raise ModelError(
+            f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {joint.kind.nq} "
+            f"({', '.join(joint.kind.coordinates) or 'none'}), give these"
+        )
+    return values
+
+
+def _follow(mechanism: Mechanism, held: dict[str, list[float]]) -> None:
+    """Adds the joints that couplings hold at the same time as those that are `held` at coordinates already."""
+    waiting = list(mechanism.couplings)
+    while waiting:
+        found = next((item for item in waiting if item.of in held or (item.joint in held and item.ratio != 0.0)), None)
+        if found is None:
+            break
+        waiting.remove(found)
+        if found.of not in held:
+            held[found.of] = [(held[found.joint][0] - found.offset) / found.ratio]
+        needed = found.ratio * held[found.of][0] + found.offset
+        given = held.setdefault(found.joint, [needed])[0]
+        if abs(given - needed) > _ROUNDING * (1.0 + abs(needed)):
+            raise ModelError(
+                f"{mechanism.name}: joint {found.joint!r} is locked at {given:.9g}, but coupling {found.name!r} holds it at "
+                f"{needed:.9g} with {found.of!r} where it is locked; lock one of the two, or take the coupling out"
+            )
+
+
+def _locked(joint: Joint, values: Sequence[float]) -> Joint:
     A = Transform(alignment(joint.axis, joint.second_axis))
-    held = joint.pose @ A @ kind.transform(values) @ A.inverse()
+    held = joint.pose @ A @ joint.kind.transform(values) @ A.inverse()
     return Joint(joint.name, KINDS["fixed"], joint.parent, joint.child, held.dense())
 
 
 def without_friction(mechanism: Mechanism) -> Mechanism:
     """The mechanism with frictionless, undamped joints and loops."""
-    joints, loops = (
-        tuple(replace(item, damping=0.0, friction=0.0) for item in items) for items in (mechanism.joints, mechanism.loops)
-    )
+    joints = tuple(replace(joint, damping=0.0, friction=0.0) for joint in mechanism.joints)
+    loops = tuple(replace(loop, damping=0.0, friction=0.0) for loop in mechanism.loops)
     return replace(mechanism, joints=joints, loops=loops)

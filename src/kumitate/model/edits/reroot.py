@@ -25,13 +25,15 @@ _GROUPS = ("spherical", "spherical_euler", "planar", "floating", "floating_euler
 def reroot(mechanism: Mechanism, body: str) -> Mechanism:
     """The mechanism with another of its bodies as the one that floats; the joints between the two are turned round.
 
-    No body's frame moves, and nothing physical changes. Coordinates, velocities and forces of revolute, prismatic and
-    cylindrical joints stay what they are, those of universal joints change places, and those of other joints are of the
-    inverse motion. Where a joint is not at the origin of the body that it now carries, a body without mass stands between.
+    No body's frame moves, and nothing physical changes. Coordinates, velocities and forces of revolute, prismatic, helical
+    and cylindrical joints stay what they are (so that couplings hold), those of universal joints change places, and those of
+    other joints are of the inverse motion. Where a joint is not at the origin of the body that it now carries, a body without
+    mass stands between.
 
     Raises:
         ModelError: if there is no such body, the mechanism is held to the world (it would be another mechanism if it were held
-            elsewhere), or a joint to be turned round has limits, damping, friction or armature that are only given one way.
+            elsewhere), or a joint to be turned round has limits, damping, friction, armature or springs that are only given
+            one way.
     """
     mechanism.body(body)
     carriers = {joint.child: joint for joint in mechanism.joints}
@@ -73,20 +75,21 @@ def _turned(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
         yield replace(
             swapped, axis=_minus(rows[:, 1]), second_axis=_minus(joint.axis), limits=joint.limits[::-1],
             damping=_reversed(joint.damping), friction=_reversed(joint.friction), armature=_reversed(joint.armature),
+            stiffness=_reversed(joint.stiffness), rest=_reversed(joint.rest),
         )  # fmt: skip
     elif joint.kind.name in _GROUPS and not _driven(joint):
         yield swapped
     else:
         raise ModelError(
             f"{mechanism.name}: the {joint.kind.name} joint {joint.name!r} cannot be turned round; its limits, damping, "
-            "friction or armature are those of the child's axes. Leave them out, or choose a body on the near side of it"
+            "friction, armature or springs are those of the child's axes. Leave them out, or choose a body on the near side"
         )
 
 
 def _driven(joint: Joint) -> bool:
     """Whether anything is said of the joint's coordinates one by one."""
     said = any(value is not None for limit in joint.limits for value in vars(limit).values())
-    return said or any(np.any(values) for values in (joint.damping, joint.friction, joint.armature))
+    return said or any(np.any(values) for values in (joint.damping, joint.friction, joint.armature, joint.stiffness))
 
 
 def _minus(direction: object) -> tuple[float, ...]:

@@ -9,6 +9,8 @@ from ...spatial import Transform
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Joint, Loop
+from ..tree import alignment
+from .lock import lock
 from .standing import behind, standing
 
 __all__ = ["weld"]
@@ -20,7 +22,8 @@ _FREE = 6
 def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None) -> Mechanism:
     """The mechanism with body b fixed on body a.
 
-    A joint between the two becomes a fixed one. A body that is free in the world comes to hang on the other one. Otherwise the
+    A joint between the two becomes a fixed one, and joints that are coupled to it are locked at the coordinates that follow
+    from those nearest to the weld. A body that is free in the world comes to hang on the other one. Otherwise the
     weld closes a loop, and is one: "weld_a_b", of the kind "fixed".
 
     Args:
@@ -48,6 +51,20 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
                 raise ModelError(f"{mechanism.name}: {a!r} and {b!r} are fixed to each other already, by {joint.name!r}")
             if between or (free and parent not in behind(mechanism, child)):
                 fixed = Joint(joint.name, KINDS["fixed"], parent, child, X_PC)
-                return replace(mechanism, joints=tuple(fixed if item is joint else item for item in mechanism.joints))
+                return _with(fixed, _without_followers(mechanism, joint, X_PC))
     loop = Loop(f"weld_{a}_{b}", KINDS["fixed"], a, b, pose)
     return replace(mechanism, loops=(*mechanism.loops, loop))
+
+
+def _with(fixed: Joint, mechanism: Mechanism) -> Mechanism:
+    """The mechanism with this joint in place of the one of its name."""
+    return replace(mechanism, joints=tuple(fixed if item.name == fixed.name else item for item in mechanism.joints))
+
+
+def _without_followers(mechanism: Mechanism, joint: Joint, X_PC: Transform) -> Mechanism:
+    """The mechanism with what is coupled to a joint locked where it follows, when the joint holds its bodies like this."""
+    if not any(joint.name in (item.joint, item.of) for item in mechanism.couplings):
+        return mechanism
+    A = Transform(alignment(joint.axis, joint.second_axis))
+    X_FM = A.inverse() @ joint.pose.inverse() @ X_PC @ A
+    return lock(mechanism, {joint.name: [float(x) for x in joint.kind.locate(X_FM)]})

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import ModelError
 from .notes import Notes
 
-__all__ = ["BROKEN_TRIANGLE", "nearest_inertia", "usable_inertia"]
+__all__ = ["BROKEN_TRIANGLE", "NEGATIVE", "nearest_inertia", "usable_inertia"]
+
+NEGATIVE = "with a large negative principal value"
 
 BROKEN_TRIANGLE = (
     "inertias that no rigid body has (the largest principal value is more than the sum of the others), used as given; "
@@ -50,10 +51,9 @@ def usable_inertia(
     Args:
         inertia: symmetric, about the mass centre [kg·m²]; mass: [kg].
         link: whose it is; notes: takes the remarks; line: where it stands.
-        fix: whether inertias that no body has are replaced by the nearest that one can have.
-
-    Raises:
-        ModelError: for a negative principal value that is neither small nor a placeholder's, unless it is to be fixed.
+        fix: whether inertias that no body has are replaced by the nearest that one can have. Those with a negative principal
+            value that is neither small nor a placeholder's are replaced anyway; unless it is wanted, that is a fault, with
+            which the mechanism has poses and no dynamics.
     """
     size = float(np.abs(inertia).max())
     if 0.0 < size < _NO_INERTIA * mass:
@@ -84,11 +84,19 @@ def usable_inertia(
             line,
         )
         return _clipped(inertia)
-    raise ModelError(
+    notes.add(
+        f"inertias {NEGATIVE}, which no body has: poses can be computed, what needs the inertias is refused; correct them, or "
+        "read the file with fix_inertia (--fix-inertia)",
+        f"{link!r} {_listed(values)} kg·m²",
+        line,
+    )
+    notes.fault(
         f"link {link!r}: the inertia has the principal values {_listed(values)} kg·m²; the negative principal value "
         f"{least:.6g} is none that a body can have. Check signs and the axes that the numbers are given in, or read the file "
-        "with fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have"
+        "with fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have",
+        line,
     )
+    return nearest_inertia(inertia)
 
 
 def _clipped(matrix: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """A mechanism as text and back, exactly: kumitate's own format, which result files carry.
 
-The objects of the file are the dataclasses of `model`, field by field under their names; fields at their defaults are left out.
-A pose is {"xyz": [x, y, z], "rotation": three rows}; a joint's kind is its name, and a rod that closes a loop is
-{"kind": "distance", "length": metres}. Numbers are printed so that they read back bit by bit.
+The objects of the file are the dataclasses of `model`, field by field under their names; those at their defaults are left out.
+A pose is {"xyz": [x, y, z], "rotation": three rows}; a joint's kind is its name, or an object with its parameters for those of
+`PARAMETRIC`: {"kind": "distance", "length": metres}. Numbers are printed so that they read back bit by bit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from ..joints import KINDS, Distance, JointKind
+from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
 from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
 
@@ -40,7 +40,7 @@ def to_json(mechanism: Mechanism) -> str:
     """The mechanism as JSON; `from_json` gives it back with every number the same.
 
     Raises:
-        ModelError: if it has joints of a kind that is not in `KINDS`, which no reader would know.
+        ModelError: if it has joints of a kind that is not in `KINDS` or `PARAMETRIC`, which no reader would know.
     """
     return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
 
@@ -87,12 +87,13 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
 def _encode(value: Any) -> Any:
     if isinstance(value, Transform):
         return {"xyz": _encode(tuple(value.translation)), "rotation": [_encode(tuple(row)) for row in value.rotation.matrix()]}
-    if isinstance(value, JointKind):
-        if KINDS.get(value.name) != value:
-            raise ModelError(f"joints of kind {value.name!r} cannot be written: the kind is not in KINDS")
-        return value.name
-    if isinstance(value, Distance):
-        return {"kind": value.name, "length": value.length}
+    if isinstance(value, Closure):
+        name = value.name
+        if KINDS.get(name) == value:
+            return name
+        if PARAMETRIC.get(name) is not type(value):
+            raise ModelError(f"joints of kind {name!r} cannot be written: the kind is neither in KINDS nor in PARAMETRIC")
+        return {"kind": name, **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}  # type: ignore[arg-type]
     if is_dataclass(value):
         shape = {"kind": _SHAPE_NAMES[type(value)]} if type(value) in _SHAPE_NAMES else {}
         return shape | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
@@ -153,9 +154,11 @@ def _decode(name: str, content: Any, where: str) -> Any:
             raise ModelError(f"{where}: {_short(content)} is no shape; its kind must be one of {', '.join(_SHAPES)}")
         return _build(_SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
     if name == "kind" and isinstance(content, Mapping):
-        if content.get("kind") != Distance.name:
-            raise ModelError(f'{where}: {_short(content)} is no kind; write a name, or {{"kind": "distance", "length": …}}')
-        return _build(Distance, {key: part for key, part in content.items() if key != "kind"}, where)
+        closure = PARAMETRIC.get(str(content.get("kind")))
+        if closure is None:
+            calls = ", ".join(f'{{"kind": "{key}", …}}' for key in PARAMETRIC)
+            raise ModelError(f"{where}: {_short(content)} is no kind; write the name of one without parameters, or {calls}")
+        return _build(closure, {key: part for key, part in content.items() if key != "kind"}, where)
     return _plain(content, where)
 
 

@@ -15,16 +15,26 @@ _SHOWN = 3
 
 
 class Notes:
-    """Remarks on one file: `add` them while reading, `warn` at the end."""
+    """Remarks on one file: `add` them while reading, `warn` at the end.
+
+    Attributes:
+        source: the file.
+        faults: what had to be replaced for the file to be read at all; told by whatever would compute with it.
+    """
 
     def __init__(self, source: str):
         self.source = source
+        self.faults: list[str] = []
         self._places: dict[str, list[str]] = {}
 
     def add(self, remark: str, name: str = "", line: int | None = None) -> None:
         """A remark that holds for the element `name`, which stands in `line`."""
         where = "" if line is None else f"line {line}"
         self._places.setdefault(remark, []).append(f"{name} in {where}" if name and where else name or where)
+
+    def fault(self, message: str, line: int | None = None) -> None:
+        """A fault of the element in `line`, which keeps the mechanism from being used in full."""
+        self.faults.append(f"{self.source}:{line}: {message}" if line is not None else f"{self.source}: {message}")
 
     def leave(self, element: Element, remark: str, name: str = "") -> None:
         """A remark that says that an element is not used, with all that is in it; `name`: its own if left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import ModelError
 from ..joints import KINDS
@@ -11,8 +11,9 @@ from ..mechanism import WORLD, Mechanism
 from ..parts import Frame, Joint
 from .meshes import MeshFinder
 from .notes import Notes
+from .sdf_couplings import GEARBOX, read_couplings
 from .sdf_frames import MODEL, SEPARATOR, Frames
-from .sdf_joint import COUPLED, leave_coupling, read_joint
+from .sdf_joint import read_joint
 from .sdf_link import SdfLinkReader
 from .sdf_tree import SpanningTree, spanning_tree
 from .sdf_values import read_flag, read_numbers
@@ -31,7 +32,6 @@ _UNREAD = {
     "<include>": "other files are not read",
     "<surface>": "contact settings of another simulator, not used",
     "<self_collide>": "not used; the simulation says what touches",
-    "<mimic>": "not simulated; these joints move independently",
     "<axis>": "of joints that move about no axis of their own (ball, fixed), not used",
     "<axis2>": "of joints with one axis, not used",
     "<script>": "materials of another viewer, not drawn",
@@ -70,8 +70,9 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     """The mechanism of an SDF file: of its model, or of all models of its world.
 
     The tree is grown breadth first from the link that nothing carries; the first joint that names a link carries it, and every
-    other joint becomes a `Loop`. Bodies have the frames of the links; the frames of joints that stand apart from those of
-    their children are frames of the mechanism, called like the joints. What is inside nested models is called `model::name`.
+    other joint becomes a `Loop`; gearboxes and <mimic> become `Coupling`s. Bodies have the frames of the links; the frames of
+    joints that stand apart from those of their children are frames of the mechanism, called like the joints. What is inside
+    nested models is called `model::name`.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
@@ -95,12 +96,12 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     name, first = _collect(sdf, world, frames, content)
     reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
     bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
-    specs = []
-    for key, (element, scope) in content.joints.items():
-        if element.get("type") == COUPLED:
-            leave_coupling(element, notes)
-        else:
-            specs.append(read_joint(element, key, scope, frames, content.version, notes))
+    gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
+    specs = [
+        read_joint(element, key, scope, frames, content.version, notes)
+        for key, (element, scope) in content.joints.items()
+        if key not in gearboxes
+    ]
     tree = spanning_tree(list(content.links), specs, first)
     joints = _bases(sdf, tree, frames, content, floating_base)
     for spec in tree.joints:
@@ -115,16 +116,18 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
         *_named_frames(frames, content),
         *(frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken),
     )
-    _note_unread(sdf, reader, notes)
     note_weightless(bodies, joints, {key: element.line for key, (element, _) in content.joints.items()}, notes)
     try:
         mechanism = Mechanism(
             name, tuple(bodies), tuple(joints), loops, named,
             (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
-            source=None if path is None else str(path),
+            source=None if path is None else str(path), faults=tuple(notes.faults),
         )  # fmt: skip
+        couplings = read_couplings(mechanism, specs, gearboxes, frames, content.version, notes)
+        mechanism = replace(mechanism, couplings=couplings)
     except ModelError as error:
         raise error if str(error).startswith(f"{sdf.source}:") else sdf.error(str(error)) from None
+    _note_unread(sdf, reader, notes)
     notes.warn()
     return mechanism
 

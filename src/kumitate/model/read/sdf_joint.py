@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,24 +10,21 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform, Vector3
-from ..joints import KINDS
+from ..joints import KINDS, Helical, JointKind
 from ..parts import Body, Frame, Joint, Limits, Loop
 from ..tree import alignment
 from .notes import Notes
 from .sdf_frames import MODEL, Frames
-from .sdf_values import read_bound, read_flag, read_number, read_numbers, read_text
+from .sdf_values import read_bound, read_flag, read_number, read_numbers
 from .xml import Element
 
-__all__ = ["COUPLED", "SdfAxis", "SdfJoint", "leave_coupling", "read_joint"]
+__all__ = ["SdfAxis", "SdfJoint", "read_direction", "read_end", "read_joint"]
 
 #: Kinds and numbers of axes by SDF's names.
 _KINDS = {
     "fixed": ("fixed", 0), "revolute": ("revolute", 1), "continuous": ("revolute", 1), "prismatic": ("prismatic", 1),
-    "ball": ("spherical", 0), "universal": ("universal", 2), "revolute2": ("universal", 2),
+    "screw": ("helical", 1), "ball": ("spherical", 0), "universal": ("universal", 2), "revolute2": ("universal", 2),
 }  # fmt: skip
-
-#: The type of those joints that join nothing, but tie two turns together.
-COUPLED = "gearbox"
 
 #: Nearer than this a joint's origin is on its axis, or is the link's [m]; far below what any file prints.
 _TOUCHING = 1e-12
@@ -34,12 +32,15 @@ _TOUCHING = 1e-12
 
 @dataclass(frozen=True)
 class SdfAxis:
-    """One direction of motion, in the joint's frame."""
+    """One direction of motion, in the joint's frame; `mimic`: the element that says which other axis it follows."""
 
     direction: tuple[float, float, float]
     limits: Limits = field(default_factory=Limits)
     damping: float = 0.0
     friction: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    mimic: Element | None = None
 
     def along(self, direction: Vector3) -> SdfAxis:
         """The same axis in another direction."""
@@ -48,14 +49,19 @@ class SdfAxis:
 
 @dataclass(frozen=True)
 class SdfJoint:
-    """A joint as the file has it; `parent` and `child` are keys of links, `key` is of the joint and of its frame."""
+    """A joint as the file has it; `parent` and `child` are keys of links, `key` is of the joint and of its frame.
+
+    `scope` is that of its names; `pitch` is of screws, the way along the axis in one turn [m].
+    """
 
     key: str
+    scope: str
     element: Element
     kind: str
     parent: str
     child: str
     axes: tuple[SdfAxis, ...]
+    pitch: float = 0.0
 
     def backward(self) -> SdfJoint:
         """The joint with parent and child swapped; its coordinates keep their signs (those of ball joints turn about)."""
@@ -102,15 +108,21 @@ class SdfJoint:
                 )
             turn = Transform(alignment(_unit(axis), _unit(self.axes[1].direction)))  # axes of the kind itself: z, then y
             X_AJ, X_BJ, axis = (X_AJ @ turn).dense(), (X_BJ @ turn).dense(), (0.0, 0.0, 1.0)
-        return Loop(self.key, KINDS[self.kind], self.parent, self.child, X_AJ, X_BJ, axis, **_passive(self.axes))
+        try:
+            return Loop(self.key, self._closure(self.kind), self.parent, self.child, X_AJ, X_BJ, axis, **_passive(self.axes))
+        except ModelError as error:
+            raise self.element.error(str(error)) from None
 
     def _joint(self, name: str, kind: str, parent: str, child: str, where: Transform, axes: tuple[SdfAxis, ...]) -> Joint:
         first = axes[0].direction if axes else (0.0, 0.0, 1.0)
         second = axes[1].direction if len(axes) == 2 else None
         try:
-            return Joint(name, KINDS[kind], parent, child, where, first, second, **_passive(axes))
+            return Joint(name, self._closure(kind), parent, child, where, first, second, **_passive(axes))
         except ModelError as error:
             raise self.element.error(str(error)) from None
+
+    def _closure(self, kind: str) -> JointKind:
+        return Helical(self.pitch) if kind == Helical.name else KINDS[kind]
 
     def _turned(self, X: Transform) -> tuple[SdfAxis, ...]:
         """The axes in the frame that the joint's frame has the pose X in."""
@@ -121,7 +133,7 @@ class SdfJoint:
         if self.kind in ("fixed", "prismatic"):
             return False
         offset = np.array(list(X_CJ.translation))
-        if self.kind == "revolute":
+        if self.kind in ("revolute", "helical"):
             axis = np.array(_unit(self._turned(X_CJ)[0].direction))
             offset -= axis * (axis @ offset)
         return bool(np.linalg.norm(offset) > _TOUCHING)
@@ -131,16 +143,10 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
     """A joint of a model; `key` and `scope` as of `Frames`."""
     kind = element.need("type")
     if kind not in _KINDS:
-        known = ", ".join([*_KINDS, COUPLED])
-        remedy = "screw joints are not simulated; use another type" if kind == "screw" else f"the types are {known}"
-        raise element.error(f"joint {key!r} has the type {kind!r}, which cannot be read; {remedy}")
+        known = ", ".join([*_KINDS, "gearbox"])
+        raise element.error(f"joint {key!r} has the type {kind!r}, which cannot be read; the types are {known}")
     ours, count = _KINDS[kind]
-    ends = []
-    for role in ("parent", "child"):
-        part = element.need_child(role)
-        if not part.text.strip():
-            raise part.error(f"joint {key!r} has an empty <{role}>; name a link, or 'world'")
-        ends.append(frames.carrier(frames.key(scope, part.text.strip()), part))
+    ends = [read_end(element, role, key, scope, frames) for role in ("parent", "child")]
     if ends[0] == ends[1]:
         raise element.error(f"joint {key!r} joins {ends[0]!r} to itself; name two links")
     parts = [element.child(tag) for tag in ("axis", "axis2")[:count]]
@@ -149,7 +155,28 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
         if any(axis.limits.lower is not None or axis.limits.upper is not None for axis in axes):
             notes.add("<lower> and <upper> of continuous joints, which turn without end, not used", key, element.line)
         axes = tuple(replace(axis, limits=replace(axis.limits, lower=None, upper=None)) for axis in axes)
-    return SdfJoint(key, element, ours, ends[0], ends[1], axes)
+    return SdfJoint(key, scope, element, ours, ends[0], ends[1], axes, _pitch(element) if kind == "screw" else 0.0)
+
+
+def read_end(element: Element, role: str, key: str, scope: str, frames: Frames) -> str:
+    """The key of the link that a child of a joint names, itself or by a frame on it."""
+    part = element.need_child(role)
+    if not part.text.strip():
+        raise part.error(f"joint {key!r} has an empty <{role}>; name a link, or 'world'")
+    return frames.carrier(frames.key(scope, part.text.strip()), part)
+
+
+def _pitch(element: Element) -> float:
+    """The pitch of a screw [m a turn, right-handed]; before 1.10 the turning by the way, of left-handed threads [rad/m]."""
+    old = element.child("thread_pitch")
+    if old is None or element.has("screw_thread_pitch"):
+        return read_number(element, "screw_thread_pitch", 1.0)
+    ratio = read_numbers(old, 1)[0]
+    if ratio == 0.0:
+        raise old.error(
+            "<thread_pitch> 0 is the pitch of no screw; give the angle that goes with one metre, or a prismatic joint"
+        )
+    return -math.tau / ratio
 
 
 def _axis(
@@ -166,7 +193,8 @@ def _axis(
         if index == 1:
             raise joint.error(f"joint {key!r} has no <axis2>; add it")
         return SdfAxis((0.0, 0.0, 1.0))
-    direction = _direction(part, key, scope, frames, version)
+    direction = read_direction(part, key, scope, frames, version)
+    mimic = part.child("mimic")
     limit, dynamics = part.child("limit"), part.child("dynamics")
     lower, upper, effort, velocity = (read_bound(limit, tag) for tag in ("lower", "upper", "effort", "velocity"))
     if lower is not None and upper is not None and lower > upper:
@@ -176,21 +204,22 @@ def _axis(
     effort, velocity = (value if value is not None and value >= 0.0 else None for value in (effort, velocity))
     limits = Limits(lower, upper, velocity, effort)
     if dynamics is None:
-        return SdfAxis(direction, limits)
-    for tag in ("spring_stiffness", "spring_reference"):
-        if read_number(dynamics, tag, 0.0):
-            spring = dynamics.need_child(tag)
-            notes.leave(spring, "<spring_stiffness> and <spring_reference>: springs of joints are not simulated", key)
-    damping, friction = (read_number(dynamics, tag, 0.0) for tag in ("damping", "friction"))
-    for tag, value in (("damping", damping), ("friction", friction)):
+        return SdfAxis(direction, limits, mimic=mimic)
+    damping, friction, stiffness = (read_number(dynamics, tag, 0.0) for tag in ("damping", "friction", "spring_stiffness"))
+    for tag, value in (("damping", damping), ("friction", friction), ("spring_stiffness", stiffness)):
         if value < 0.0:
             said = f"joint {key!r}: <{tag}> {value:g} is negative and would drive the joint; give zero or more"
             raise dynamics.need_child(tag).error(said)
-    return SdfAxis(direction, limits, damping, friction)
+    rest = read_number(dynamics, "spring_reference", 0.0)
+    return SdfAxis(direction, limits, damping, friction, stiffness, rest, mimic)
 
 
-def _direction(part: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]) -> tuple[float, float, float]:
-    """The direction of an axis, in the joint's frame."""
+def read_direction(
+    part: Element | None, key: str, scope: str, frames: Frames, version: tuple[int, ...]
+) -> tuple[float, float, float]:
+    """The direction of an axis of a joint, in the joint's frame; z where the axis is not given."""
+    if part is None:
+        return 0.0, 0.0, 1.0
     xyz = part.child("xyz")
     x, y, z = (0.0, 0.0, 1.0) if xyz is None else read_numbers(xyz, 3)
     if x == y == z == 0.0:
@@ -222,14 +251,6 @@ def _passive(axes: tuple[SdfAxis, ...]) -> dict[str, Any]:
         "limits": tuple(axis.limits for axis in axes),
         "damping": tuple(axis.damping for axis in axes) or 0.0,
         "friction": tuple(axis.friction for axis in axes) or 0.0,
+        "stiffness": tuple(axis.stiffness for axis in axes) or 0.0,
+        "rest": tuple(axis.rest for axis in axes) or 0.0,
     }
-
-
-def leave_coupling(element: Element, notes: Notes) -> None:
-    """Says that a gearbox joint is not simulated, with its ratio and the body that both turns are relative to."""
-    reference = read_text(element, "gearbox_reference_body") or "nothing"
-    notes.leave(
-        element,
-        "<joint> of type gearbox: not simulated, the turns that they tie together are independent",
-        f"{element.need('name')} (ratio {read_number(element, 'gearbox_ratio', 1.0):g}, relative to {reference})",
-    )

@@ -72,10 +72,7 @@ class SdfLinkReader:
         xx, yy, zz = (read_number(tensor, tag, 1.0) for tag in ("ixx", "iyy", "izz"))
         xy, xz, yz = (read_number(tensor, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
         rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        try:
-            rows = usable_inertia(rows, mass, key, self.notes, line=tensor.line, fix=self.fix_inertia)
-        except ModelError as error:
-            raise tensor.error(str(error)) from None
+        rows = usable_inertia(rows, mass, key, self.notes, line=tensor.line, fix=self.fix_inertia)
         rotation = np.array([list(row) for row in place.rotation.matrix()])
         if not np.array_equal(rotation, np.eye(3)):
             rows = rotation @ rows @ rotation.T

@@ -13,7 +13,7 @@ from ..parts import Body, Joint
 from .meshes import MeshFinder
 from .notes import Notes
 from .shapes import free_name
-from .urdf_joint import leave_mimics, read_joint
+from .urdf_joint import read_couplings, read_joint
 from .urdf_link import LinkReader
 from .urdf_loops import read_loops
 from .weightless import note_weightless
@@ -46,6 +46,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
 
     The link that nothing carries is joined to the world by the joint "fixed_base", or "floating_base". A bare link called
     "world" is the world itself. A joint's frame is its <origin> in the parent link; the child's frame is the same at zero.
+    A <mimic> is a `Coupling`.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
@@ -56,7 +57,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
 
     Warns:
-        KumitateWarning: once for each kind of thing that is not simulated (mimic joints, transmissions, …), not known, not
+        KumitateWarning: once for each kind of thing that is not simulated (transmissions, soft limits, …), not known, not
             physical though usable, or not found (meshes), with names and lines of the elements; and for a file without links,
             which is a mechanism of no bodies.
 
@@ -83,15 +84,18 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         notes.add(
             f"robot {name!r} has no <link>, and so no bodies; if it is a xacro source, expand it with what calls its macros"
         )
-    leave_mimics({key: element for key, (element, _, _) in connections.items()}, notes)
     names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
     joints.extend(read_joint(element, names[parent], names[child], notes) for element, parent, child in connections.values())
+    couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
     loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
     moving = tuple(body for body in bodies.values() if body is not None)
     _note_unread(robot, reader, notes)
     note_weightless(moving, joints, {key: element.line for key, (element, _, _) in connections.items()}, notes)
     try:
-        mechanism = Mechanism(name, moving, tuple(joints), loops, source=None if path is None else str(path))
+        mechanism = Mechanism(
+            name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
+            faults=tuple(notes.faults),
+        )  # fmt: skip
     except ModelError as error:
         raise robot.error(str(error)) from None
     notes.warn()

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 
 from ...errors import ModelError
 from ..joints import KINDS
-from ..parts import Joint, Limits
+from ..parts import Coupling, Joint, Limits
+from .followers import MISSING_LEADER, check_circles, missing_leader
 from .notes import Notes
 from .urdf_link import read_origin
 from .xml import Element
 
-__all__ = ["leave_mimics", "read_axis", "read_friction", "read_joint", "read_limits"]
+__all__ = ["read_axis", "read_couplings", "read_dynamics", "read_joint", "read_limits"]
 
 #: Kinds by URDF's names for them.
 _KINDS = {
     "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",
     "floating": "floating",
 }  # fmt: skip
+
+
+#: Types of joints and loops whose one freedom a <limit> is for.
+_LIMITED = ("revolute", "prismatic", "continuous", "helical", "line")
 
 
 def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint:
@@ -35,41 +39,44 @@ def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint
         _leave(element, "axis", "of floating joints, which have none", name, notes)
     else:
         direction = read_axis(element, f"joint {name!r}")
-    damping, friction = read_friction(element, f"joint {name!r}")
+    passive = read_dynamics(element, f"joint {name!r}")
     place, limits = read_origin(element), read_limits(element, name, kind, notes)
     try:
-        return Joint(
-            name, KINDS[_KINDS[kind]], parent, child, place, direction, limits=limits, damping=damping, friction=friction
-        )
+        return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, None, limits, **passive)
     except ModelError as error:
         raise element.error(str(error)) from None
 
 
-def read_axis(element: Element, owner: str) -> tuple[float, ...]:
-    """The direction of a joint's axis, not of unit length yet; x where there is no <axis>."""
-    axis = element.child("axis")
+def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, ...]:
+    """The direction of a joint's axis, not of unit length yet; x where there is no <axis>. An <axis2> must be there."""
+    axis = element.child(tag) if tag == "axis" else element.need_child(tag)
     if axis is None:
         return 1.0, 0.0, 0.0
     direction = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
     if not any(direction):
         raise axis.error(
-            f'{owner}: <axis> xyz="{axis.get("xyz")}" has no direction; give a vector that is not zero, such as "0 0 1"'
+            f'{owner}: <{tag}> xyz="{axis.get("xyz")}" has no direction; give a vector that is not zero, such as "0 0 1"'
         )
     return direction
 
 
-def read_friction(element: Element, owner: str) -> tuple[float, float]:
-    """Viscous and dry friction of a joint's <dynamics>, zero where it says nothing."""
+#: What a <dynamics> may say: our names, and the attributes. URDF itself has no springs; they have SDF's names here.
+_DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
+
+
+def read_dynamics(element: Element, owner: str) -> dict[str, float]:
+    """Viscous and dry friction of a joint's <dynamics>, and its spring: as joints and loops take them."""
     dynamics = element.child("dynamics")
     if dynamics is None:
-        return 0.0, 0.0
-    damping, friction = (dynamics.number(key, 0.0) for key in ("damping", "friction"))
-    for key, value in (("damping", damping), ("friction", friction)):
-        if value < 0.0:
+        return {}
+    found = {ours: dynamics.number(key, 0.0) for ours, key in _DYNAMICS.items()}
+    for ours, value in found.items():
+        if value < 0.0 and ours != "rest":
+            key = _DYNAMICS[ours]
             raise dynamics.error(
                 f'{owner}: <dynamics> {key}="{dynamics.get(key)}" is negative and would drive the joint; give zero or more'
             )
-    return damping, friction
+    return found
 
 
 def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[Limits, ...]:
@@ -79,8 +86,8 @@ def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[L
         if kind in ("revolute", "prismatic"):
             notes.add(f"{kind} joints without <limit>, read as unlimited", name, element.line)
         return ()
-    if kind not in ("revolute", "prismatic", "continuous"):
-        notes.leave(limit, "<limit> of joints with several degrees of freedom, not used", name)
+    if kind not in _LIMITED:
+        notes.leave(limit, "<limit> of joints that have not one degree of freedom, not used", name)
         return ()
     lower, upper, velocity, effort = (limit.bound(key) for key in ("lower", "upper", "velocity", "effort"))
     if kind == "continuous":
@@ -115,29 +122,29 @@ def _leave(element: Element, tag: str, why: str, name: str, notes: Notes) -> Non
         notes.leave(part, f"<{tag}> {why}, not used", name)
 
 
-def leave_mimics(joints: Mapping[str, Element], notes: Notes) -> None:
-    """Tells which joints are said to follow others; refuses those that would follow themselves in the end."""
-    followed: dict[str, str] = {}
-    for name, joint in joints.items():
-        mimic = joint.child("mimic")
-        if mimic is None:
-            continue
-        followed[name] = mimic.need("joint")
-        for key, default in (("multiplier", 1.0), ("offset", 0.0)):
-            mimic.number(key, default)
-        if followed[name] in joints:
-            notes.leave(mimic, "<mimic> is not simulated; these joints move independently", name)
+def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], notes: Notes) -> tuple[Coupling, ...]:
+    """What `<mimic>` says: q = multiplier·q(joint) + offset, called like the joint that follows.
+
+    Args:
+        elements: the file's joints by name; joints: what became of them.
+        notes: takes what cannot be used.
+
+    Raises:
+        ModelError: if joints follow one another in a circle.
+    """
+    kinds = {joint.name: joint.kind for joint in joints}
+    mimics = {name: part for name, element in elements.items() if (part := element.child("mimic")) is not None}
+    followed = {name: mimic.need("joint") for name, mimic in mimics.items()}
+    check_circles(followed, elements)
+    couplings = []
+    for name, mimic in mimics.items():
+        leader = followed[name]
+        multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        if leader not in elements:
+            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements)))
+        elif not kinds[name].nv == kinds[leader].nv == 1:
+            which = f"{name} ({kinds[name].name}) of {leader} ({kinds[leader].name})"
+            notes.leave(mimic, "<mimic> between joints that have not one degree of freedom each, not used", which)
         else:
-            near = get_close_matches(followed[name], joints, 1)
-            which = f"{name!r} of {followed[name]!r}" + (f", not {near[0]!r}?," if near else "")
-            notes.leave(mimic, "<mimic> of joints that the file does not have; these joints move independently", which)
-    for name in followed:
-        chain = [name]
-        while chain[-1] in followed:
-            chain.append(followed[chain[-1]])
-            if chain[-1] == name:
-                raise joints[name].error(
-                    f"joint {name!r} mimics itself ({' → '.join(chain)}); let one of these joints move by itself"
-                )
-            if len(chain) > len(followed) + 1:  # a circle further on, told of at one of its own joints
-                break
+            couplings.append(Coupling(name, name, leader, multiplier, offset))
+    return tuple(couplings)

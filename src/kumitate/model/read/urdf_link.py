@@ -85,10 +85,7 @@ class LinkReader:
         xx, yy, zz = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
         xy, xz, yz = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
         rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        try:
-            rows = usable_inertia(rows, weight, owner, self.notes, line=tensor.line, fix=self.fix_inertia)
-        except ModelError as error:
-            raise tensor.error(str(error)) from None
+        rows = usable_inertia(rows, weight, owner, self.notes, line=tensor.line, fix=self.fix_inertia)
         place = read_origin(inertial)
         rotation = np.array([list(row) for row in place.rotation.matrix()])
         if not np.array_equal(rotation, np.eye(3)):

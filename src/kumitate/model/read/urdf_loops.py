@@ -6,10 +6,13 @@
       <link1 link="lower_arm" xyz="0 0 -3" rpy="0 0 0"/>
       <link2 link="upper_arm" xyz="0 0 1"/>
       <axis xyz="0 1 0"/>
+      <dynamics damping="0.1" friction="0" spring_stiffness="5" spring_reference="0.2"/>
     </loop_joint>
 
 A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out);
-the axis has the same components in both frames. A `<drake:ball_constraint>` holds a point of one link to a point of another.
+the axis has the same components in both frames. Further types are ours: `universal` has an <axis2> besides, `helical` a
+`pitch` [m a turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between two
+points. A `<drake:ball_constraint>` holds a point of one link to a point of another.
 """
 
 from __future__ import annotations
@@ -19,19 +22,24 @@ from difflib import get_close_matches
 
 from ...errors import ModelError
 from ...spatial import pose
-from ..joints import KINDS
+from ..joints import KINDS, Closure, Distance, Helical, Line
 from ..parts import Loop
 from .notes import Notes
-from .urdf_joint import read_axis, read_friction, read_limits
+from .urdf_joint import read_axis, read_dynamics, read_limits
 from .xml import Element
 
 __all__ = ["read_loops"]
 
 #: Kinds by the names of types.
-_KINDS = {
-    "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",
-    "ball": "spherical", "spherical": "spherical",
+_KINDS: dict[str, Closure] = {
+    "fixed": KINDS["fixed"], "revolute": KINDS["revolute"], "continuous": KINDS["revolute"], "prismatic": KINDS["prismatic"],
+    "cylindrical": KINDS["cylindrical"], "universal": KINDS["universal"], "planar": KINDS["planar"],
+    "ball": KINDS["spherical"], "spherical": KINDS["spherical"], "line": Line(),
 }  # fmt: skip
+#: Types with a parameter, and the attribute that gives it.
+_SIZED = {"helical": (Helical, "pitch"), "distance": (Distance, "length")}
+#: Types without a direction.
+_ROUND = ("fixed", "ball", "spherical", "distance", "line")
 
 _ZERO = (0.0, 0.0, 0.0)
 _BALL = "drake:ball_constraint"
@@ -57,22 +65,23 @@ def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]
 
 def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: Notes) -> Loop:
     kind = element.need("type")
-    if kind not in _KINDS:
-        raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {', '.join(_KINDS)}")
+    if kind not in _KINDS and kind not in _SIZED:
+        known = ", ".join([*_KINDS, *_SIZED])
+        raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {known}")
+    size = element.number(_SIZED[kind][1]) if kind in _SIZED else 0.0
     ends = [element.need_child(tag) for tag in ("link1", "link2")]
     first, second = (_body(end, "link", name, bodies) for end in ends)
     pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
-    turns = kind not in ("fixed", "ball", "spherical")
-    for part in () if turns else element.all("axis"):
-        notes.leave(part, "<axis> of ball and fixed loop joints, which have none, not used", name)
-    direction = read_axis(element, f"loop_joint {name!r}") if turns else (0.0, 0.0, 1.0)
-    damping, friction = read_friction(element, f"loop_joint {name!r}") if kind != "fixed" else (0.0, 0.0)
+    owner = f"loop_joint {name!r}"
+    for part in element.all("axis") if kind in _ROUND else ():
+        notes.leave(part, f"<axis> of loop joints without one ({', '.join(_ROUND)}), not used", name)
+    direction = (0.0, 0.0, 1.0) if kind in _ROUND else read_axis(element, owner)
+    second_direction = read_axis(element, owner, "axis2") if kind == "universal" else None
+    passive = read_dynamics(element, owner) if kind not in ("fixed", "distance") else {}
     limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
     try:
-        return Loop(
-            name, KINDS[_KINDS[kind]], first, second, pose_a, pose_b, direction,
-            limits=limits, damping=damping, friction=friction,
-        )  # fmt: skip
+        closure = _SIZED[kind][0](size) if kind in _SIZED else _KINDS[kind]
+        return Loop(name, closure, first, second, pose_a, pose_b, direction, second_direction, limits, **passive)
     except ModelError as error:
         raise element.error(str(error)) from None
 

@@ -9,12 +9,17 @@ from difflib import get_close_matches
 
 from ...errors import InputError
 from ..mechanism import Mechanism
+from .andrews import ANDREWS_START, ANDREWS_TORQUE, andrews
+from .bricard import bricard
+from .governor import governor
 from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
+from .loops import distance_pendulum, four_bars, four_bars_of, four_bars_start, planar_4r, planar_4r_leaning, planar_4r_singular
 from .pa10 import pa10
 
 __all__ = [
-    "SAMPLES", "Sample", "double_pendulum", "free_rod", "pa10", "pendulum", "planar_3r", "planar_tree", "planar_tree_5",
-    "sample",
+    "ANDREWS_TORQUE", "SAMPLES", "Sample", "andrews", "bricard", "distance_pendulum", "double_pendulum", "four_bars",
+    "free_rod", "governor", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular",
+    "planar_tree", "planar_tree_5", "sample",
 ]  # fmt: skip
 
 
@@ -28,6 +33,7 @@ class Sample:
         q, v: where it starts: coordinates [rad, m] and velocities [rad/s, m/s].
         duration: of its simulation [s].
         rows: the rows of the thesis's systems that it stands for.
+        step: of its simulation [s].
     """
 
     name: str
@@ -37,6 +43,7 @@ class Sample:
     v: tuple[float, ...]
     duration: float
     rows: tuple[str, ...] = ()
+    step: float = 1e-3
 
     def __call__(self) -> Mechanism:
         return self.build()
@@ -46,6 +53,14 @@ def _at_rest(title: str, build: Callable[[], Mechanism], degrees: tuple[float, .
     """A sample whose joints all turn: it starts at these angles [deg], without velocity."""
     q = tuple(math.radians(angle) for angle in degrees)
     return Sample(build.__name__, title, build, q, (0.0,) * len(q), duration, rows)
+
+
+def _four_bars(count: int) -> Sample:
+    """A row of four-bar linkages whose legs stand upright and whose corners move at 1 m/s."""
+    q, v = four_bars_start(count, 0.0, 1.0)
+    title = f"Row of {count} four-bar linkages" if count > 1 else "Four-bar linkage"
+    build = four_bars_of(count)
+    return Sample(build().name, f"{title}, toppling", build, q, v, 10.0)
 
 
 #: Every sample by its name.
@@ -60,6 +75,20 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "free_rod", "Free rod in space", free_rod, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
             (0.72, 0.48, 0.24, -0.24, 0.36, 0.0), 10.0, ("T-3.5",),
+        ),
+        _at_rest("Planar loop of three rods and the ground", planar_4r, (135.0, -45.0, 225.0), 3.0, "T-3.3"),
+        _at_rest("The loop through its singular posture", planar_4r_singular, (60.0, 30.0, 150.0), 3.0, "T-3.4"),
+        _at_rest("The loop in a leaning plane", planar_4r_leaning, (60.0, 30.0, 150.0), 3.0, "T-sing"),
+        Sample(
+            "distance_pendulum", "Pendulum: a free point mass, held at a distance", distance_pendulum, (-1.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0), 10.0,
+        ),
+        _four_bars(1), _four_bars(2), _four_bars(40),
+        Sample("andrews", "Andrews' squeezer, seven bodies", andrews, ANDREWS_START, (0.0,) * 7, 0.03, step=1e-5),
+        _at_rest("Bricard's mechanism, which ought not to move", bricard, (0.0,) * 5, 10.0),
+        Sample(
+            "governor", "Stiff flyball governor", governor, (0.0, 0.0, math.pi / 6.0, math.pi / 6.0),
+            (2.0 * math.pi, 0.0, 0.0, 0.0), 10.0,
         ),
         _at_rest("Seven-joint arm PA-10 in free fall", pa10, (0.0, 45.0, 10.0, 0.0, 0.0, 0.0, 0.0), 10.0, "T-PA10"),
     )

@@ -13,7 +13,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint
 
-__all__ = ["double_pendulum", "free_rod", "pendulum", "planar_3r", "planar_tree", "planar_tree_5", "rod"]
+__all__ = ["double_pendulum", "free_rod", "hinge", "pendulum", "planar_3r", "planar_tree", "planar_tree_5", "rod"]
 
 LENGTH = 1.0
 MASS = 1.0
@@ -37,7 +37,7 @@ def rod(name: str, color: Sequence[float], *, axial_inertia: float = 0.0, hinged
     middle = (0.0, 0.0, LENGTH / 2.0)
     across = MASS * LENGTH**2 / 12.0
     visuals = [Geometry(Capsule(RADIUS, LENGTH), pose(middle), tuple(color))]  # type: ignore[arg-type]
-    return Body(name, MASS, middle, (across, across, axial_inertia), (*visuals, *([_hinge()] if hinged else [])))
+    return Body(name, MASS, middle, (across, across, axial_inertia), (*visuals, *([hinge()] if hinged else [])))
 
 
 def planar_3r() -> Mechanism:
@@ -96,9 +96,9 @@ def _bob(name: str, color: Sequence[float]) -> Body:
     end = (0.0, 0.0, -LENGTH)
     string = Geometry(Capsule(0.01, LENGTH), pose((0.0, 0.0, -LENGTH / 2.0)), GREY)
     ball = Geometry(Sphere(0.08), pose(end), tuple(color))  # type: ignore[arg-type]
-    return Body(name, MASS, end, visuals=(string, ball, _hinge()))
+    return Body(name, MASS, end, visuals=(string, ball, hinge()))
 
 
-def _hinge() -> Geometry:
-    """A pin along y through the frame's origin."""
-    return Geometry(Cylinder(1.4 * RADIUS, 3.2 * RADIUS), pose(rpy=(1.5707963267948966, 0.0, 0.0)), DARK)
+def hinge(height: float = 0.0) -> Geometry:
+    """A pin along y, at this height on the frame's z axis [m]."""
+    return Geometry(Cylinder(1.4 * RADIUS, 3.2 * RADIUS), pose((0.0, 0.0, height), (1.5707963267948966, 0.0, 0.0)), DARK)

@@ -1,0 +1,86 @@
+"""Momentum by parts: about the mass centre, body by body, as a matrix; and how the mass centre moves (thesis 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..kinematics import center_of_mass, link_poses, link_twists, total_mass
+from ..model import Link, Mechanism, Tree, inward
+from ..spatial import Force, Inertia, Transform, Vector3
+from .ground import momentum_rate
+from .momentum import momentum
+
+__all__ = [
+    "body_momenta", "centroidal_momentum", "centroidal_momentum_rate", "mass_center_motion", "momentum_matrix",
+]  # fmt: skip
+
+Scalar = Any
+
+
+def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+    """The mass centre's "position" [m], "velocity" [m/s] and "acceleration" [m/s²], each (3) in the world."""
+    mass = total_mass(tree)
+
+    def per_mass(parts: Sequence[Scalar]) -> list[Scalar]:
+        return [part / mass if mass else 0.0 for part in parts]
+
+    return {
+        "position": center_of_mass(tree, q),
+        "velocity": per_mass(momentum(tree, q, v)[3:]),
+        "acceleration": per_mass(momentum_rate(tree, q, v, vdot)[3:]),
+    }
+
+
+def centroidal_momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """[l; p] (6): angular momentum about the mass centre [kg·m²/s] and linear momentum [kg·m/s], in the world's axes."""
+    return list(_about(center_of_mass(tree, q), momentum(tree, q, v)))
+
+
+def centroidal_momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+    """d/dt of `centroidal_momentum` (6) [N·m, N]: the moving mass centre adds nothing, as its velocity is along p."""
+    return list(_about(center_of_mass(tree, q), momentum_rate(tree, q, v, vdot)))
+
+
+def _about(point: Sequence[Scalar], wrench: Sequence[Scalar]) -> Force:
+    """A momentum or wrench about the world's origin, about a point instead; the axes stay."""
+    return Force.of(wrench).to_child(Transform(translation=Vector3.of(point)))
+
+
+def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """[l; p] (bodies, 6) of every body as written, in the order of `Mechanism.bodies`.
+
+    About the world's origin and in its axes, so that they add up to `momentum`; zero for bodies fixed to the world.
+    """
+    tree = mechanism.tree
+    poses, twists = link_poses(tree, q), link_twists(tree, q, v)
+    found = []
+    for body in mechanism.bodies:
+        place = tree.places[body.name]
+        if place.link < 0:
+            found.append([0.0] * 6)
+            continue
+        link = tree.links[place.link]
+        own = body.spatial_inertia().to_parent(place.pose)
+        found.append(list(own.times(twists[link]).to_parent(poses[link])))
+    return found
+
+
+def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """A (6, nv) with [l; p] = A v: about the world's origin and in its axes.
+
+    Column i is the momentum of all that joint i carries, moving as one rigid body.
+    """
+    poses = link_poses(tree, q)
+
+    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
+        composite = sum((child for _, child in children), link.inertia)
+        return composite, composite.to_parent(link.pose(q))
+
+    composites = inward(tree, compose)
+    columns = [
+        composites[link][0].times(S).to_parent(poses[link])
+        for link in tree.links
+        for S in link.kind.subspace(link.coordinates(q))
+    ]
+    return [[column[i] for column in columns] for i in range(6)]

@@ -1,0 +1,144 @@
+"""Static equilibrium: the forces that hold a mechanism at rest, and whether it can stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Wrenches, chord_closings, chord_drives, rnea
+from ..errors import InputError
+from ..kinematics import center_of_mass, jacobian
+from .ground import ground_wrench, zero_moment_point
+from .loops import LoopEquations
+from .support_polygon import SupportPolygon, support_polygon
+
+__all__ = ["Equilibrium", "static_equilibrium"]
+
+#: Singular values below this fraction of the largest say nothing.
+_ZERO = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """How a mechanism is held at rest.
+
+    Attributes:
+        tau: forces of the drives (nv) [N·m, N]; zero where nothing drives.
+        loops: strengths (rows) of the loops' and couplings' equations, as of `LoopEquations.rows`.
+        holds: wrench [n; f] (6) on each held place by name: axes of the world, about its origin.
+        residual: (nv) what is left over along the degrees of freedom that nothing drives [N·m, N].
+        balanced: whether that is nothing, up to rounding.
+        center_of_mass: (3) in the world [m].
+        ground: [n; f] (6) of all that holds the mechanism, about the world's origin.
+        polygon: what it stands on, where contact points were given; `margin`: how far inside of it the point below the
+            ground's force is [m], negative outside: there it tips over.
+    """
+
+    tau: np.ndarray
+    loops: np.ndarray
+    holds: dict[str, np.ndarray]
+    residual: np.ndarray
+    balanced: bool
+    center_of_mass: np.ndarray
+    ground: np.ndarray
+    polygon: SupportPolygon | None = None
+    margin: float | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is balanced and does not tip over."""
+        return self.balanced and (self.margin is None or self.margin >= 0.0)
+
+
+def static_equilibrium(
+    equations: LoopEquations,
+    q: Any,
+    *,
+    passive: Sequence[str] = (),
+    held: Sequence[str] = (),
+    wrenches: Mapping[str, Sequence[float]] | None = None,
+    contacts: Any = None,
+) -> Equilibrium:
+    """The forces that hold a mechanism at rest: of all, the ones whose drives' forces are least by their squares.
+
+    Loops, couplings and held places carry what they must; springs in joints help. Contact points only tell whether the
+    mechanism tips over: where they alone carry a free body, say with `held` which bodies stand on the ground.
+
+    Args:
+        equations: of the mechanism's loops (it may have none).
+        q: coordinates (nq), closing the loops.
+        passive: names of joints without a drive. A joint of six freedoms to the world has none anyway.
+        held: bodies or frames that the ground holds in all six directions.
+        wrenches: external [n; f] (6) by name of a body or frame: axes of the world, about its origin.
+        contacts: points (n, 3) in the world where it touches the ground; their mean height is the ground's.
+
+    Raises:
+        InputError: if a name is no joint's, body's or frame's.
+    """
+    mechanism = equations.mechanism
+    tree, q, still = mechanism.tree, [float(x) for x in q], [0.0] * mechanism.nv
+    for name in (*held, *(wrenches or {})):
+        if name not in tree.places:
+            raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+    applied = Wrenches(tree, wrenches) if wrenches else None
+    pushed = chord_drives(tree, chord_closings(tree, q, still), {}, applied)
+    load = np.array(rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed))
+
+    _, _, J_loops = equations.state(q, still)
+    J_held = [np.array(jacobian(tree, q, tree.places[name]), dtype=float) for name in held]
+    J = np.vstack([J_loops.reshape(-1, tree.nv), *J_held])
+    idle = _idle(equations, passive)
+    strengths = _least_drives(load, J, idle)
+    left = load - J.T @ strengths
+    residual = np.where(idle, left, 0.0)
+    scale = np.abs(load).max(initial=0.0) + tree.mass * np.linalg.norm(mechanism.gravity) * tree.size
+    ground = np.array(ground_wrench(tree, q, still, still, gravity=mechanism.gravity, wrenches=applied))
+    polygon = None if contacts is None else support_polygon(contacts)
+    margin = None
+    if polygon is not None:
+        height = float(np.mean(np.asarray(contacts, dtype=float)[:, 2])) if np.shape(contacts)[1] == 3 else 0.0
+        pressed = ground[5] > 0.0  # otherwise it is pulled down, or floats away
+        foot = zero_moment_point(ground.tolist(), point=(0.0, 0.0, height)) if pressed else None
+        margin = -np.inf if foot is None else float(polygon.margin(foot))
+    rows = len(J_loops)
+    wrench = strengths[rows:].reshape(-1, 6)
+    return Equilibrium(
+        np.where(idle, 0.0, left), strengths[:rows], dict(zip(held, wrench, strict=True)), residual,
+        bool(np.abs(residual).max(initial=0.0) <= 1e-9 * scale), np.array(center_of_mass(tree, q)), ground, polygon, margin,
+    )  # fmt: skip
+
+
+def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
+    """Which degrees of freedom (nv) nothing drives."""
+    tree = equations.mechanism.tree
+    links = {link.name: link for link in tree.links}
+    idle = np.zeros(tree.nv, dtype=bool)
+    for name in passive:
+        if name not in links:
+            raise InputError(f"{equations.mechanism.name}: {name!r} is no joint that moves; there are {', '.join(links)}")
+    for link in tree.links:
+        free = link.parent == -1 and link.kind.nv == 6
+        idle[link.v_start : link.v_start + link.kind.nv] = free or link.name in passive
+    return idle
+
+
+def _least_drives(load: np.ndarray, J: np.ndarray, idle: np.ndarray) -> np.ndarray:
+    """The λ (rows) that carry the load where nothing drives, and leave least of it to the drives."""
+    if not len(J):
+        return np.zeros(0)
+    must, may = J[:, idle].T, J[:, ~idle].T
+    small = _ZERO * float(np.linalg.norm(J, 2))
+    inverse, free = _inverse(must, small)
+    first = inverse @ load[idle]
+    again, _ = _inverse(may @ free, small)
+    return first + free @ (again @ (load[~idle] - may @ first))
+
+
+def _inverse(A: np.ndarray, small: float) -> tuple[np.ndarray, np.ndarray]:
+    """A⁺ and a basis of A's null space, singular values up to `small` counting as zero."""
+    U, s, Vt = np.linalg.svd(A)
+    rank = int((s > small).sum())
+    return (Vt[:rank].T / s[:rank]) @ U[:, :rank].T, Vt[rank:].T

@@ -1,0 +1,117 @@
+"""What the ground does, read off the motion: its wrench, the rate of momentum, and the zero-moment point (thesis 5.2, 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dynamics import link_motions
+from ..dynamics.rnea import supports
+from ..dynamics.wrenches import Applied
+from ..model import Tree
+from ..spatial import Force, Vector3
+
+__all__ = ["center_of_pressure", "ground_wrench", "momentum_rate", "push_force", "zero_moment_point", "zmp"]
+
+Scalar = Any
+_UP = (0.0, 0.0, 1.0)
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+def ground_wrench(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    vdot: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+) -> list[Scalar]:
+    """[n; f] (6) of all that holds the mechanism: about the world's origin, in the world's axes [N·m, N].
+
+    The rate of the momentum less the weight and less the external `wrenches`: what contacts, joints to the world and loops to
+    the world do together. Where nothing does, it is zero.
+
+    Args:
+        tree: the true one (`Mechanism.tree`): inertia moved inwards would leave the moving links.
+        q, v, vdot: coordinates (nq), velocities (nv) and accelerations (nv).
+        gravity: acceleration of free fall in the world [m/s²].
+        wrenches: external forces that are known.
+    """
+    held = supports(tree, link_motions(tree, q, v), q, vdot, gravity=gravity, wrenches=wrenches)
+    return list(sum((held[link][1] for link in tree.children(-1)), Force()))
+
+
+def momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+    """d/dt [l; p] (6) of `momentum`: about the world's origin, in the world's axes [N·m, N]. All external forces make it."""
+    return ground_wrench(tree, q, v, vdot, gravity=_ORIGIN)
+
+
+def zmp(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    vdot: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+    point: Sequence[float] = _ORIGIN,
+    normal: Sequence[float] = _UP,
+) -> list[Scalar]:
+    """The zero-moment point (3) of a motion on a plane, in the world [m]; arguments as of `ground_wrench`, and
+
+    Args:
+        point: any point of the plane; `normal`: its direction, of unit length.
+    """
+    return zero_moment_point(ground_wrench(tree, q, v, vdot, gravity=gravity, wrenches=wrenches), point=point, normal=normal)
+
+
+def zero_moment_point(
+    wrench: Sequence[Scalar], *, point: Sequence[float] = _ORIGIN, normal: Sequence[float] = _UP
+) -> list[Scalar]:
+    """Where on a plane the moment of a wrench is along the plane's normal: p = p₀ + n × m(p₀) / n·f.
+
+    Without a force along the normal (free flight) there is no such point: not finite on arrays, an error on floats.
+
+    Args:
+        wrench: [n; f] (6) about the world's origin: numbers, symbols, or arrays of one shape.
+        point: p₀, any point of the plane [m]; `normal`: n, of unit length.
+
+    >>> [round(x, 3) for x in zero_moment_point([0.0, -2.0, 0.0, 0.0, 0.0, 10.0])]  # 10 N up, applied at x = 0.2 m
+    [0.2, 0.0, 0.0]
+    """
+    moment, force = Vector3.of(list(wrench)[:3]), Vector3.of(list(wrench)[3:6])
+    origin, up = Vector3.of(point), Vector3.of(normal)
+    at_plane = moment - origin.cross(force)
+    return list(origin + up.cross(at_plane) * (1.0 / up.dot(force)))
+
+
+def center_of_pressure(
+    points: Sequence[Sequence[Scalar]], forces: Sequence[Sequence[Scalar]], *, normal: Sequence[float] = _UP
+) -> list[Scalar]:
+    """Σ p (n·f) / Σ n·f (3) of contact forces: on flat ground the same point as the zero-moment point [m].
+
+    Args:
+        points: where the forces act (k of 3) [m]; `forces`: on the mechanism (k of 3) [N].
+        normal: of the ground, n.
+
+    >>> center_of_pressure([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], [(0.0, 0.0, 3.0), (2.0, 0.0, 1.0)])
+    [0.25, 0.0, 0.0]
+    """
+    up = Vector3.of(normal)
+    loads = [up.dot(Vector3.of(force)) for force in forces]
+    moments = sum((Vector3.of(point) * load for point, load in zip(points, loads, strict=True)), Vector3())
+    return list(moments * (1.0 / sum(loads, 0.0)))
+
+
+def push_force(mass: Scalar, gravity: Scalar, height: Scalar, center_x: Scalar, pressure_x: Scalar) -> Scalar:
+    """The horizontal push that a standing body shows, f_x = (m g / l)(r_cx − r_px) [N] (thesis eq. 6.5).
+
+    Args:
+        mass: m [kg]; gravity: g > 0 [m/s²]; height: l, of the push over the floor [m].
+        center_x: of the mass centre, r_cx; pressure_x: of the centre of pressure, r_px [m].
+
+    >>> round(push_force(60.0, 9.81, 1.4, 0.035, 0.0), 3)
+    14.715
+    """
+    return mass * gravity / height * (center_x - pressure_x)

@@ -1,0 +1,119 @@
+"""How the joints that close loops move, and how near the loops are to losing a direction in which they hold."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import Kernel
+from ..errors import ModelError
+from ..kinematics import chord_closing, rate
+from ..model import Chord, JointKind, Mechanism
+from ..scalar import call, directional, trace
+
+__all__ = ["LoopMotion", "closure_determinant", "loop_motion"]
+
+#: Singular values below this fraction of the largest are no directions.
+_RANK = 1e-9
+
+
+class LoopMotion(NamedTuple):
+    """The motion of one joint that closes a loop.
+
+    Attributes:
+        name: of the loop; `kind`: of its joint.
+        q: coordinates (n, nq) as the joint's kind has them, angles without jumps of a whole turn where rows follow one another.
+        v, a: their velocities and accelerations (n, nv), in SI units.
+    """
+
+    name: str
+    kind: JointKind
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[LoopMotion]:
+    """The motion of every joint that closes a loop and has freedoms; rods and springs between points have none.
+
+    Args:
+        q: (n, nq), `v`, `a`: (n, nv) of the tree's joints, at times that follow one another.
+    """
+    tree = mechanism.tree
+    chords = [(chord, kind) for chord, kind in _jointed(mechanism) if kind.nv]
+    if not chords:
+        return []
+
+    def motion(q: Any, v: Any) -> dict[str, Any]:
+        closings = [chord_closing(tree, q, v, chord) for chord, _ in chords]
+        return {
+            "coordinates": [x for closing in closings for x in closing.coordinates],
+            "rates": [x for closing in closings for x in closing.rates],
+        }
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv}
+    moved = directional(trace(motion, sizes, f"loop_motion_{mechanism.name}"))
+
+    def accelerated(q: Any, v: Any, a: Any) -> dict[str, Any]:
+        found = call(moved, q, v, rate(tree, q, v), a)
+        return {name: found[name] for name in ("coordinates", "rates", "rates_dot")}
+
+    kernel = Kernel(trace(accelerated, {**sizes, "a": mechanism.nv}, f"loop_acceleration_{mechanism.name}"))
+    coordinates, rates, accelerations = kernel(q, v, a)
+    found, at_q, at_v = [], 0, 0
+    for chord, kind in chords:
+        own, dof = coordinates[:, at_q : at_q + kind.nq].copy(), slice(at_v, at_v + kind.nv)
+        for k, name in enumerate(kind.coordinates):
+            if name.endswith(("angle", "yaw", "pitch", "roll")):
+                own[:, k] = np.unwrap(own[:, k])
+        found.append(LoopMotion(chord.name, kind, own, rates[:, dof], accelerations[:, dof]))
+        at_q, at_v = at_q + kind.nq, at_v + kind.nv
+    return found
+
+
+def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """det(J Jᵀ) of the loops over a motion (n); it is zero in singular postures (thesis 3.3, figure 3.17 f).
+
+    J has six rows a loop, the relative velocity of the loop's two ends were its joint not there, and a column a velocity of the
+    joints, those of the loops included. Rows that hold in no posture (those out of the plane of a planar loop) would make the
+    determinant zero always, as the thesis's does with its 6×4 J; it is therefore taken of the directions that are held anywhere
+    in the motion: the product of as many squared singular values as the largest rank has. Lengths are measured by the
+    mechanism's size, so that it has no unit.
+
+    Args:
+        q: (n, nq).
+
+    Raises:
+        ModelError: for a mechanism without loops, or with one that is closed by no joint.
+    """
+    tree, chords = mechanism.tree, _jointed(mechanism)
+    if not chords or len(chords) < len(tree.chords):
+        raise ModelError(f"{mechanism.name}: a closure determinant needs loops, each closed by a joint")
+
+    def closure(q: Any) -> list[list[Any]]:
+        rows: list[list[Any]] = []
+        own = sum(kind.nv for _, kind in chords)
+        before = 0
+        for chord, kind in chords:
+            units = [[float(i == k) for i in range(tree.nv)] for k in range(tree.nv)]
+            closings = [chord_closing(tree, q, unit, chord) for unit in units]
+            S = kind.subspace(closings[0].coordinates)
+            columns = [list(closing.twist) for closing in closings]
+            columns += [[0.0] * 6 for _ in range(before)] + [[-x for x in motion] for motion in S]
+            columns += [[0.0] * 6 for _ in range(own - before - len(S))]
+            rows += [list(row) for row in zip(*columns, strict=True)]
+            before += len(S)
+        return rows
+
+    J = Kernel(trace(closure, {"q": mechanism.nq}, f"closure_{mechanism.name}"))(q)
+    angular = np.arange(J.shape[1]) % 6 < 3
+    sliding = ~np.any(J[:, angular], axis=(0, 1))
+    J = J * np.where(angular, 1.0, 1.0 / tree.size)[:, None] * np.where(sliding, tree.size, 1.0)
+    values = np.linalg.svd(J, compute_uv=False)
+    rank = int((values > _RANK * values[:, :1]).sum(axis=1).max())
+    return np.prod(values[:, :rank] ** 2, axis=1)
+
+
+def _jointed(mechanism: Mechanism) -> list[tuple[Chord, JointKind]]:
+    return [(chord, chord.closure) for chord in mechanism.tree.chords if isinstance(chord.closure, JointKind)]

@@ -1,0 +1,52 @@
+"""kumitate compare"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from .options import AsJson
+from .report import complain, print_facts, print_json, print_table, progress, shown
+
+__all__ = ["compare"]
+
+
+def compare(
+    *,
+    quick: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Short chains, few samples: to see that all runs.")
+    ] = False,
+    markdown: Annotated[Path | None, Parameter(help="Write all tables to this file.")] = None,
+    figures: Annotated[Path | None, Parameter(help="Draw figures 4.13 and 4.16 into this folder.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare Lagrange, ABA, ADA and hybrid modelling: tables 2.3, 4.2, 4.3 and figures 4.13, 4.16 of the thesis."""
+    from ..study.bench.timing import Effort
+    from ..study.comparison import compare as run
+    from ..study.comparison.report import Comparison
+
+    with progress("comparison") as tell:
+        found: Comparison = run(effort=Effort.quick() if quick else Effort(), longest=3 if quick else None, progress=tell)
+    if markdown is not None:
+        markdown.write_text(found.markdown(), encoding="utf-8")
+    drawn = [] if figures is None else _draw(found, figures)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    print_facts("machine", found.machine.items())
+    for head, rows in found.tables():
+        print_table(head, rows)
+    for path in ([markdown] if markdown is not None else []) + drawn:
+        print_facts("", [("written to", shown(path))])
+    if quick:
+        complain("--quick takes short chains and few samples: these numbers only show that all runs", what="note")
+
+
+def _draw(found: object, folder: Path) -> list[Path]:
+    from ..study.comparison.report import curves
+    from ..view.growth import plot_growth
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return [plot_growth(panels, folder / f"{name}.png") for name, panels in curves(found).items()]  # type: ignore[arg-type]

@@ -1,0 +1,30 @@
+"""Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7."""
+
+from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
+from .limits import joint_stops, limited, speed_limited
+from .loop_accelerations import loop_accelerations
+from .operational_space import operational_space
+from .page import Page
+from .pose_spline import PoseSpline
+from .reaction_null_space import (
+    BasePartition,
+    joint_columns,
+    partition,
+    reaction_rate,
+    reactionless_acceleration,
+    reactionless_velocity,
+)  # fmt: skip
+from .reactionless import joint_acceleration_torque, reactionless
+from .sensing import Delayed, Noisy, Sampled
+from .smooth import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
+from .spline import Spline
+from .trapezoid import Trapezoid
+from .virtual_loop import closed_by, virtual_loop
+
+__all__ = [
+    "BasePartition", "Controller", "Delayed", "Noisy", "Page", "PoseSpline", "Sampled", "Spline", "Trapezoid", "blend", "clamp",
+    "closed_by", "computed_torque", "gravity_compensation", "inverse_dynamics", "joint_acceleration_torque", "joint_columns",
+    "joint_stops", "limited", "loop_accelerations", "operational_space", "partition", "pd", "reaction_rate", "reactionless",
+    "reactionless_acceleration", "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid",
+    "speed_limited", "total", "undriven", "virtual_loop",
+]  # fmt: skip

@@ -1,0 +1,177 @@
+"""Controllers: functions tau = f(t, q, v) of a robot, traced into the step by `simulate`, and put together as functions are.
+
+A *reference* is where the joints should be: constant coordinates (nq), or anything that is called with the time and has
+`velocity` and `acceleration`, such as a `Spline`. Gains are numbers, arrays (nv), or functions of (t, q, v) that give such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import chord_closings, chord_drives, rnea
+from ..errors import InputError
+from ..kinematics import difference
+from ..model import Mechanism
+from ..scalar import table
+from .page import Page, mechanism_of
+
+__all__ = ["Controller", "computed_torque", "gravity_compensation", "inverse_dynamics", "pd", "scheduled", "total", "undriven"]
+
+#: tau (nv) = f(t, q, v).
+Controller = Callable[[Any, Any, Any], Any]
+
+
+def gravity_compensation(robot: Any) -> Controller:
+    """The drives' forces that hold the robot at rest where it is, springs in its joints included."""
+    mechanism = mechanism_of(robot)
+    tree, still = mechanism.lean_tree, table([0.0] * mechanism.nv)
+
+    def holding(q: Any) -> Any:
+        pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
+        return rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed)
+
+    page = Page(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
+    return lambda t, q, v: page(q)
+
+
+def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
+    """K_p (q_ref − q) + K_d (v_ref − v): springs and dampers at the joints (thesis eq. 6.6 for a constant reference).
+
+    Add `gravity_compensation` by `total`.
+    """
+    mechanism = mechanism_of(robot)
+    error = _error_page(mechanism)
+    goal, goal_velocity, _ = _reference(mechanism, reference)
+
+    def law(t: Any, q: Any, v: Any) -> Any:
+        stiffness, damping = _gain(kp, t, q, v), _gain(kd, t, q, v)
+        return stiffness * error(q, goal(t)) + damping * (goal_velocity(t) - np.asarray(v))
+
+    return law
+
+
+def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
+    """Inverse dynamics of the reference's acceleration and of a PD on it: the error obeys ë + K_d ė + K_p e = 0."""
+    mechanism = mechanism_of(robot)
+    wish = pd(mechanism, reference, kp=kp, kd=kd)
+    *_, goal_acceleration = _reference(mechanism, reference)
+    return inverse_dynamics(mechanism, lambda t, q, v: goal_acceleration(t) + wish(t, q, v))
+
+
+def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
+    """The drives' forces that give an acceleration v̇ (nv) = f(t, q, v); of a mechanism with loops, without a force in them."""
+    mechanism = mechanism_of(robot)
+    tree = mechanism.lean_tree
+
+    def inverse(q: Any, v: Any, a: Any) -> Any:
+        pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)
+        return rnea(tree, q, v, a, gravity=mechanism.gravity, wrenches=pushed)
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
+    page = Page(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
+    return lambda t, q, v: page(q, v, acceleration(t, q, v))
+
+
+def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any], *, otherwise: Any = 0.0) -> Controller:
+    """Gains (nv) that vary with the posture (thesis 6.3): for `kp` and `kd` of `pd`.
+
+    Args:
+        robot: whose joints they are.
+        gains: by the joint's name, a number, or a function of the angle such as a `Spline`.
+        angle: α(q), such as `lambda q: q[0]`.
+        otherwise: the gain of all joints that are not named.
+
+    Raises:
+        InputError: if a name is no joint's that moves.
+    """
+    mechanism = mechanism_of(robot)
+    columns = _columns(mechanism, gains)
+
+    def gain(t: Any, q: Any, v: Any) -> Any:
+        alpha = angle(q)
+        values: list[Any] = [otherwise] * mechanism.nv
+        for name, item in gains.items():
+            for k in columns[name]:
+                values[k] = item(alpha) if callable(item) else item
+        return _array(values)
+
+    return gain
+
+
+def total(*controllers: Any) -> Controller:
+    """The sum of controllers, and of constants (nv)."""
+    if not controllers:
+        raise InputError("a sum of no controllers drives nothing; give one or more")
+
+    def law(t: Any, q: Any, v: Any) -> Any:
+        parts = [np.asarray(part(t, q, v) if callable(part) else part) for part in controllers]
+        return sum(parts[1:], parts[0])
+
+    return law
+
+
+def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Controller:
+    """The controller without these joints' forces: those that have no drive, such as a floating base's.
+
+    Raises:
+        InputError: if a name is no joint's that moves.
+    """
+    mechanism = mechanism_of(robot)
+    free = {k for columns in _columns(mechanism, joints).values() for k in columns}
+
+    def law(t: Any, q: Any, v: Any) -> Any:
+        tau = controller(t, q, v)
+        return _array([0.0 if k in free else tau[k] for k in range(mechanism.nv)])
+
+    return law
+
+
+def _array(values: Sequence[Any]) -> np.ndarray:
+    """Numbers as numbers, symbols as objects."""
+    array = np.array(values, dtype=object)
+    return array.astype(float) if all(isinstance(x, float | int) for x in values) else array
+
+
+def _gain(gain: Any, t: Any, q: Any, v: Any) -> Any:
+    return np.asarray(gain(t, q, v) if callable(gain) else gain)
+
+
+def _columns(mechanism: Mechanism, names: Any) -> dict[str, range]:
+    """By the joint's name, where it stands in v."""
+    known = {link.name: range(link.v_start, link.v_start + link.kind.nv) for link in mechanism.tree.links}
+    for name in names:
+        if name not in known:
+            raise InputError(f"{mechanism.name}: {name!r} is no joint that moves; there are {', '.join(known)}")
+    return {name: known[name] for name in names}
+
+
+def _error_page(mechanism: Mechanism) -> Callable[[Any, Any], Any]:
+    """(q, goal) → the dv (nv) that leads from q to the goal."""
+    if mechanism.nq == mechanism.nv:
+        return lambda q, goal: np.asarray(goal) - np.asarray(q)
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "goal": mechanism.nq}
+    return Page(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
+
+
+def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], ...]:
+    """Position (nq), velocity (nv) and acceleration (nv) as functions of the time.
+
+    Raises:
+        InputError: if a constant has the wrong shape; if a motion's rows have.
+    """
+    nq, nv = mechanism.nq, mechanism.nv
+    if not callable(given):
+        constant = np.array(given, dtype=float)
+        if constant.shape != (nq,):
+            raise InputError(f"{mechanism.name}: the reference has shape {constant.shape}; it must have {nq} components")
+        return (lambda t: constant), (lambda t: np.zeros(nv)), (lambda t: np.zeros(nv))
+    for what, size in (("__call__", nq), ("velocity", nv), ("acceleration", nv)):
+        found = np.shape(getattr(given, what, lambda t: ())(0.0))
+        if found != (size,):
+            raise InputError(
+                f"{mechanism.name}: {what} of the reference gives the shape {found}; it must give {size} components"
+            )
+    return given, given.velocity, given.acceleration

@@ -1,0 +1,232 @@
+"""The reaction null space: joint motions that give a base link no momentum (thesis 6.1, 6.3.2).
+
+The equations of motion are parted at any base link f (thesis eq. 6.1): V_f is its velocity [ω; v], θ̇ the rates of all joints
+but the one that lets the whole mechanism float. M_f V_f + M_fl θ̇ is the momentum of the whole. With the base at rest, joint
+rates in the null space of M_fl have none: no reaction acts on the base.
+
+All of these are pages over scalars. A system may float (its base any of its bodies) or be held to the world (base "world").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.centroidal import momentum_matrix
+from ..analysis.ground import momentum_rate
+from ..dynamics import crba
+from ..errors import ModelError
+from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose
+from ..model import Link, Place, Tree, inward
+from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
+
+__all__ = [
+    "BasePartition", "joint_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
+]  # fmt: skip
+
+Scalar = Any
+#: Of the coupling, relative to the whole mass moving with the joints; rows that couple less are left to themselves, smoothly.
+DAMPING = 1e-10
+_ALL = (0, 1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True)
+class BasePartition:
+    """Inertia parted at the base link (thesis eq. 6.1): in the axes of the world, about the base's origin or the mass centre.
+
+    Attributes:
+        M_f: (6, 6) of the whole as one rigid body that moves with the base.
+        M_fl: (6, n) coupling inertia: momentum of unit joint rates with the base at rest.
+        M_l: (n, n) of the joints with the base at rest.
+        joints: where the n joint rates stand in v.
+    """
+
+    M_f: list[list[Scalar]]
+    M_fl: list[list[Scalar]]
+    M_l: list[list[Scalar]]
+    joints: list[int]
+
+
+def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False) -> BasePartition:
+    """The inertia of a mechanism, parted at a body or frame.
+
+    Args:
+        tree: the true one (`Mechanism.tree`).
+        q: coordinates (nq).
+        base: a body or frame of a mechanism that floats by one joint of six freedoms; "world" for one that is held there.
+        about_mass_center: whether momentum, and V_f's linear part, are taken at the mass centre instead of the base's origin.
+            The angular rows of M_fl are then what turns a base that is free to move: M_f has no blocks beside the diagonal.
+
+    Raises:
+        ModelError: if the mechanism does not float and the base is not the world, or the other way round.
+    """
+    root, place = _base(tree, base)
+    p_B = place_pose(tree, link_poses(tree, q), place).translation
+    p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
+    at = Transform(translation=p)
+    whole = _whole(tree, q).to_parent(Transform(translation=-p))
+    units = [Motion.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
+    M_f = Dense.columns([whole.times(unit) for unit in units])
+    joints = joint_columns(tree, base)
+    A = Dense.columns([_column(momentum_matrix(tree, q), k, Force).to_child(at) for k in joints])
+    M = crba(tree, q)
+    M_l = Dense.of([[M[i][j] for j in joints] for i in joints])
+    if root is None:
+        return _listed(M_f, A, M_l, joints)
+    shift = Transform(translation=p - p_B)
+    J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
+    M_fl = A - M_f @ J  # the root gives way, so that the base stays
+    return _listed(M_f, M_fl, M_l - J.T @ A - (A - M_f @ J).T @ J, joints)
+
+
+def reactionless_velocity(
+    tree: Tree,
+    q: Sequence[Scalar],
+    wish: Sequence[Scalar],
+    base: str = "world",
+    *,
+    rows: Sequence[int] = _ALL,
+    about_mass_center: bool = False,
+    weights: Sequence[float] | None = None,
+) -> list[Scalar]:
+    """The joint rates θ̇ = N_fl b (n) nearest to a wish b (n) that have no momentum along `rows` (thesis eq. 6.9).
+
+    The projector is smooth: where the coupling loses rank, directions leave it gradually, at about 1e-10 of the whole inertia.
+
+    Args:
+        rows: of [l; p], in the axes of the world; (3,) keeps the mass centre's x where it is (thesis 6.3.2).
+        weights: what "nearest" is measured by, one a joint rate; 1 by default.
+    """
+    coupling = _chosen(tree, partition(tree, q, base, about_mass_center=about_mass_center).M_fl, rows)
+    return _nearest(coupling, [0.0] * len(rows), wish, weights)
+
+
+def reactionless_acceleration(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    wish: Sequence[Scalar],
+    base: str = "world",
+    *,
+    rows: Sequence[int] = _ALL,
+    about_mass_center: bool = False,
+    weights: Sequence[float] | None = None,
+    decay: Scalar = 0.0,
+) -> list[Scalar]:
+    """The joint accelerations (n) nearest to a wish that let no momentum grow: −M_fl⁺ Ṁ_fl θ̇ + N_fl ζ (thesis eq. 6.4).
+
+    Args:
+        v: velocities (nv), of which the joints' are read.
+        decay: a rate [1/s] at which momentum that is there already dies out.
+        others: as of `reactionless_velocity`.
+    """
+    parted = partition(tree, q, base, about_mass_center=about_mass_center)
+    coupling = _chosen(tree, parted.M_fl, rows)
+    rate = [
+        _scaled(tree, row, x) for row, x in _picked(reaction_rate(tree, q, v, base, about_mass_center=about_mass_center), rows)
+    ]
+    rates = [v[k] for k in parted.joints]
+    wanted = [-(x + decay * dot(row, rates)) for x, row in zip(rate, coupling, strict=True)]
+    return _nearest(coupling, wanted, wish, weights)
+
+
+def reaction_rate(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False
+) -> list[Scalar]:
+    """Ṁ_fl θ̇ (6): how fast the momentum changes while the joints go on at their rates and the base rests [N·m, N]."""
+    root, place = _base(tree, base)
+    p_B = place_pose(tree, link_poses(tree, q), place).translation
+    p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
+    coasting = [0.0] * tree.nv
+    moving = list(v)
+    if root is not None:
+        own = range(root.v_start, root.v_start + root.kind.nv)
+        for k in own:
+            moving[k] = 0.0
+        J, at_rest = jacobian(tree, q, place), list(moving)
+        for k, rate in zip(own, _root_rates(tree, q, root, p_B, [-dot(row, at_rest) for row in J]), strict=True):
+            moving[k] = rate
+        drift = [-dot(row, moving) for row in jacobian_rate(tree, q, moving, place)]
+        for k, rate in zip(own, _root_rates(tree, q, root, p_B, drift), strict=True):
+            coasting[k] = rate
+    return list(Force.of(momentum_rate(tree, q, moving, coasting)).to_child(Transform(translation=p)))
+
+
+def joint_columns(tree: Tree, base: str = "world") -> list[int]:
+    """Where the joint rates θ̇ stand in v: all but the joint's by which the mechanism floats."""
+    root, _ = _base(tree, base)
+    own = range(0) if root is None else range(root.v_start, root.v_start + root.kind.nv)
+    return [k for k in range(tree.nv) if k not in own]
+
+
+def _base(tree: Tree, base: str) -> tuple[Link | None, Place]:
+    """The joint by which the mechanism floats, and the base link; none if the base is the world."""
+    if base not in tree.places:
+        raise ModelError(f"the base {base!r} is no body or frame; there are {', '.join(tree.places)}")
+    roots, place = tree.children(-1), tree.places[base]
+    floats = len(roots) == 1 and roots[0].kind.nv == 6
+    if place.link < 0:
+        if floats:
+            raise ModelError(f"the mechanism floats by {roots[0].name!r}: name one of its bodies as the base, not {base!r}")
+        return None, place
+    if not floats:
+        names = ", ".join(link.name for link in roots)
+        raise ModelError(
+            f"the base {base!r} cannot be free: the mechanism is held to the world by {names}. Take the base 'world', or a "
+            "mechanism that floats by one joint of six freedoms (`floating_base=True`, or `reroot`)"
+        )
+    return roots[0], place
+
+
+def _root_rates(tree: Tree, q: Sequence[Scalar], root: Link, p_B: Vector3, V_B: Sequence[Scalar]) -> list[Scalar]:
+    """The rates of the floating joint that give the base's origin the velocity V_B, in the axes of the world."""
+    X_WL = link_poses(tree, q)[root]
+    twist = Motion.of(V_B).to_child(Transform(X_WL.rotation, X_WL.translation - p_B))
+    return [twist.dot(force) for force in root.kind.active(root.coordinates(q))]  # T_aᵀ S = 1 (eq. 2.8)
+
+
+def _whole(tree: Tree, q: Sequence[Scalar]) -> Inertia:
+    """The mechanism as one rigid body, about the world's origin."""
+
+    def compose(link: Link, children: list[Inertia]) -> Inertia:
+        return sum(children, link.inertia).to_parent(link.pose(q))
+
+    composites = inward(tree, compose)
+    return sum((composites[link] for link in tree.children(-1)), Inertia())
+
+
+def _column(matrix: Sequence[Sequence[Scalar]], k: int, kind: Any) -> Any:
+    return kind.of([row[k] for row in matrix])
+
+
+def _listed(M_f: Dense, M_fl: Dense, M_l: Dense, joints: list[int]) -> BasePartition:
+    whole, coupling, own = ([list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l))
+    return BasePartition(whole, coupling, own, joints)
+
+
+def _picked(values: Sequence[Any], rows: Sequence[int]) -> list[tuple[int, Any]]:
+    return [(row, values[row]) for row in rows]
+
+
+def _scaled(tree: Tree, row: int, value: Scalar) -> Scalar:
+    """A momentum per m ℓ² or m ℓ, so that angular and linear rows compare."""
+    return value * (1.0 / (tree.mass * (tree.size**2 if row < 3 else tree.size)))
+
+
+def _chosen(tree: Tree, M_fl: Sequence[Sequence[Scalar]], rows: Sequence[int]) -> list[list[Scalar]]:
+    return [[_scaled(tree, row, x) for x in line] for row, line in _picked(M_fl, rows)]
+
+
+def _nearest(
+    rows: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], wish: Sequence[Scalar], weights: Sequence[float] | None
+) -> list[Scalar]:
+    """The x nearest to a wish with rows·x = wanted, as far as the rows can give it."""
+    wish = list(wish)
+    ease = [1.0] * len(wish) if weights is None else [1.0 / weight for weight in weights]
+    eased = [[a * e for a, e in zip(row, ease, strict=True)] for row in rows]
+    A = [[dot(a, b) for b in rows] for a in eased]
+    E = [[DAMPING if i == j else 0.0 for j in range(len(rows))] for i in range(len(rows))]
+    missing = [value - dot(row, wish) for value, row in zip(wanted, rows, strict=True)]
+    strengths = nearest_solution(A, missing, E)
+    return [x + dot((row[k] for row in eased), strengths) for k, x in enumerate(wish)]

@@ -1,0 +1,117 @@
+"""What real machines add between robot and controller: sampling, delay and noise (T-f4).
+
+These wrappers remember samples, so they are called and never traced: `simulate` finds that out by itself. They look at the
+time to know what to remember, and may be asked again for a time that they have seen, as the stages of an integrator do. With
+`simulate(..., sample_time=...)` at the fastest of their rates they are exact; otherwise stages see values held or interpolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .controllers import Controller
+
+__all__ = ["Delayed", "Noisy", "Sampled"]
+
+
+class Sampled:
+    """A controller that is evaluated at multiples of its own period only, and held in between.
+
+    Under `simulate(..., sample_time=s)` with s a divisor of the period, sensors and drives run at 1/s and this controller at
+    its own rate.
+    """
+
+    def __init__(self, controller: Controller, period: float):
+        """`period`: [s]."""
+        self.controller, self.period = controller, _positive("period", period)
+        self._held: dict[int, np.ndarray] = {}
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        now = float(t)
+        k = int(np.floor(now / self.period + 1e-9))
+        # at the very instant the last call counts: stages of the step before come to it with states that are not final
+        if k not in self._held or abs(now - k * self.period) <= 1e-9 * self.period:
+            self._held = {i: held for i, held in self._held.items() if k - 2 < i < k}
+            self._held[k] = np.array(self.controller(now, q, v), dtype=float)
+        return self._held[k].copy()
+
+
+class Delayed:
+    """A controller that sees the state as it was a while ago (`sensing`) and acts a while later (`acting`).
+
+    Between remembered values it is interpolated linearly; before the first one, the first is taken. Coordinates with
+    quaternions are normalised by whoever uses them.
+    """
+
+    def __init__(self, controller: Controller, *, sensing: float = 0.0, acting: float = 0.0):
+        """`sensing`, `acting`: [s], not negative."""
+        for name, value in (("sensing", sensing), ("acting", acting)):
+            if not 0.0 <= value < np.inf:
+                raise InputError(f"the delay {name} is {value} s; it must not be negative")
+        self.controller, self.sensing, self.acting = controller, float(sensing), float(acting)
+        self._states, self._efforts = _History(), _History()
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        now = float(t)
+        self._states.add(now, (np.array(q, dtype=float), np.array(v, dtype=float)), self.sensing)
+        q_seen, v_seen = self._states.at(now - self.sensing)
+        self._efforts.add(now, (np.array(self.controller(now, q_seen, v_seen), dtype=float),), self.acting)
+        return self._efforts.at(now - self.acting)[0]
+
+
+class Noisy:
+    """A controller whose measured coordinates and velocities carry normal noise, new every period.
+
+    The noise is a function of the seed and the time alone, so that a run can be repeated, and an integrator may ask twice.
+    """
+
+    def __init__(self, controller: Controller, *, q: Any = 0.0, v: Any = 0.0, period: float, seed: int):
+        """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: what the noise is drawn from."""
+        self.controller, self.period, self.seed = controller, _positive("period", period), int(seed)
+        self.q, self.v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        now = float(t)
+        rng = np.random.default_rng((self.seed, int(np.floor(now / self.period + 1e-9))))
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        seen = q + self.q * rng.normal(size=q.shape), v + self.v * rng.normal(size=v.shape)
+        return np.asarray(self.controller(now, *seen), dtype=float)
+
+
+class _History:
+    """Values over time, as far back as they are needed."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.values: list[Sequence[np.ndarray]] = []
+
+    def add(self, t: float, value: Sequence[np.ndarray], span: float) -> None:
+        """The value at t; what was there at or after t is forgotten, and what is older than `span` but for one."""
+        while self.times and self.times[-1] >= t:
+            self.times.pop()
+            self.values.pop()
+        self.times.append(t)
+        self.values.append(value)
+        # stages may go back by a step: keep twice the span
+        while len(self.times) > 8 and self.times[1] < t - 2.0 * span:
+            self.times.pop(0)
+            self.values.pop(0)
+
+    def at(self, t: float) -> Sequence[np.ndarray]:
+        k = int(np.searchsorted(self.times, t, side="right"))
+        if k == 0:
+            return self.values[0]
+        if k == len(self.times):
+            return self.values[-1]
+        share = (t - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
+        return [(1.0 - share) * a + share * b for a, b in zip(self.values[k - 1], self.values[k], strict=True)]
+
+
+def _positive(name: str, value: float) -> float:
+    if not 0.0 < value < np.inf:
+        raise InputError(f"{name} is {value} s; it must be positive")
+    return float(value)

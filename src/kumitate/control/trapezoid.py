@@ -1,0 +1,119 @@
+"""From rest to rest as fast as limits of velocity and acceleration allow: trapezoids of velocity."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..compile import Kernel
+from ..errors import InputError
+from ..scalar import Symbol, both, either, maximum, minimum, select, trace
+
+__all__ = ["Trapezoid"]
+
+Scalar = Any
+
+
+class Trapezoid:
+    """A straight motion from rest to rest: constant acceleration, constant velocity, constant deceleration.
+
+    All components start and stop together, along the straight line; the slowest one is at its limits. Short ways have a
+    triangle of velocity. Called as a `Spline` is; the acceleration jumps, at the ends too.
+
+    Attributes:
+        begin, end: times [s]; `rise`: how long it speeds up, and slows down [s].
+    """
+
+    def __init__(self, start: Any, goal: Any, *, velocity: Any, acceleration: Any, begin: float = 0.0):
+        """The motion from `start` (n) to `goal` (n), numbers or arrays.
+
+        Args:
+            velocity, acceleration: limits, one for all components or (n), positive.
+            begin: time [s].
+
+        Raises:
+            InputError: if shapes do not fit, or a limit is not positive.
+
+        >>> move = Trapezoid(0.0, 1.0, velocity=0.5, acceleration=1.0)
+        >>> move.end, move(move.end / 2.0), move.velocity(1.0)
+        (2.5, 0.5, 0.5)
+        """
+        first, last = np.asarray(start, dtype=float), np.asarray(goal, dtype=float)
+        if first.shape != last.shape or first.ndim > 1:
+            raise InputError(f"start has shape {first.shape} and goal {last.shape}; give two numbers, or two of n components")
+        self._plain = first.ndim == 0
+        self.start, self.goal = np.atleast_1d(first), np.atleast_1d(last)
+        self._way = self.goal - self.start
+        limits = {}
+        for name, limit in (("velocity", velocity), ("acceleration", acceleration)):
+            limits[name] = np.broadcast_to(np.asarray(limit, dtype=float), self._way.shape)
+            if not (limits[name] > 0.0).all():
+                raise InputError(f"the limit of {name} is {limit}; it must be positive")
+        far = np.abs(self._way) > 0.0
+        fastest, strongest = (
+            float((limits[name][far] / np.abs(self._way[far])).min(initial=np.inf)) for name in ("velocity", "acceleration")
+        )
+        if not far.any():
+            fastest = strongest = 1.0
+        # of the way's parameter s, from 0 to 1
+        peak = min(fastest, strongest**0.5)
+        self._strength = strongest
+        self.rise = peak / strongest if far.any() else 0.0
+        self.begin = float(begin)
+        self.end = self.begin + (1.0 / peak + self.rise if far.any() else 0.0)
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return self.end - self.begin
+
+    def __call__(self, t: Any) -> Any:
+        """The position at `t`."""
+        return self.derivative(t, 0)
+
+    def velocity(self, t: Any) -> Any:
+        """The velocity at `t`."""
+        return self.derivative(t, 1)
+
+    def acceleration(self, t: Any) -> Any:
+        """The acceleration at `t`."""
+        return self.derivative(t, 2)
+
+    def derivative(self, t: Any, order: int) -> Any:
+        """The derivative of order 0, 1 or 2 at `t`; it rests before the begin and after the end."""
+        if np.ndim(t):
+            rows = self._kernels[order](np.asarray(t, dtype=float))
+            return rows[..., 0] if self._plain else rows
+        found = self._at(t if t.__class__ is Symbol else float(t), order)
+        return found[0] if self._plain else np.array(found, dtype=object if t.__class__ is Symbol else float)
+
+    def _at(self, t: Scalar, order: int) -> list[Scalar]:
+        """By the three parts of the time: speeding up, cruising, slowing down; each runs from 0 to its own end."""
+        since, brake = t - self.begin, self.duration - self.rise
+        up = maximum(0.0, minimum(since, self.rise))
+        down = maximum(0.0, minimum(since - brake, self.rise))
+        if order == 0:
+            cruise = maximum(0.0, minimum(since - self.rise, brake - self.rise))
+            lost = self.rise - down
+            slowed = 0.5 * (self.rise * self.rise - lost * lost)
+            s = self._strength * (0.5 * up * up + self.rise * cruise + slowed)
+            return [a + way * s for a, way in zip(self.start.tolist(), self._way.tolist(), strict=True)]
+        if order == 1:
+            rate = self._strength * (up - down)
+            return [way * rate for way in self._way.tolist()]
+        speeding = both(since >= 0.0, since < self.rise)
+        slowing = both(since > brake, since <= self.duration)
+        forced = select(either(speeding, slowing), select(speeding, self._strength, -self._strength), 0.0)
+        return [way * forced for way in self._way.tolist()]
+
+    @cached_property
+    def _kernels(self) -> list[Kernel]:
+        def kernel(order: int) -> Kernel:
+            return Kernel(trace(lambda t: self._at(t, order), {"t": ()}, f"trapezoid_{order}"))
+
+        return [kernel(order) for order in range(3)]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Trapezoid:
+        return self  # it remembers nothing

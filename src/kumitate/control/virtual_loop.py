@@ -1,0 +1,100 @@
+"""An open mechanism that is controlled as if loops closed it (thesis 7.1, fig. 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Wrenches, projected, rnea
+from ..errors import InputError
+from ..kinematics import difference
+from ..model import Loop, Mechanism
+from .controllers import Controller
+from .loop_accelerations import loop_accelerations
+from .page import Page, mechanism_of
+
+__all__ = ["closed_by", "virtual_loop"]
+
+Scalar = Any
+
+
+def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:
+    """The mechanism with these loops added: the same joints, coordinates and order."""
+    mechanism = mechanism_of(robot)
+    return replace(mechanism, loops=(*mechanism.loops, *loops))
+
+
+def virtual_loop(
+    robot: Any,
+    loops: Sequence[Loop],
+    *,
+    efforts: Controller | None = None,
+    wrenches: Mapping[str, Callable[[Any, Any, Any], Any]] | None = None,
+    gravity: Sequence[float] = (0.0, 0.0, 0.0),
+    on_loop: bool = True,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+) -> Controller:
+    """tau = ID_open(q, v, FD_closed(q, v, 0, F^ex)): the open robot moves as the closed one would (thesis eq. 7.4, 7.5).
+
+    Args:
+        robot: the open mechanism, every joint driven.
+        loops: joints that close it virtually.
+        efforts: virtual forces along the joints (nv) = f(t, q, v), S τ^ex of eq. 7.8.
+        wrenches: virtual wrenches [n; f] (6) = f(t, q, v) by name of a body or frame: axes of the world, about its origin
+            (eq. 7.13).
+        gravity: what the virtual mechanism falls by. None by default: the open robot's inverse dynamics carries the weight, and
+            the virtual mechanism moves by F^ex alone.
+        on_loop: whether FD_closed gets the state projected on the loops, the nearest in the metric of the inertia matrix. The
+            rounding of the open robot's state then stays out of a closed mechanism that cannot follow it, which near
+            singular postures matters.
+        stiffness, damping: of a spring [1/s²] and a damper [1/s] by which the state is drawn to the projected one; with
+            `on_loop` only. Without them errors of the loops neither grow by themselves nor die out.
+
+    Raises:
+        InputError: if a wrench names no body or frame, or stiffness and damping are given without `on_loop`.
+    """
+    opened = mechanism_of(robot)
+    closed = closed_by(opened, loops)
+    names = tuple(wrenches or ())
+    for name in names:
+        if name not in opened.tree.places:
+            raise InputError(f"{opened.name}: {name!r} is no body or frame; there are {', '.join(opened.tree.places)}")
+    if (stiffness or damping) and not on_loop:
+        raise InputError("stiffness and damping draw towards the projected state; they need on_loop=True")
+    nq, nv = opened.nq, opened.nv
+
+    def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
+        applied = Wrenches(closed.lean_tree, dict(zip(names, values, strict=True))) if names else None
+        return loop_accelerations(closed.lean_tree, q, v, tau, gravity=gravity, wrenches=applied)
+
+    def inverse(q: Any, v: Any, a: Any) -> Any:
+        return rnea(opened.lean_tree, q, v, a, gravity=opened.gravity)
+
+    def nearest(q: Any, v: Any) -> Any:
+        closed_q, closed_v = projected(closed.lean_tree, q, v)
+        return [*closed_q, *closed_v]
+
+    state: dict[str, int | tuple[int, ...]] = {"q": nq, "v": nv}
+    pushes: dict[str, int | tuple[int, ...]] = {f"wrench_{name}": 6 for name in names}
+    fd = Page(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
+    id_ = Page(inverse, {**state, "a": nv}, f"opened_{opened.name}")
+    project = Page(nearest, state, f"on_loop_{opened.name}")
+    away = Page(lambda q, goal: difference(opened.tree, q, goal), {"q": nq, "goal": nq}, f"away_{opened.name}")
+
+    def law(t: Any, q: Any, v: Any) -> Any:
+        there, rate = q, v
+        if on_loop:
+            both = project(q, v)
+            there, rate = both[:nq], both[nq:]
+        tau = np.zeros(nv) if efforts is None else np.asarray(efforts(t, there, rate))
+        values = [np.asarray(push(t, there, rate)) for push in (wrenches or {}).values()]
+        a = fd(there, rate, tau, *values)
+        if stiffness or damping:
+            a = a + stiffness * away(q, there) + damping * (rate - np.asarray(v))
+        return id_(q, v, a)
+
+    return law

@@ -1,0 +1,117 @@
+"""Forward dynamics by Lagrange's equations, from the energies alone, O(n³) (thesis 4.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..dynamics import passive_force, solve_symmetric
+from ..dynamics.wrenches import Applied
+from ..errors import InputError
+from ..kinematics import rate
+from ..model import Link, Tree
+from ..scalar import Program, directional, gradient, trace
+from .energies import applied_power, tree_kinetic, tree_potential
+from .inlined import at
+
+__all__ = ["MOST_LINKS", "lagrange"]
+
+Scalar = Any
+
+#: A chain of more links is traced as loops, of which there is no gradient; and O(n³) is no way to go farther.
+MOST_LINKS = 64
+
+
+def lagrange(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+) -> list[Scalar]:
+    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `aba`.
+
+    M v̇ + c + g = tau − damping and friction + external forces, with M = ∂²T/∂v². Velocities need not be rates of coordinates:
+    with q̇ = E(q) v, column by column E_j, these are the equations of Boltzmann and Hamel in quasi-velocities,
+
+        d/dt ∂T/∂v_j − Σ_r γ_jr ∂T/∂v_r − E_j·∂(T − U)/∂q = tau_j,    E γ_j = Ė_j − (∂(E v)/∂q) E_j.
+
+    γ is zero where v = q̇; for quaternions it is what turns Lagrange's equations into Euler's.
+
+    Raises:
+        InputError: for closed loops (whose drives `loop_tau` names) and for more than `MOST_LINKS` links.
+    """
+    _check(tree)
+    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv}
+    kinetic = trace(lambda q, v: tree_kinetic(tree, q, v), sizes, "kinetic")
+    potential = trace(lambda q, g: tree_potential(tree, q, g), {"q": tree.nq, "gravity": 3}, "potential")
+    momentum = gradient(kinetic, "v")  # ∂T/∂v = M v
+    q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv
+
+    units = [[float(i == j) for i in range(n)] for j in range(n)]
+    M = [at(momentum, q, unit) for unit in units]  # T is quadratic in v: M e_j is the momentum of unit velocity
+    qdot, E = rate(tree, q, v), [rate(tree, q, unit) for unit in units]
+    for k, armature in enumerate(a for link in tree.links for a in link.armature):
+        # ½ armature·v² of a rotor, which does not turn with the link and has no part in γ
+        M[k][k] = M[k][k] + armature
+    p, pdot = _halves(at(directional(momentum), q, v, qdot, [0.0] * n))  # pdot: at v̇ = 0
+    slope = [dU - dT for dU, dT in zip(at(gradient(potential, "q"), q, gravity), at(gradient(kinetic, "q"), q, v), strict=True)]
+    bias = [rise + _dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
+    for link in tree.links:
+        for k, turned in enumerate(_turning(link, q, v)):
+            bias[link.v_start + k] = bias[link.v_start + k] - _dot(turned, link.velocities(p))
+    driven = [t - f for t, f in zip(tau, _passive(tree, v), strict=True)]
+    if wrenches is not None:
+        forces = [part for link in tree.links for part in wrenches.on(link, q)]
+        power = trace(
+            lambda q, v, forces: applied_power(tree, q, v, forces), {**sizes, "forces": (len(tree.links), 6)}, "power"
+        )
+        driven = [t + f for t, f in zip(driven, at(gradient(power, "v"), q, v, forces), strict=True)]
+    return solve_symmetric(M, [t - h for t, h in zip(driven, bias, strict=True)])
+
+
+def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """γ_j of the velocities of a joint: how the variation of v differs from the rate of the variation they describe."""
+    x, own, n = link.coordinates(q), link.velocities(v), link.kind.nv
+    moving: Program = directional(trace(link.kind.rate, {"x": link.kind.nq, "v": n}, "rate"))
+    units = [[float(i == j) for i in range(n)] for j in range(n)]
+    still = [0.0] * n
+
+    def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
+        return _halves(at(moving, x, velocity, shift, still))[1]
+
+    columns, xdot = [link.kind.rate(x, unit) for unit in units], link.kind.rate(x, own)
+    apart = [
+        [a - b for a, b in zip(along(unit, xdot), along(own, column), strict=True)]
+        for unit, column in zip(units, columns, strict=True)
+    ]
+    if all(part.__class__ is float and part == 0.0 for row in apart for part in row):
+        return [still] * n
+    square = [[_dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
+    return [solve_symmetric(square, [_dot(column, part) for column in columns]) for part in apart]
+
+
+def _passive(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
+    return [force for link in tree.links for force in passive_force(link, link.velocities(v))]
+
+
+def _halves(values: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    middle = len(values) // 2
+    return values[:middle], values[middle:]
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def _check(tree: Tree) -> None:
+    if tree.closed:
+        names = ", ".join([*(chord.name for chord in tree.chords), *(gear.name for gear in tree.gears)])
+        raise InputError(
+            f"lagrange: {names} close loops; this method is for coordinates that are free, use aba, crba or unit_vector"
+        )
+    if len(tree.links) > MOST_LINKS:
+        raise InputError(f"lagrange: the tree has {len(tree.links)} links, over {MOST_LINKS}; use aba, which is O(n)")

@@ -1,0 +1,146 @@
+"""Names: coordinates as functions of time, as SymPy users write them, and the plain symbols that are computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ..errors import InputError
+
+__all__ = ["Names", "coordinates", "entries", "listed", "sympy_module", "time"]
+
+
+@cache
+def sympy_module() -> Any:
+    """SymPy, loaded when it is first needed.
+
+    Raises:
+        InputError: where it is not installed.
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise InputError("kumitate.lagrange needs SymPy; `pip install 'kumitate[lagrange]'` brings it") from None
+    return sympy
+
+
+def time() -> Any:
+    """`sympy.Symbol("t")`, the time [s] that coordinates are functions of, as in `sympy.physics.mechanics`."""
+    return sympy_module().Symbol("t")
+
+
+def coordinates(names: str) -> Any:
+    """Generalised coordinates, as functions of the time: one, or a tuple for several names with spaces or commas between.
+
+    `dynamicsymbols` of SymPy gives the same. Their rates are `alpha.diff()`.
+
+    >>> alpha, beta = coordinates("alpha beta")
+    >>> alpha.diff()
+    Derivative(alpha(t), t)
+    """
+    sympy, t = sympy_module(), time()
+    found = tuple(sympy.Function(name)(t) for name in names.replace(",", " ").split())
+    if not found:
+        raise InputError(f'coordinates({names!r}) names none; write coordinates("alpha beta")')
+    return found if len(found) > 1 else found[0]
+
+
+def entries(expressions: Any) -> list[Any]:
+    """A scalar, a sequence or a matrix of expressions, as a flat list.
+
+    Raises:
+        InputError: for what is no expression.
+    """
+    sympy = sympy_module()
+    if isinstance(expressions, str):
+        raise InputError(f"{expressions!r} is a text; write expressions of SymPy's symbols")
+    parts = list(expressions) if isinstance(expressions, Iterable) else [expressions]
+    try:
+        return [sympy.sympify(part, strict=True) for part in parts]
+    except sympy.SympifyError:
+        raise InputError(f"{expressions!r} is no expression; write numbers and SymPy's symbols") from None
+
+
+class Names:
+    """The coordinates of a system, the symbols in its expressions, and a plain real symbol for each.
+
+    Attributes:
+        q: the coordinates as functions of time; `rates`: their derivatives.
+        plain_q, plain_v, plain_t: what stands for them.
+    """
+
+    def __init__(self, system: str, q: Any):
+        sympy = sympy_module()
+        self.system = system
+        self.q = entries(q)
+        self.t = time()
+        for coordinate in self.q:
+            if not isinstance(coordinate, sympy.core.function.AppliedUndef) or coordinate.args != (self.t,):
+                raise InputError(
+                    f"{system}: the coordinate {coordinate} is not a function of the time t; make it by "
+                    f'kumitate.lagrange.coordinates("{coordinate}") (or SymPy\'s dynamicsymbols)'
+                )
+        names = [coordinate.func.__name__ for coordinate in self.q]
+        if len(set(names)) < len(names) or not names:
+            raise InputError(f"{system}: the coordinates are {names}; give at least one, each once")
+        self.names = names
+        self.rates = [coordinate.diff(self.t) for coordinate in self.q]
+        self.plain_q = [sympy.Dummy(name, real=True) for name in names]
+        self.plain_v = [sympy.Dummy(f"{name}_dot", real=True) for name in names]
+        self.plain_t = sympy.Dummy("t", real=True)
+        self._plain: dict[Any, Any] = {self.t: self.plain_t}
+        self._back: dict[Any, Any] = {self.plain_t: self.t}
+        self._back |= dict(zip(self.plain_v, self.rates, strict=True)) | dict(zip(self.plain_q, self.q, strict=True))
+
+    def plain(self, expression: Any, what: str, *, rates: bool = True) -> Any:
+        """An expression over plain symbols.
+
+        Raises:
+            InputError: for accelerations, and for functions of time that are no coordinates; `what` names the expression. With
+                `rates` False, for velocities too.
+        """
+        sympy = sympy_module()
+        moving = expression.doit().xreplace(dict(zip(self.rates, self.plain_v, strict=True)))
+        if not rates and moving.has(*self.plain_v):
+            raise InputError(f"{self.system}: {what} depends on velocities; it must be a function of {self._known()}")
+        moving = moving.xreplace(dict(zip(self.q, self.plain_q, strict=True)))
+        for derivative in moving.atoms(sympy.Derivative):
+            if derivative.has(*self.plain_q):
+                raise InputError(f"{self.system}: {what} contains {derivative}: energies and forces know no accelerations")
+        for function in moving.atoms(sympy.core.function.AppliedUndef):
+            if function.has(self.t):
+                raise InputError(
+                    f"{self.system}: {what} contains {function}, which is no coordinate of the system "
+                    f"({', '.join(self.names)}); write it in terms of them, or add it to q"
+                )
+        for symbol in moving.free_symbols:
+            if symbol not in self._back and symbol not in self._plain:
+                # an assumption that was made, such as positive=True, stays
+                self._plain[symbol] = symbol if symbol.is_real else sympy.Dummy(symbol.name, real=True)
+                self._back[self._plain[symbol]] = symbol
+        return moving.xreplace(self._plain)
+
+    def restored(self, plain: Any) -> Any:
+        """An expression or matrix over functions of time again, as the user writes them."""
+        return plain.xreplace(self._back)
+
+    def original(self, symbol: Any) -> Any:
+        """The user's symbol for a plain one."""
+        return self._back.get(symbol, symbol)
+
+    def symbol(self, symbol: Any) -> Any:
+        """The plain symbol for the user's; itself if no expression has it."""
+        return self._plain.get(symbol, symbol)
+
+    def is_parameter(self, symbol: Any) -> bool:
+        """Whether a plain symbol is neither a coordinate, nor a velocity, nor the time."""
+        return symbol not in self.plain_q and symbol not in self.plain_v and symbol is not self.plain_t
+
+    def _known(self) -> str:
+        return ", ".join((*self.names, "t"))
+
+
+def listed(values: Mapping[Any, Any] | Sequence[Any] | None) -> list[Any]:
+    """The keys of a mapping, or the items of a sequence; none for None."""
+    return [] if values is None else list(values)

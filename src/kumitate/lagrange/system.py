@@ -1,0 +1,281 @@
+"""Systems that a user describes by energies: equations to read, and code to run (lecture Y, 8 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..compile import Kernel
+from ..errors import InputError
+from ..scalar import evaluate
+from .equations import Equations, FirstOrder, derived, first_order
+from .forces import pushes
+from .latex import Printer, column, dotted
+from .motion_program import Inputs, acceleration_program, expression_program, inertia_program
+from .rollout import Motion, rolled_out, step_program
+from .symbols import Names, entries, listed, sympy_module
+from .tidy import Tidy
+
+__all__ = ["System"]
+
+#: More coordinates are not solved for their accelerations on paper.
+_SOLVED = 3
+
+
+class System:
+    """Equations of motion from energies, by Euler and Lagrange: d/dt ∂L/∂q̇ − ∂L/∂q + ∂D/∂q̇ = F (8.1).
+
+    >>> import sympy
+    >>> from kumitate.lagrange import System, coordinates, gravity, translation
+    >>> x, (m, l, g) = coordinates("x"), sympy.symbols("m l g")
+    >>> bob = [l * sympy.sin(x), -l * sympy.cos(x)]
+    >>> pendulum = System(x, translation(m, bob), gravity(m, bob[1], g), parameters={m: 1.0, g: 9.81, l: 2.0})
+    >>> pendulum.equations().rows()
+    [Eq(l**2*m*Derivative(x(t), (t, 2)), -g*l*m*sin(x(t)))]
+    >>> print(pendulum.latex().partition(" = ")[2])
+    \\begin{bmatrix} - m g l \\sin x \\end{bmatrix}
+    >>> float(pendulum.compile()([0.5], [0.0])[0])
+    -2.35...
+    """
+
+    def __init__(
+        self,
+        q: Any,
+        kinetic: Any,
+        potential: Any = 0,
+        *,
+        dissipation: Any = 0,
+        forces: Sequence[Any] = (),
+        parameters: Mapping[Any, float] | Sequence[Any] | None = None,
+        name: str = "system",
+    ):
+        """The system of these energies; all expressions are SymPy's.
+
+        Args:
+            q: the generalised coordinates, one or several: functions of time, as `coordinates` makes them.
+            kinetic: T [J], in terms of q and its rates; measured in an inertial frame.
+            potential: U [J].
+            dissipation: D [W], whose derivatives by the rates are the forces that resist.
+            forces: pairs (force, x): a force [N] and its point [m], a torque [N·m] and its angle [rad], or a generalised force
+                and its coordinate; scalars or vectors of one size.
+            parameters: values of symbols, or the symbols alone; their order is the order in which they are printed.
+            name: for messages.
+
+        Raises:
+            InputError: for coordinates that are no functions of time, a variable that is missing from q, a force without a
+                point, and a value that is no number.
+        """
+        self.name = name
+        self.names = Names(name, entries(q))
+        plain = self.names.plain
+        self._kinetic = plain(_one(kinetic, "kinetic"), "the kinetic energy")
+        self._potential = plain(_one(potential, "potential"), "the potential energy", rates=False)
+        self._dissipation = plain(_one(dissipation, "dissipation"), "the dissipation function")
+        self._pushes = pushes(self.names, forces)
+        self._order = [self.names.symbol(symbol) for symbol in listed(parameters)]
+        self._values = self._numbers(parameters) if isinstance(parameters, Mapping) else {}
+
+    def __repr__(self) -> str:
+        return f"System {self.name!r} of {', '.join(self.names.names)}"
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """The symbols in the energies and forces that are neither coordinates nor the time, in the order of printing."""
+        used = self._used()
+        given = [symbol for symbol in self._order if symbol in used]
+        others = sorted((s for s in used if self.names.is_parameter(s) and s not in given), key=lambda symbol: symbol.name)
+        return tuple(self.names.original(symbol) for symbol in (*given, *others))
+
+    # --- to read ------------------------------------------------------------------------------------------------------
+    def equations(self, *, seconds: float = 20.0) -> Equations:
+        """A(q) q̈ = b + F, shortened for at most about so many seconds.
+
+        Raises:
+            InputError: if the inertia matrix is singular; the message names the coordinates without inertia.
+        """
+        self._check_inertia(self._values)
+        energies = (self._kinetic, self._potential, self._dissipation)
+        return derived(self.names, *energies, self._pushes, Tidy(seconds), self._printer)
+
+    def latex(self, *, braces: bool = False, seconds: float = 20.0) -> str:
+        """The equations in LaTeX; see `Equations.latex`."""
+        return self.equations(seconds=seconds).latex(braces=braces)
+
+    def force_latex(self, k: int = 0, names: Sequence[str] = ()) -> str:
+        """(∂x/∂q)ᵀ F of one of the forces, in LaTeX (lecture Y, eq. 11.12); `names` are what its parts along q are called."""
+        push, tidy = self._pushes[k], Tidy(5.0)
+        shown = list(names) or [f"\\mathcal{{F}}_{{{self._printer(q)}}}" for q in self.names.plain_q]
+        J = self._printer.matrix(tidy.matrix(push.jacobian.T))
+        return f"{column(shown)} = {J} {self._printer.matrix(push.force)}"
+
+    def first_order(self, *, seconds: float = 20.0) -> FirstOrder:
+        """ẋ = f(x) of first order, x = (q₁, q̇₁, …), solved for the accelerations (8.18, 8.19).
+
+        Raises:
+            InputError: for more than three coordinates, where the solution fills pages; `compile` solves with numbers.
+        """
+        if len(self.names.q) > _SOLVED:
+            raise InputError(
+                f"{self.name}: the accelerations of {len(self.names.q)} coordinates are no formula to read; `equations` has "
+                f"A and b, and `compile` solves them with numbers (on paper up to {_SOLVED} are solved)"
+            )
+        return first_order(self.equations(seconds=seconds), Tidy(seconds))
+
+    # --- to run -------------------------------------------------------------------------------------------------------
+    def compile(self, *, parameters: Mapping[Any, float] | None = None, inputs: Sequence[Any] = ()) -> Kernel:
+        """The accelerations q̈ (n) as code: `kernel(q, v)`, then t (1) where the time occurs, then the `inputs` (k).
+
+        Args:
+            parameters: values of symbols, before those that the system was given.
+            inputs: symbols whose values are given at every call, in this order.
+
+        Raises:
+            InputError: for symbols without a value, unknown ones, and a singular inertia matrix.
+        """
+        read = self._inputs(parameters, inputs)
+        return Kernel(acceleration_program(read, self._kinetic, self._loads))
+
+    def compile_expressions(
+        self, expressions: Any, *, parameters: Mapping[Any, float] | None = None, inputs: Sequence[Any] = ()
+    ) -> Kernel:
+        """Expressions of coordinates, rates, time and parameters as code; called like that of `compile`."""
+        plain = [self.names.plain(part, "the expression") for part in entries(expressions)]
+        return Kernel(expression_program(self._inputs(parameters, inputs, plain), plain, "expressions"))
+
+    def simulate(
+        self,
+        q: Any,
+        v: Any,
+        *,
+        duration: float,
+        step: float,
+        parameters: Mapping[Any, float] | None = None,
+    ) -> Motion:
+        """The motion from the coordinates q (n) with the rates v (n), in equal steps of order 8.
+
+        Args:
+            duration, step: [s]; a sample is kept of every step.
+            parameters: values of symbols, before those that the system was given.
+
+        Raises:
+            InputError: as of `compile`. DivergenceError: where the motion runs away, with what there was until then.
+
+        >>> from kumitate.lagrange import System, coordinates, spring, translation
+        >>> x = coordinates("x")
+        >>> motion = System(x, translation(1.0, x), spring(1.0, x)).simulate([1.0], [0.0], duration=1.0, step=0.1)
+        >>> bool(abs(motion.q[-1, 0] - np.cos(1.0)) < 1e-13)
+        True
+        """
+        n = len(self.names.q)
+        start = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        for what, part in zip(("q", "v"), start, strict=True):
+            if part.shape != (n,) or not np.isfinite(part).all():
+                raise InputError(
+                    f"{self.name}: {what} is {part.tolist()}; it must be {n} numbers, of {', '.join(self.names.names)}"
+                )
+        read = self._inputs(parameters, ())
+        advance = Kernel(step_program(acceleration_program(read, self._kinetic, self._loads), timed=read.timed))
+        energies = Kernel(expression_program(read, [self._kinetic, self._potential], "energies"))
+        return rolled_out(
+            self.name, self.names.names, advance,
+            lambda q, v, t: energies(q, v, *([t] if read.timed else [])), start, (), duration=duration, width=step,
+        )  # fmt: skip
+
+    # --- within -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _loads(self) -> list[Any]:
+        """−∂U/∂q − ∂D/∂q̇ + F, one expression a coordinate."""
+        names = self.names
+        loads = [
+            -self._potential.diff(q) - self._dissipation.diff(v)
+            for q, v in zip(names.plain_q, names.plain_v, strict=True)
+        ]  # fmt: skip
+        for push in self._pushes:
+            loads = [load + part for load, part in zip(loads, push.generalised, strict=True)]
+        return [sympy_module().sympify(load) for load in loads]
+
+    @cached_property
+    def _printer(self) -> Printer:
+        sympy, names = sympy_module(), self.names
+        shown = {plain: sympy.latex(sympy.Symbol(name)) for plain, name in zip(names.plain_q, names.names, strict=True)}
+        rates = {plain: dotted(shown[q], 1) for q, plain in zip(names.plain_q, names.plain_v, strict=True)}
+        used = {symbol: sympy.latex(sympy.Symbol(names.original(symbol).name)) for symbol in self._used() - {*shown, *rates}}
+        order = [names.symbol(symbol) for symbol in self.parameters]
+        return Printer(shown | rates | used, order, [*names.plain_q, *names.plain_v])
+
+    def _used(self) -> set[Any]:
+        parts = [self._kinetic, self._potential, self._dissipation]
+        for push in self._pushes:
+            parts += [*push.force, *push.jacobian]
+        return set().union(*(part.free_symbols for part in parts))
+
+    def _numbers(self, values: Mapping[Any, float]) -> dict[Any, float]:
+        used = self._used()
+        found = {}
+        for symbol, value in values.items():
+            plain = self.names.symbol(symbol)
+            if plain not in used:
+                known = ", ".join(str(parameter) for parameter in self.parameters)
+                raise InputError(f"{self.name}: there is no symbol {symbol} in the energies and forces; there are {known}")
+            try:
+                found[plain] = float(value)
+            except (TypeError, ValueError):
+                raise InputError(f"{self.name}: the value of {symbol} is {value!r}; it must be a number") from None
+        return found
+
+    def _inputs(self, parameters: Mapping[Any, float] | None, inputs: Sequence[Any], more: Sequence[Any] = ()) -> Inputs:
+        """What a program reads; every symbol has a value, or is given at each call."""
+        sympy = sympy_module()
+        used = self._used().union(*(sympy.sympify(part).free_symbols for part in more))
+        values = self._values | self._numbers(parameters or {})
+        called = [self.names.symbol(symbol) for symbol in inputs]
+        for symbol, plain in zip(inputs, called, strict=True):
+            if plain not in used or not self.names.is_parameter(plain):
+                raise InputError(f"{self.name}: {symbol} is to be given at each call, but no energy or force depends on it")
+        missing = [s for s in used if self.names.is_parameter(s) and s not in values and s not in called]
+        if missing:
+            told = ", ".join(sorted(str(self.names.original(symbol)) for symbol in missing))
+            raise InputError(
+                f"{self.name}: no value is given for {told}; give parameters={{symbol: number}}, name them among the `inputs` "
+                "of compile, or, if they move, make them coordinates"
+            )
+        self._check_inertia(values)
+        kept = {symbol: value for symbol, value in values.items() if symbol not in called}
+        return Inputs(self.names, kept, called, timed=self.names.plain_t in used)
+
+    def _check_inertia(self, values: Mapping[Any, float]) -> None:
+        """Refuses a matrix A that is singular wherever it is looked at: there is then no acceleration to solve for."""
+        names, n = self.names, len(self.names.q)
+        free = [s for s in self._kinetic.free_symbols if names.is_parameter(s) and s not in values]
+        read = Inputs(names, values, free, timed=names.plain_t in self._kinetic.free_symbols)
+        inertia = inertia_program(read, self._kinetic)
+        rng = np.random.default_rng(0)
+        idle = set(range(n))
+        for _ in range(3):
+            drawn = rng.uniform(0.5, 1.5, sum(array.size for array in inertia.inputs)).tolist()
+            A = np.array(evaluate(inertia, drawn)).reshape(n, n)
+            scale = np.sqrt(np.where(np.diag(A) > 0.0, np.diag(A), 1.0))  # units of coordinates differ
+            _, sizes, ways = np.linalg.svd(A / np.outer(scale, scale))
+            lost = ways[sizes < 1e-12 * max(1.0, sizes[0])]
+            idle &= {k for k in range(n) if np.abs(lost[:, k]).max(initial=0.0) > 1e-6}
+        if idle:
+            told = " and ".join(names.names[k] for k in sorted(idle))
+            cause = (
+                f"nothing that moves with {told} has inertia"
+                if len(idle) == 1
+                else f"a motion of {told} together moves nothing that has inertia"
+            )
+            raise InputError(
+                f"{self.name}: the inertia matrix ∂²T/∂q̇² is singular: {cause}, so that its acceleration is not determined; "
+                "add the missing kinetic energy, or take the coordinate out of q"
+            )
+
+
+def _one(expression: Any, what: str) -> Any:
+    found = entries(expression)
+    if len(found) != 1:
+        raise InputError(f"{what} is {expression!r}; it must be one scalar expression")
+    return found[0]

@@ -1,0 +1,39 @@
+"""Joints that files say to follow others: circles of them are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from .xml import Element
+
+__all__ = ["MISSING_LEADER", "check_circles", "missing_leader"]
+
+MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
+
+
+def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) -> None:
+    """Refuses joints that would follow themselves in the end.
+
+    Args:
+        followed: by joint, the one that it follows; joints: the elements, by name.
+
+    Raises:
+        ModelError: at one of the joints of a circle, naming all of them.
+    """
+    for name in followed:
+        chain = [name]
+        while chain[-1] in followed:
+            chain.append(followed[chain[-1]])
+            if chain[-1] == name:
+                raise joints[name].error(
+                    f"joint {name!r} mimics itself ({' → '.join(chain)}); let one of these joints move by itself"
+                )
+            if len(chain) > len(followed) + 1:  # a circle further on, told of at one of its own joints
+                break
+
+
+def missing_leader(name: str, leader: str, joints: Sequence[str]) -> str:
+    """What is said of a joint that follows one that is not there."""
+    near = get_close_matches(leader, joints, 1)
+    return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")

@@ -1,0 +1,76 @@
+"""The forces at the joints of a motion, as curves: those that it determines, and those that are least in norm."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..analysis import COMPONENTS, LoopEquations, constraint_report
+from ..compile import Kernel
+from ..dynamics import joint_forces, loop_wrenches
+from ..model import check_resistance
+from ..scalar import trace
+from ..simulate.result import Result
+
+__all__ = ["ForceCurves", "force_curves"]
+
+#: Curves below this fraction of the largest force, or moment, are left out: nobody would see them.
+_NOTHING = 1e-6
+
+
+class ForceCurves(NamedTuple):
+    """Components of the forces at the joints, alike in unit and in whether the motion determines them.
+
+    Attributes:
+        determined: whether it does; otherwise they are the least in norm (`dynamics.least_norm`).
+        moments: whether they are moments [N·m] or forces [N].
+        names: "joint1 fx"; `values`: (n, names).
+    """
+
+    determined: bool
+    moments: bool
+    names: tuple[str, ...]
+    values: np.ndarray
+
+
+def force_curves(result: Result) -> list[ForceCurves]:
+    """What every joint exerts on the body it carries, about that body's frame and in its axes.
+
+    At last come the joints of loops: what they exert on their `body_b`, about and in their frame there. Components that are
+    zero all the time are left out.
+    External wrenches and drives of loops are not known to a result.
+
+    Raises:
+        ModelError: if a motion of the mechanism has no inertia.
+    """
+    mechanism, tree = result.mechanism, result.mechanism.tree
+    check_resistance(mechanism)
+    places = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
+
+    def wrenches(q: Any, v: Any, tau: Any) -> list[list[Any]]:
+        if tree.closed:
+            found = loop_wrenches(tree, q, v, tau, gravity=mechanism.gravity)
+            of_tree, of_loops = found.tree, found.chords
+        else:
+            of_tree, of_loops = joint_forces(tree, q, v, tau, gravity=mechanism.gravity), []
+        carried = [force.to_child(places[link.name].pose) for link, force in zip(tree.links, of_tree, strict=True)]
+        turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, of_loops, strict=True)]
+        return [list(force) for force in (*carried, *turned)]
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
+    values = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))(result.q, result.v, result.tau)
+    known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
+    joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
+    curves = []
+    for determined in (True, False):
+        for moments in (False, True):
+            half = range(3) if moments else range(3, 6)
+            chosen = [(i, k) for i, name in enumerate(joints) for k in half if known[name][k] == determined]
+            columns = [values[:, i, k] for i, k in chosen]
+            least = max(_NOTHING * float(np.abs(values[:, :, list(half)]).max(initial=0.0)), 1e-9)
+            kept = [j for j, column in enumerate(columns) if np.abs(column).max() > least]
+            if kept:
+                names = tuple(f"{joints[chosen[j][0]]} {COMPONENTS[chosen[j][1]]}" for j in kept)
+                curves.append(ForceCurves(determined, moments, names, np.column_stack([columns[j] for j in kept])))
+    return curves
