@@ -6,7 +6,9 @@
 (7, 7)
 """
 
-from . import control, lagrange
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
 from .model import (
     Body,
@@ -32,6 +34,9 @@ from .run import Run, simulate
 from .run import open_run as open
 from .spatial import pose
 
+if TYPE_CHECKING:
+    from . import control, lagrange
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -39,3 +44,10 @@ __all__ = [
     "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError",
     "Robot", "Run", "Sphere", "control", "convert", "lagrange", "load", "open", "pose", "samples", "simulate",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The rooms that are loaded when they are asked for."""
+    if name in ("control", "lagrange"):
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from . import analysis, dynamics, kinematics, lagrange
+from . import analysis, dynamics, kinematics
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
+from .model.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
 
-__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
+__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program", "option_key"]
 
 Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
@@ -25,13 +26,23 @@ MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "unit_vector": dynamics.unit_vector,
     "jacobian": dynamics.jacobian_inertia,
 }
+
+
+def _from_energies(*state: Any, **options: Any) -> Any:
+    """`lagrange.lagrange`, loaded when it is asked for."""
+    from . import lagrange
+
+    return lagrange.lagrange(*state, **options)
+
+
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.closed_aba,
     "ada": lambda *state, **options: dynamics.ada(*state, **options).vdot,
     "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
+    "hybrid": dynamics.hybrid,
     "crba": partial(dynamics.closed_factored, dynamics.crba),
     "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
-    "lagrange": lagrange.lagrange,
+    "lagrange": _from_energies,
 }
 
 
@@ -43,6 +54,11 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     """
     page, inputs = _choose("function", PROGRAMS, function)(mechanism, **options)
     return trace(page, inputs, f"{function}_{mechanism.name}")
+
+
+def option_key(option: Any) -> Any:
+    """An option's value as part of a key: lists as tuples, all the way down."""
+    return tuple(map(option_key, option)) if isinstance(option, list | tuple) else option
 
 
 def _choose(what: str, table: dict[str, Any], name: str) -> Any:
@@ -92,18 +108,32 @@ def _ordered(method: str, order: Order) -> dict[str, Any]:
     return {"order": order}
 
 
+def _parted(method: str, partition: Partition | str | None) -> dict[str, Any]:
+    """The sub-chains of the hybrid method as a page's option.
+
+    Raises:
+        InputError: for methods that have none.
+    """
+    if method == "hybrid":
+        return {"partition": "auto" if partition is None else partition}
+    if partition is not None:
+        raise InputError(f"method {method!r} has no partition; method 'hybrid' has")
+    return {}
+
+
 def _forward_dynamics(
     m: Mechanism,
     *,
     method: str = "aba",
     order: Order = None,
+    partition: Partition | str | None = None,
     wrenches: Sequence[str] = (),
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
-    ordered = _ordered(method, order)
+    ordered = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
-    tree = m.tree if method in _ASSEMBLING else m.lean_tree
+    tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.lean_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)]), **ordered}

@@ -20,10 +20,11 @@ from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
-from .programs import make_program
+from .programs import make_program, option_key
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
 from .simulate.run import check_manifold
+from .simulate.start import default_start
 
 __all__ = ["Robot", "load", "samples"]
 
@@ -52,7 +53,7 @@ class Robot:
         if self._given_start is not None:
             q, v = (np.array(part, dtype=float) for part in self._given_start)
             return q, v
-        return _default_start(self._loops), np.zeros(self.nv)
+        return default_start(self._loops), np.zeros(self.nv)
 
     def __repr__(self) -> str:
         m = self.mechanism
@@ -169,6 +170,7 @@ class Robot:
         *,
         method: str = "aba",
         order: str | Sequence[int] | None = None,
+        partition: str | Sequence[Sequence[str | int]] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
     ) -> np.ndarray:
@@ -178,8 +180,9 @@ class Robot:
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
-            method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), or "crba" or
-                "unit_vector" (that inertia matrix, factored).
+            method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies, trees only), "crba" or
+                "unit_vector" (that inertia matrix, factored). `partition`: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints as `joints` has them, then of loops, then of couplings. It may change rounding
                 and cost, nothing else.
@@ -192,7 +195,9 @@ class Robot:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile("forward_dynamics", method=method, order=order, wrenches=names, loop_tau=drives)
+        kernel = self.compile(
+            "forward_dynamics", method=method, order=order, partition=partition, wrenches=names, loop_tau=drives
+        )
         return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
@@ -338,7 +343,7 @@ class Robot:
         Raises:
             InputError: for an unknown function, method or place; the message lists the right ones.
         """
-        plain = ((name, tuple(x) if isinstance(x, list | tuple) else x) for name, x in options.items())
+        plain = ((name, option_key(x)) for name, x in options.items())
         key = (function, np.dtype(dtype).name, portable, *sorted(plain))
         if key not in self._kernels:
             self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
@@ -364,26 +369,6 @@ class Robot:
     @cached_property
     def _has_quaternions(self) -> bool:
         return self.nq != self.nv
-
-
-def _default_start(loops: LoopEquations) -> np.ndarray:
-    """The coordinates that simulations begin at unless told otherwise."""
-    mechanism = loops.mechanism
-    neutral = np.array(kinematics.neutral(mechanism.tree))
-    if loops.names and max(gap.size(mechanism.tree.size) for gap in loops.gaps(neutral, np.zeros(mechanism.nv))) < 1e-9:
-        return neutral
-    q = neutral.copy()
-    for columns in joint_columns(mechanism):
-        if columns.kind.nq == columns.kind.nv:
-            low = [-np.inf if limit.lower is None else limit.lower for limit in columns.joint.limits]
-            high = [np.inf if limit.upper is None else limit.upper for limit in columns.joint.limits]
-            q[columns.q] = np.clip(q[columns.q], low, high)
-    if not loops.names:
-        return q
-    try:
-        return assemble(loops, q)[0]
-    except ModelError:  # said again, with its reason, when something is to be done from there
-        return q
 
 
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:

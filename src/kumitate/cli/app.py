@@ -20,6 +20,7 @@ _VERBS = {
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
     "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
+    "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
     "cache": "Show or clear the compiled code that is kept on disk.",
     "version": "Print the version.",
 }

@@ -21,9 +21,9 @@ from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
-    "SWEEPS", "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DampedFactors", "Dense", "DenseRotation", "Factors", "Force",
-    "Inertia", "InverseInertia", "Matrix3", "Motion", "RangeInverse", "Release", "Rotation", "RotationChain", "Symmetric3",
-    "Transform", "Vector3", "centripetal", "dot", "identity_rotation", "nearest_solution", "pose", "quaternion_exp",
-    "quaternion_log", "quaternion_normalized", "quaternion_of", "quaternion_product", "quaternion_rate", "quaternion_rotation",
-    "zxz_rotation",
+    "SWEEPS", "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DampedFactors", "Dense", "DenseRotation", "Factors",
+    "Force", "Inertia", "InverseInertia", "Matrix3", "Motion", "RangeInverse", "Release", "Rotation", "RotationChain",
+    "Symmetric3", "Transform", "Vector3", "centripetal", "dot", "identity_rotation", "nearest_solution", "pose",
+    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of", "quaternion_product", "quaternion_rate",
+    "quaternion_rotation", "zxz_rotation",
 ]  # fmt: skip

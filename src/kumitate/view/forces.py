@@ -16,7 +16,7 @@ from ..simulate.result import Result
 __all__ = ["ForceCurves", "force_curves"]
 
 #: Curves below this fraction of the largest force, or moment, are left out: nobody would see them.
-_NOTHING = 1e-6
+_NOTHING = 1e-4
 
 
 class ForceCurves(NamedTuple):

@@ -11,15 +11,16 @@ from ...errors import InputError
 from ..mechanism import Mechanism
 from .andrews import ANDREWS_START, ANDREWS_TORQUE, andrews
 from .bricard import bricard
+from .chains import FLOATING_ARM_START, floating_arm, planar_7r
 from .governor import governor
 from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
 from .loops import distance_pendulum, four_bars, four_bars_of, four_bars_start, planar_4r, planar_4r_leaning, planar_4r_singular
 from .pa10 import pa10
 
 __all__ = [
-    "ANDREWS_TORQUE", "SAMPLES", "Sample", "andrews", "bricard", "distance_pendulum", "double_pendulum", "four_bars",
-    "free_rod", "governor", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular",
-    "planar_tree", "planar_tree_5", "sample",
+    "ANDREWS_TORQUE", "SAMPLES", "Sample", "andrews", "bricard", "distance_pendulum", "double_pendulum", "floating_arm",
+    "four_bars", "free_rod", "governor", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning",
+    "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5", "sample",
 ]  # fmt: skip
 
 
@@ -90,6 +91,8 @@ SAMPLES: dict[str, Sample] = {
             "governor", "Stiff flyball governor", governor, (0.0, 0.0, math.pi / 6.0, math.pi / 6.0),
             (2.0 * math.pi, 0.0, 0.0, 0.0), 10.0,
         ),
+        _at_rest("Planar arm of seven rods", planar_7r, (90.0, *[0.0] * 6), 3.0, "T-4.1"),
+        Sample("floating_arm", "Arm of six rods on a floating base", floating_arm, *FLOATING_ARM_START, 10.0, ("T-4.2",)),
         _at_rest("Seven-joint arm PA-10 in free fall", pa10, (0.0, 45.0, 10.0, 0.0, 0.0, 0.0, 0.0), 10.0, "T-PA10"),
     )
 }  # fmt: skip

@@ -79,7 +79,8 @@ def _plate(points: list[tuple[float, float]], color: tuple[float, float, float, 
     corners = [(0.0, 0.0), *points]
     ends = [*pairwise(corners), *([(corners[-1], corners[0])] if len(corners) > 2 else [])]
     bars = [_bar(start, end, color) for start, end in ends]
-    return (*bars, Geometry(Cylinder(1.6 * _RADIUS, 3.6 * _RADIUS), color=(0.20, 0.22, 0.26, 1.0)), *_balls(points if len(points) > 1 else [], color))
+    pin = Geometry(Cylinder(1.6 * _RADIUS, 3.6 * _RADIUS), color=(0.20, 0.22, 0.26, 1.0))
+    return (*bars, pin, *_balls(points if len(points) > 1 else [], color))
 
 
 def _bar(
