@@ -27,7 +27,6 @@ from .model import (
     Mechanism,
     Mesh,
     Sphere,
-    convert,
 )
 from .robot import Robot, load, samples
 from .run import Run, simulate
@@ -36,18 +35,24 @@ from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
+    from .model import convert
+    from .model.read.srdf import read_srdf
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Coupling", "Cylinder", "Distance", "DivergenceError", "Frame", "Geometry", "Helical",
     "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError",
-    "Robot", "Run", "Sphere", "control", "convert", "lagrange", "load", "open", "pose", "samples", "simulate",
+    "Robot", "Run", "Sphere", "control", "convert", "lagrange", "load", "open", "pose", "read_srdf", "samples", "simulate",
 ]  # fmt: skip
 
 
+_LATER = {"control": ".control", "convert": ".model.convert", "lagrange": ".lagrange", "read_srdf": ".model.read.srdf"}
+
+
 def __getattr__(name: str) -> Any:
-    """The rooms that are loaded when they are asked for."""
-    if name in ("control", "lagrange"):
-        return import_module(f".{name}", __name__)
+    """What is loaded when it is asked for."""
+    if name in _LATER:
+        module = import_module(_LATER[name], __name__)
+        return getattr(module, name, module)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -101,9 +101,9 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     """
     if isinstance(robot, Mechanism):
         robot = Robot(robot)
-    start_q, start_v = robot.start
+    q, v = (robot.start[k] if part is None else part for k, part in enumerate((q, v)))
     try:
-        result = run.simulate(robot.mechanism, start_q if q is None else q, start_v if v is None else v, **options)
+        result = run.simulate(robot.mechanism, q, v, **options)
     except DivergenceError as error:
         if isinstance(error.result, Result):
             error.result = _as_run(error.result)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile import Kernel
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
+from ..errors import ModelError
 from ..kinematics import chord_errors, gear_errors
 from ..model import Mechanism
 from ..scalar import Program, evaluate, sqrt, trace
@@ -75,7 +76,13 @@ class LoopEquations:
 
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state; traced, but not worth compiling."""
-        values = np.array(evaluate(self._state, [*map(float, q), *map(float, v)]), dtype=float)
+        try:
+            values = np.array(evaluate(self._state, [*map(float, q), *map(float, v)]), dtype=float)
+        except ZeroDivisionError:
+            raise ModelError(
+                f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
+                "rod or line coincide, or a joint is turned right over. Start from another posture"
+            ) from None
         rows = len(values) // (2 + self.mechanism.nv)
         return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
 

@@ -1,6 +1,5 @@
 """What a mechanism is, as frozen data."""
 
-from . import convert
 from .edits import attach, cut, lock, merge, reroot, weld, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from .joints import (
@@ -32,6 +31,6 @@ __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
     "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Joint", "JointKind", "Limits",
     "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
-    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "check_inertias", "check_resistance", "convert", "cut",
+    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "check_inertias", "check_resistance", "cut",
     "inward", "lock", "merge", "outward", "reroot", "weld", "without_friction",
 ]  # fmt: skip

@@ -14,7 +14,16 @@ from .bricard import bricard
 from .chains import FLOATING_ARM_START, floating_arm, planar_7r
 from .governor import governor
 from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
-from .loops import distance_pendulum, four_bars, four_bars_of, four_bars_start, planar_4r, planar_4r_leaning, planar_4r_singular
+from .loops import (
+    distance_pendulum,
+    four_bars,
+    four_bars_name,
+    four_bars_of,
+    four_bars_start,
+    planar_4r,
+    planar_4r_leaning,
+    planar_4r_singular,
+)
 from .pa10 import pa10
 
 __all__ = [
@@ -60,8 +69,7 @@ def _four_bars(count: int) -> Sample:
     """A row of four-bar linkages whose legs stand upright and whose corners move at 1 m/s."""
     q, v = four_bars_start(count, 0.0, 1.0)
     title = f"Row of {count} four-bar linkages" if count > 1 else "Four-bar linkage"
-    build = four_bars_of(count)
-    return Sample(build().name, f"{title}, toppling", build, q, v, 10.0)
+    return Sample(four_bars_name(count), f"{title}, toppling", four_bars_of(count), q, v, 10.0)
 
 
 #: Every sample by its name.

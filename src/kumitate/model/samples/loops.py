@@ -16,7 +16,7 @@ from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint, Loop
 from .linkages import ABOUT_Y, COLORS, LENGTH, hinge, planar_3r, rod
 
-__all__ = ["distance_pendulum", "four_bars", "planar_4r", "planar_4r_leaning", "planar_4r_singular"]
+__all__ = ["distance_pendulum", "four_bars", "four_bars_name", "planar_4r", "planar_4r_leaning", "planar_4r_singular"]
 
 #: The world's axes turned half a turn about y: an angle seen from a rod's far end.
 HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0))
@@ -71,7 +71,6 @@ def four_bars(count: int = 1) -> Mechanism:
     Args:
         count: of four-bar linkages, 1 or more.
     """
-    name = "four_bar" if count == 1 else f"four_bars_{count}"
     top = pose((0.0, 0.0, LENGTH))
     bodies: list[Body] = []
     joints: list[Joint] = []
@@ -82,7 +81,7 @@ def four_bars(count: int = 1) -> Mechanism:
             bodies.append(rod(f"top{k}", COLORS[1 + k % (len(COLORS) - 1)]))
             joints.append(Joint(f"corner{k}", KINDS["revolute"], f"leg{k}", f"top{k}", top, ABOUT_Y))
     loops = tuple(Loop(f"loop{k}", KINDS["revolute"], f"leg{k + 1}", f"top{k}", top, top, ABOUT_Y) for k in range(count))
-    return Mechanism(name, tuple(bodies), tuple(joints), loops)
+    return Mechanism(four_bars_name(count), tuple(bodies), tuple(joints), loops)
 
 
 def four_bars_start(count: int, angle: float, speed: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -91,6 +90,11 @@ def four_bars_start(count: int, angle: float, speed: float) -> tuple[tuple[float
     q = tuple(x for _ in range(count) for x in (angle, quarter - angle))
     v = tuple(x for _ in range(count) for x in (speed, -speed))
     return (*q, angle), (*v, speed)
+
+
+def four_bars_name(count: int) -> str:
+    """What a row of so many is called."""
+    return "four_bar" if count == 1 else f"four_bars_{count}"
 
 
 def four_bars_of(count: int) -> Callable[[], Mechanism]:
