@@ -17,6 +17,8 @@ CLOSED = 1e-12
 #: A start that is open by less is closed without asking; one that is open by more is refused.
 NEARLY = 1e-6
 _TRIES = 200
+#: How far a start at which loops have no equations is moved aside, as a fraction of the mechanism's size.
+_ASIDE = 1e-2
 #: Singular values below this fraction of the largest are directions in which a redundant or singular loop says nothing.
 _RANK = 1e-9
 
@@ -51,7 +53,12 @@ def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
         ModelError: if the loops cannot be closed from there.
     """
     tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
-    error, _, J = loops.state(q, still)
+    try:
+        error, _, J = loops.state(q, still)
+    except ModelError:  # the ends of a rod coincide: any direction will do
+        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv)
+        q = np.array(integrate(tree, list(q), aside.tolist()))
+        error, _, J = loops.state(q, still)
     gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
         if gap == 0.0 or damping > 1e8:
