@@ -35,11 +35,18 @@ def _from_energies(*state: Any, **options: Any) -> Any:
     return lagrange.lagrange(*state, **options)
 
 
+def _of_sub_chains(*state: Any, **options: Any) -> Any:
+    """`dynamics.hybrid`, likewise."""
+    from .dynamics.hybrid import hybrid
+
+    return hybrid(*state, **options)
+
+
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.closed_aba,
     "ada": lambda *state, **options: dynamics.ada(*state, **options).vdot,
     "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
-    "hybrid": dynamics.hybrid,
+    "hybrid": _of_sub_chains,
     "crba": partial(dynamics.closed_factored, dynamics.crba),
     "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
     "lagrange": _from_energies,

@@ -1,7 +1,6 @@
 """`Robot`: a mechanism with its compiled kernels.
 
-With `run`, this is the only place that joins the rooms; it adds nothing of its own but names, checks of arguments, and a cache
-of kernels.
+With `run`, this is the only place that joins the rooms; it adds nothing but names, checks of arguments, and a cache of kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .compile import Kernel
 from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
-from .model.read import names_file, read_file
 from .model.samples import SAMPLES, sample
 from .programs import make_program, option_key
 from .simulate.columns import joint_columns
@@ -47,8 +45,7 @@ class Robot:
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, v) that simulations begin at unless told otherwise.
 
-        The one given; else at rest at the neutral coordinates, brought within the limits of joints that exclude them. With
-        loops: neutral if that closes them, else the nearest closed configuration, where there is one.
+        The one given; else at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
         """
         if self._given_start is not None:
             q, v = (np.array(part, dtype=float) for part in self._given_start)
@@ -387,8 +384,11 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
     """
     if isinstance(source, Mechanism):
         return Robot(source)
-    if names_file(source):
-        return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
+    if str(source) not in SAMPLES:
+        from .model.read import names_file, read_file  # the readers are loaded when a file is
+
+        if names_file(source):
+            return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
     if floating_base:
         raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
     chosen = sample(str(source))

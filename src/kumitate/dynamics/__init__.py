@@ -10,7 +10,6 @@ from .constraints import Row, chord_closings, chord_rows, constraint_rows
 from .crba import crba
 from .dca import dca
 from .factored import factored, solve_symmetric
-from .hybrid import hybrid
 from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
 from .loop_jacobian import carried_forces, loop_jacobian
@@ -25,6 +24,6 @@ from .wrenches import Wrenches
 __all__ = [
     "FRICTION_VELOCITY", "Accelerations", "LoopWrenches", "Row", "Wrenches", "aba", "ada", "carried_forces",
     "chord_closings", "chord_drives", "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "dca",
-    "factored", "hybrid", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
+    "factored", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
     "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip
