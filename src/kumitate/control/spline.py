@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from math import factorial
 from typing import Any
 
 import numpy as np
 
-from ..compile import Kernel
 from ..errors import InputError
-from ..scalar import Symbol, both, maximum, minimum, select, trace
+from ..scalar import Symbol, both, maximum, minimum, select
+from .motion import PlannedMotion
 
 __all__ = ["Spline"]
 
@@ -21,7 +20,7 @@ Scalar = Any
 _TERMS = 6
 
 
-class Spline:
+class Spline(PlannedMotion):
     """A motion through way-points: polynomials of fifth order, joined with continuous velocity and acceleration.
 
     Before the first time it rests at the first way-point, after the last time at the last. The independent variable is called
@@ -34,6 +33,8 @@ class Spline:
         times: (k,), rising.
         values, velocities, accelerations: (k, n) at these times, those that were chosen too.
     """
+
+    orders = _TERMS
 
     def __init__(self, times: Any, values: Any, *, velocities: Any = None, accelerations: Any = None):
         """The spline through `values` (k, n) or (k,) at `times` (k,).
@@ -77,26 +78,6 @@ class Spline:
         """The last time."""
         return float(self.times[-1])
 
-    def __call__(self, t: Any) -> Any:
-        """The values at `t`."""
-        return self.derivative(t, 0)
-
-    def velocity(self, t: Any) -> Any:
-        """The first derivative at `t`."""
-        return self.derivative(t, 1)
-
-    def acceleration(self, t: Any) -> Any:
-        """The second derivative at `t`."""
-        return self.derivative(t, 2)
-
-    def derivative(self, t: Any, order: int) -> Any:
-        """The derivative of an order from 0 to 5 at `t`; zero before the first and after the last time, except for order 0."""
-        if np.ndim(t):
-            rows = self._kernels[order](np.asarray(t, dtype=float))
-            return rows[..., 0] if self._plain else rows
-        found = self._at(t if t.__class__ is Symbol else float(t), order)
-        return found[0] if self._plain else np.array(found, dtype=object if t.__class__ is Symbol else float)
-
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
         symbolic = t.__class__ is Symbol
         inside = minimum(maximum(t, self.start), self.end)
@@ -122,16 +103,6 @@ class Spline:
             return total
         moving = both(t >= self.start, t <= self.end)
         return [select(moving, x, 0.0) for x in total]
-
-    @cached_property
-    def _kernels(self) -> list[Kernel]:
-        def kernel(order: int) -> Kernel:
-            return Kernel(trace(lambda t: self._at(t, order), {"t": ()}, f"spline_{order}"))
-
-        return [kernel(order) for order in range(_TERMS)]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Spline:
-        return self  # it remembers nothing
 
     def _given(self, what: str, values: Any) -> np.ndarray:
         if values is None:  # rest at the ends

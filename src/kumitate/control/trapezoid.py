@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..compile import Kernel
 from ..errors import InputError
-from ..scalar import Symbol, both, either, maximum, minimum, select, trace
+from ..scalar import both, either, maximum, minimum, select
+from .motion import PlannedMotion
 
 __all__ = ["Trapezoid"]
 
 Scalar = Any
 
 
-class Trapezoid:
+class Trapezoid(PlannedMotion):
     """A straight motion from rest to rest: constant acceleration, constant velocity, constant deceleration.
 
     All components start and stop together, along the straight line; the slowest one is at its limits. Short ways have a
@@ -25,6 +24,8 @@ class Trapezoid:
     Attributes:
         begin, end: times [s]; `rise`: how long it speeds up, and slows down [s].
     """
+
+    orders = 3
 
     def __init__(self, start: Any, goal: Any, *, velocity: Any, acceleration: Any, begin: float = 0.0):
         """The motion from `start` (n) to `goal` (n), numbers or arrays.
@@ -69,26 +70,6 @@ class Trapezoid:
         """[s]."""
         return self.end - self.begin
 
-    def __call__(self, t: Any) -> Any:
-        """The position at `t`."""
-        return self.derivative(t, 0)
-
-    def velocity(self, t: Any) -> Any:
-        """The velocity at `t`."""
-        return self.derivative(t, 1)
-
-    def acceleration(self, t: Any) -> Any:
-        """The acceleration at `t`."""
-        return self.derivative(t, 2)
-
-    def derivative(self, t: Any, order: int) -> Any:
-        """The derivative of order 0, 1 or 2 at `t`; it rests before the begin and after the end."""
-        if np.ndim(t):
-            rows = self._kernels[order](np.asarray(t, dtype=float))
-            return rows[..., 0] if self._plain else rows
-        found = self._at(t if t.__class__ is Symbol else float(t), order)
-        return found[0] if self._plain else np.array(found, dtype=object if t.__class__ is Symbol else float)
-
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
         """By the three parts of the time: speeding up, cruising, slowing down; each runs from 0 to its own end."""
         since, brake = t - self.begin, self.duration - self.rise
@@ -107,13 +88,3 @@ class Trapezoid:
         slowing = both(since > brake, since <= self.duration)
         forced = select(either(speeding, slowing), select(speeding, self._strength, -self._strength), 0.0)
         return [way * forced for way in self._way.tolist()]
-
-    @cached_property
-    def _kernels(self) -> list[Kernel]:
-        def kernel(order: int) -> Kernel:
-            return Kernel(trace(lambda t: self._at(t, order), {"t": ()}, f"trapezoid_{order}"))
-
-        return [kernel(order) for order in range(3)]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Trapezoid:
-        return self  # it remembers nothing

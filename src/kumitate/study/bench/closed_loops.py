@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ...analysis import LoopEquations
 from ...compile import Kernel, host
-from ...scalar import Program, call, loop, trace
+from ...scalar import Program
 from ...simulate.forcing import Forcing
 from ...simulate.integrators import RK4
 from ...simulate.system import dynamics_program, projection_program, step_program
 from .contract import Case, agreement
 from .four_bars import FourBars
 from .mujoco_peer import MuJoCo
-from .ours import forward_dynamics, raw
+from .ours import forward_dynamics, raw, rollout
 from .pinocchio_peer import Pinocchio
 from .report import Row
 from .timing import Contender, Effort, Timing, by_turns
@@ -175,17 +174,7 @@ class ClosedSteps(Case):
         mechanism = self.subject.mechanism
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False)
         step = step_program(mechanism, RK4(), dynamics, projection_program(mechanism), None)
-        undriven = [0.0] * mechanism.nv
-
-        def rollout(q: Any, v: Any) -> dict[str, Any]:
-            def body(i: Any, state: Any) -> tuple[Any, None]:
-                after = call(step, 0.0, self.step, state[0], state[1], state[2], undriven)
-                return (after["q"], after["v"], after["work"]), None
-
-            (q_end, v_end, _), _ = loop(count, body, (list(q), list(v), 0.0))
-            return {"q": q_end, "v": v_end}
-
-        return trace(rollout, {"q": mechanism.nq, "v": mechanism.nv}, f"rollout_{mechanism.name}")
+        return rollout(mechanism, step, self.step, count)
 
     def _open(self, q: np.ndarray, v: np.ndarray) -> float:
         """How far our loops ever are from closed [m] along a trajectory."""

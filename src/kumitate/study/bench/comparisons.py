@@ -10,13 +10,13 @@ import numpy as np
 
 from ...compile import Kernel, host
 from ...model import Mechanism
-from ...scalar import Program, call, loop, trace
+from ...scalar import Program
 from ...simulate.forcing import Forcing
 from ...simulate.integrators import RK4
 from ...simulate.system import dynamics_program, step_program
 from .contract import Case, agreement
 from .mujoco_peer import MuJoCo
-from .ours import forward_dynamics, inverse_dynamics, random_states, raw
+from .ours import forward_dynamics, inverse_dynamics, random_states, raw, rollout
 from .pinocchio_peer import Pinocchio
 from .report import Row
 from .subjects import Subject
@@ -187,17 +187,7 @@ class Steps(Case):
         step = step_program(
             mechanism, RK4(), dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False), None, drives
         )
-        held = [0.0] * mechanism.nv
-
-        def rollout(q: Any, v: Any) -> dict[str, Any]:
-            def body(i: Any, state: Any) -> tuple[Any, None]:
-                after = call(step, 0.0, self.step, state[0], state[1], state[2], held)
-                return (after["q"], after["v"], after["work"]), None
-
-            (q_end, v_end, _), _ = loop(count, body, (list(q), list(v), 0.0))
-            return {"q": q_end, "v": v_end}
-
-        return trace(rollout, {"q": mechanism.nq, "v": mechanism.nv}, f"rollout_{mechanism.name}")
+        return rollout(mechanism, step, self.step, count)
 
     def _checked(
         self, mechanism: Mechanism, contenders: dict[str, Contender], q: np.ndarray, v: np.ndarray, out: Any, count: int

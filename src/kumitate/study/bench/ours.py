@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from ...compile.llvm import ENTRY
 from ...dynamics import closed_aba, rnea
 from ...kinematics import random_coordinates
 from ...model import Mechanism
-from ...scalar import Program, trace
+from ...scalar import Program, call, loop, trace
 
-__all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw"]
+__all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw", "rollout"]
 
 
 def forward_dynamics(mechanism: Mechanism) -> Program:
@@ -25,6 +26,21 @@ def forward_dynamics(mechanism: Mechanism) -> Program:
 def inverse_dynamics(mechanism: Mechanism) -> Program:
     """(q, v, a) → tau by the recursive Newton-Euler algorithm, as `Robot.inverse_dynamics` compiles it."""
     return _program(mechanism, rnea, "a")
+
+
+def rollout(mechanism: Mechanism, step: Program, size: float, count: int) -> Program:
+    """(q, v) → q, v after `count` steps of a size [s], by the step that `simulate` compiles, in a loop."""
+    held = [0.0] * mechanism.nv
+
+    def rolled(q: Any, v: Any) -> dict[str, Any]:
+        def body(i: Any, state: Any) -> tuple[Any, None]:
+            after = call(step, 0.0, size, state[0], state[1], state[2], held)
+            return (after["q"], after["v"], after["work"]), None
+
+        (q_end, v_end, _), _ = loop(count, body, (list(q), list(v), 0.0))
+        return {"q": q_end, "v": v_end}
+
+    return trace(rolled, {"q": mechanism.nq, "v": mechanism.nv}, f"rollout_{mechanism.name}")
 
 
 def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
