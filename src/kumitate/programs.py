@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from . import analysis, dynamics, kinematics
@@ -28,28 +29,24 @@ MASS_MATRIX: dict[str, Callable[..., Any]] = {
 }
 
 
-def _from_energies(*state: Any, **options: Any) -> Any:
-    """`lagrange.lagrange`, loaded when it is asked for."""
-    from . import lagrange
+def _page(room: str, name: str) -> Callable[..., Any]:
+    """A page that is loaded when it is asked for: `name` of a module."""
 
-    return lagrange.lagrange(*state, **options)
+    def page(*state: Any, **options: Any) -> Any:
+        return getattr(import_module(room, __package__), name)(*state, **options)
 
-
-def _of_sub_chains(*state: Any, **options: Any) -> Any:
-    """`dynamics.hybrid`, likewise."""
-    from .dynamics.hybrid import hybrid
-
-    return hybrid(*state, **options)
+    return page
 
 
+_ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.closed_aba,
-    "ada": lambda *state, **options: dynamics.ada(*state, **options).vdot,
-    "dca": lambda *state, **options: dynamics.dca(*state, **options).vdot,
-    "hybrid": _of_sub_chains,
+    "ada": lambda *state, **options: _ADA(*state, **options).vdot,
+    "dca": lambda *state, **options: _DCA(*state, **options).vdot,
+    "hybrid": _page(".dynamics.hybrid", "hybrid"),
     "crba": partial(dynamics.closed_factored, dynamics.crba),
     "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
-    "lagrange": _from_energies,
+    "lagrange": _page(".lagrange", "lagrange"),
 }
 
 
@@ -208,7 +205,7 @@ def _by_articulated_bodies(
 
 
 def _by_assembly(
-    page: Callable[..., dynamics.Accelerations],
+    page: Callable[..., Any],
     m: Mechanism,
     q: Any,
     v: Any,
@@ -223,8 +220,8 @@ def _by_assembly(
 
 JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
     "aba": _by_articulated_bodies,
-    "ada": partial(_by_assembly, dynamics.ada),
-    "dca": partial(_by_assembly, dynamics.dca),
+    "ada": partial(_by_assembly, _ADA),
+    "dca": partial(_by_assembly, _DCA),
 }
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, ada, dca, joint_forces
+from kumitate.dynamics import Wrenches, aba, joint_forces
+from kumitate.dynamics.ada import ada
+from kumitate.dynamics.dca import dca
 from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.dynamics.order import ORDERS
 from kumitate.errors import InputError, ModelError

@@ -11,7 +11,9 @@ from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.dynamics import ada, closed_aba, dca, link_motions, loop_wrenches, projected
+from kumitate.dynamics import closed_aba, link_motions, loop_wrenches, projected
+from kumitate.dynamics.ada import ada
+from kumitate.dynamics.dca import dca
 from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.dynamics.loop_wrenches import LoopWrenches
 from kumitate.dynamics.order import ORDERS, assembly_order, handles_of_ties, loop_closers

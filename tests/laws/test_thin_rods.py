@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, ada, crba, dca, joint_forces, rnea
+from kumitate.dynamics import Wrenches, aba, crba, joint_forces, rnea
+from kumitate.dynamics.ada import ada
+from kumitate.dynamics.dca import dca
 from kumitate.errors import ModelError
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.model.stout import stout_tree

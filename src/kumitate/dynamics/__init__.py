@@ -1,14 +1,11 @@
-"""Dynamics: one algorithm a file."""
+"""Dynamics: one algorithm a file. Assembling (ada, dca) and hybrid modelling are imported from their own files."""
 
 from .aba import aba
-from .ada import ada
-from .assembly import Accelerations
 from .chord_drives import chord_drives
 from .closed import closed_aba
 from .closed_factored import closed_factored
 from .constraints import Row, chord_closings, chord_rows, constraint_rows
 from .crba import crba
-from .dca import dca
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
@@ -22,8 +19,8 @@ from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "Accelerations", "LoopWrenches", "Row", "Wrenches", "aba", "ada", "carried_forces",
-    "chord_closings", "chord_drives", "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "dca",
-    "factored", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
-    "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
+    "FRICTION_VELOCITY", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
+    "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "jacobian_inertia",
+    "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force", "passive_slope", "projected", "rnea",
+    "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip

@@ -12,7 +12,9 @@ import numpy as np
 
 from ...analysis import assemble
 from ...analysis.loops import LoopEquations
-from ...dynamics import aba, ada, closed_aba, closed_factored, crba, dca, factored, joint_forces, link_motions, rnea
+from ...dynamics import aba, closed_aba, closed_factored, crba, factored, joint_forces, link_motions, rnea
+from ...dynamics.ada import ada
+from ...dynamics.dca import dca
 from ...dynamics.hybrid import hybrid
 from ...dynamics.inverses import inverse_sizes
 from ...dynamics.parted import parted_tree

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics import aba, ada, crba, factored
+from ...dynamics import aba, crba, factored
+from ...dynamics.ada import ada
 from ...dynamics.hybrid import hybrid, hybrid_operations
 from ...dynamics.partitions import chosen_parts, tried_partitions
 from ...errors import KumitateError
