@@ -1,0 +1,81 @@
+"""The equations of the loops' forces from an inertia matrix: the Schur complement of the KKT system.
+
+[M Jᵀ; J 0] [v̇; −λ] = [tau − h; −J̇v] is Λ λ = −J̇v − J M⁻¹(tau − h) with Λ = J M⁻¹ Jᵀ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Tree, outward
+from ..scalar import table
+from ..spatial import Motion, dot
+from .chord_drives import chord_drives
+from .constraints import Row, chord_closings, constraint_rows
+from .factored import solve_symmetric
+from .loop_jacobian import loop_jacobian
+from .motion import acceleration, link_motions
+from .rnea import rnea
+from .wrenches import Applied
+
+__all__ = ["LoopSystem", "loop_system"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class LoopSystem:
+    """The equations Λ λ = −(drift + pull) at one state.
+
+    Attributes:
+        rows: of the chords and gears; `Lambda`: (rows, rows), their accelerations by unit forces of each.
+        drift: J̇v, the rows' accelerations by velocities; `pull`: by the drives and all other forces.
+        free: v̇ (nv) without the rows' forces; `responses`: v̇ by a unit force of each row.
+    """
+
+    rows: list[Row]
+    Lambda: list[list[Scalar]]
+    drift: list[Scalar]
+    pull: list[Scalar]
+    free: list[Scalar]
+    responses: list[list[Scalar]]
+
+    def accelerations(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """v̇ (nv) with these forces of the rows."""
+        total = list(self.free)
+        for force, response in zip(forces, self.responses, strict=True):
+            total = [rate + more * force for rate, more in zip(total, response, strict=True)]
+        return total
+
+
+def loop_system(
+    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+) -> LoopSystem:
+    """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
+    motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches)
+    still = table([0.0] * tree.nv)
+    bias = rnea(tree, q, v, still, gravity=gravity, wrenches=pushed)
+    M = mass_matrix(tree, q)
+    free = solve_symmetric(M, [t - h for t, h in zip(tau, bias, strict=True)])
+    rows = constraint_rows(tree, closings, q, v, motions)
+    J = loop_jacobian(tree, motions, rows)
+    responses = [solve_symmetric(M, gradient) for gradient in J]
+    coasting = outward(tree, lambda link, A: acceleration(motions[link], A, link.velocities(still)), Motion())
+
+    def at(index: int) -> Motion:
+        return coasting[tree.links[index]] if index >= 0 else Motion()
+
+    drift = [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in rows]
+    Lambda = [[dot(gradient, response) for response in responses] for gradient in J]
+    return LoopSystem(rows, Lambda, drift, [dot(gradient, free) for gradient in J], free, responses)
