@@ -20,12 +20,13 @@ from .functions import (
     tanh,
 )  # fmt: skip
 from .graph import Graph, Symbol, TraceError
-from .liveness import origin
+from .liveness import live, origin
 from .structure import flatten
-from .tracing import active_scope, call, loop, table, trace
+from .tracing import active_scope, call, loop, table, trace, when
 
 __all__ = [
     "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
     "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten",
-    "gradient", "hessian", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace",
+    "gradient", "hessian", "live", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh",
+    "trace", "when",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .graph import Graph, Symbol
@@ -46,7 +47,7 @@ class Program:
         """How often each operation is done in one evaluation, loops and calls included."""
         return _count(self.line)
 
-    @property
+    @cached_property
     def callees(self) -> list[Program]:
         """The programs called directly, each once."""
         found: dict[Program, None] = {}

@@ -2,17 +2,20 @@
 
 A `Graph` is one scope of a trace. The body of a `scalar.loop` is a scope of its own whose `parent` is the scope around it; what
 the body uses from outside is *captured*, and what it builds from outside values alone stays outside (so loop-invariant code is
-hoisted without a pass for it).
+hoisted without a pass for it). A scope may be a *floor*: nothing that is built in it or in scopes below it leaves it upwards.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["Graph", "Symbol", "TraceError"]
+__all__ = ["Graph", "Symbol", "TraceError", "floor_at"]
 
 _clock = itertools.count()
+_floors: list[Graph] = []
 
 
 class TraceError(TypeError):
@@ -85,7 +88,18 @@ class Graph:
 def scope_of(*values: Symbol | float) -> Graph:
     """The innermost scope among the symbols of `values`."""
     graphs = [value.graph for value in values if value.__class__ is Symbol]
-    return max(graphs, key=lambda graph: graph.depth)
+    inner = max(graphs, key=lambda graph: graph.depth)
+    return _floors[-1] if _floors and _floors[-1].depth > inner.depth else inner
+
+
+@contextlib.contextmanager
+def floor_at(graph: Graph) -> Iterator[None]:
+    """While this lasts, what would be built in scopes above `graph` is built in it."""
+    _floors.append(graph)
+    try:
+        yield
+    finally:
+        _floors.pop()
 
 
 class Symbol:

@@ -25,6 +25,12 @@ def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
     return graph, graph.lift(a), graph.lift(b)
 
 
+def _alone(op: str, a: Symbol) -> Symbol:
+    """The node op(a)."""
+    graph = scope_of(a)
+    return graph.node(op, (graph.lift(a),))
+
+
 def _number(a: Scalar) -> float | None:
     """The value of a float or constant node, else None."""
     if a.__class__ is Symbol:
@@ -41,7 +47,7 @@ def negate(a: Scalar) -> Scalar:
         return a.args[0]
     if a.op == "sub":
         return a.graph.node("sub", (a.args[1], a.args[0]))
-    return a.graph.node("neg", (a,))
+    return _alone("neg", a)
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -154,14 +160,14 @@ def power(a: Scalar, exponent: Scalar) -> Scalar:
 
 def _odd(op: str) -> Callable[[Scalar], Scalar]:
     def rule(a: Symbol) -> Scalar:
-        return negate(apply(op, a.args[0])) if a.op == "neg" else a.graph.node(op, (a,))
+        return negate(apply(op, a.args[0])) if a.op == "neg" else _alone(op, a)
 
     return rule
 
 
 def _even(op: str) -> Callable[[Scalar], Scalar]:
     def rule(a: Symbol) -> Scalar:
-        return a.graph.node(op, (a.args[0],)) if a.op == "neg" else a.graph.node(op, (a,))
+        return _alone(op, a.args[0] if a.op == "neg" else a)
 
     return rule
 

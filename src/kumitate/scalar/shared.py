@@ -16,7 +16,7 @@ from .graph import Symbol
 from .structure import flatten
 from .tracing import active_scope, call, trace
 
-__all__ = ["shared", "shared_programs"]
+__all__ = ["reused", "shared", "shared_programs"]
 
 #: How many programs are kept for later traces.
 KEPT = 256
@@ -67,6 +67,21 @@ def shared(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name:
     return results
 
 
+def reused(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
+    """`page(*arguments)` as a call of a program, one for all arguments that have the same structure and the same numbers in it.
+
+    Args:
+        page: hashable; arguments: scalars in tuples and frozen dataclasses.
+        name: of the program.
+    """
+    if active_scope() is None:
+        return page(*arguments)
+    leaves, build = flatten(arguments)
+    constants = tuple(None if leaf.__class__ is Symbol and leaf.op != "const" else _value(leaf) for leaf in leaves)
+    prepared = _prepared((page, build([0.0] * len(leaves))), constants, name)
+    return prepared.run([leaf for leaf, number in zip(leaves, constants, strict=True) if number is None])
+
+
 def shared_programs(program: Program) -> list[Program]:
     """The programs that a program calls, directly or through others, each once."""
     found: dict[Program, None] = {}
@@ -74,6 +89,10 @@ def shared_programs(program: Program) -> list[Program]:
         found[callee] = None
         found.update(dict.fromkeys(shared_programs(callee)))
     return list(found)
+
+
+def _value(leaf: Any) -> float:
+    return float(leaf.payload if leaf.__class__ is Symbol else leaf)
 
 
 def _number(column: Sequence[Any]) -> float | None:

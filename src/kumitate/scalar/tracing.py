@@ -11,11 +11,12 @@ from typing import Any
 
 from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
 from .evaluate import evaluate
-from .graph import Graph, Symbol, TraceError
+from .functions import select
+from .graph import Graph, Symbol, TraceError, floor_at
 from .liveness import live, trimmed
 from .structure import flatten
 
-__all__ = ["active_scope", "call", "loop", "table", "trace"]
+__all__ = ["active_scope", "call", "loop", "table", "trace", "when"]
 
 _scopes: list[Graph] = []
 
@@ -57,7 +58,7 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
     """
     graph = Graph()
     arrays = tuple(Array(key, (size,) if isinstance(size, int) else tuple(size)) for key, size in inputs.items())
-    with _scope(graph):
+    with _scope(graph), floor_at(graph):  # a trace within a trace has nothing to do with the other's floors
         returned = function(*(_argument(graph, array) for array in arrays))
     named = returned if isinstance(returned, dict) else {"result": returned}
     outputs: list[Array] = []
@@ -121,7 +122,13 @@ def table(values: Sequence[float]) -> Table:
 
 
 def loop(
-    count: int, body: Callable[[Any, Any], tuple[Any, Any]], carry: Any, *, while_: Callable[[Any], Any] | None = None
+    count: int,
+    body: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    *,
+    while_: Callable[[Any], Any] | None = None,
+    hoist: bool = True,
+    varies: bool = False,
 ) -> tuple[Any, Stack]:
     """Repeats `carry, kept = body(i, carry)` for i = 0 … count − 1.
 
@@ -131,6 +138,8 @@ def loop(
             value, of the same structure, and anything to be kept of this pass (None: nothing).
         carry: the first carried value: scalars in lists, tuples, dictionaries or dataclasses.
         while_: a condition on the carried value; where it fails, the values stay as they are.
+        hoist: whether what stays the same from pass to pass is computed before the loop, even if no pass is made.
+        varies: whether every scalar of `carry` is known to change, so that it need not be found out by tracing the body twice.
 
     Returns:
         The last carried value, and the `Stack` of what was kept (undefined for the passes that `while_` cut off).
@@ -149,10 +158,10 @@ def loop(
 
     first, build = flatten(carry)
     # What is a constant and stays one (a structural zero of a planar chain, say) need not be carried: find out by trying.
-    varying = [leaf.__class__ is Symbol for leaf in first]
+    varying = [varies or leaf.__class__ is Symbol for leaf in first]
     while True:
         inner = Graph(scope)
-        with _scope(inner):
+        with _scope(inner), contextlib.nullcontext() if hoist else floor_at(inner):
             index = Index(inner.node("counter"))
             carried = [inner.node("carried", (), k) if varying[k] else leaf for k, leaf in enumerate(first)]
             condition = while_(build(carried)) if while_ is not None else None
@@ -174,7 +183,8 @@ def loop(
     block = Loop(
         count, live(inner.nodes, ends), tuple(carried[k] for k in changing), tuple(after), tuple(stacked), condition
     )  # fmt: skip
-    captured = [outer for outer, held in inner.captures.items() if held in set(block.line)]
+    present = set(block.line)
+    captured = [outer for outer, held in inner.captures.items() if held in present]
     held = tuple(outer if outer.graph is scope else scope.captures[outer] for outer in captured)
     node = scope.node("loop", (*(scope.lift(first[k]) for k in changing), *held), block)
     for position, k in enumerate(changing):
@@ -194,6 +204,23 @@ def loop(
         return build_kept(leaves)
 
     return build(last), Stack(passes, count)
+
+
+def when(condition: Any, then: Callable[[], Any], otherwise: Any) -> Any:
+    """`then()` where `condition` holds, else `otherwise`, a value of the same structure.
+
+    Unlike `select`, `then` is not computed where it is not needed: for what is long and rare. Of several states that are
+    computed side by side it is enough that one needs it.
+
+    >>> when(2.0 > 1.0, lambda: [1.0, 2.0], [0.0, 0.0])
+    [1.0, 2.0]
+    """
+    if condition.__class__ is not Symbol:
+        return then() if condition else otherwise
+    needed = select(condition, 1.0, 0.0)
+    start = (needed, otherwise)
+    (_, value), _ = loop(1, lambda _, now: ((now[0], then()), None), start, while_=lambda now: now[0] > 0.5, hoist=False)
+    return value
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from ...scalar import Loop, Program, Symbol, origin
+from ...scalar import Loop, Program, Symbol, live, origin
 from .module import Module
 from .parts import PART, plan_of
 from .rows import RowWriter, stack_runs
@@ -292,13 +292,13 @@ class Function(RowWriter):
         for part in block.line:
             if part.op == "counter":
                 self.values[part] = counter
+        going = None if block.condition is None else self.going(block, label, counter)
         self.run_line(block.line)
         carried = {k: self.value(then) for k, (_, then) in carries.items()}
         for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
             at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
             self.effect(f"store {real} {self.value(kept_symbol)}, ptr {self.slot('%scratch', at)}, align {self.module.align}")
-        going = self.value(block.condition) if block.condition is not None else None
         self.effect(f"br label %{label}.latch")
         self.start(f"{label}.latch")
         for k, value in carried.items():
@@ -306,13 +306,24 @@ class Function(RowWriter):
             kept = f"select {self.module.condition} {going}, {real} {value}, {real} %{label}.c{k}"
             self.effect(f"%{label}.n{k} = {kept if going else f'bitcast {real} {value} to {real}'}")
         self.effect(f"{following} = add i64 {counter}, 1")
-        more = self.line(f"icmp ult i64 {following}, {block.count}")
         if going:
-            more = self.line(f"and i1 {more}, {self.any(going)}")
-        self.effect(f"br i1 {more}, label %{label}, label %{label}.end")
+            self.effect(f"br label %{label}")
+        else:
+            self.effect(f"br i1 {self.line(f'icmp ult i64 {following}, {block.count}')}, label %{label}, label %{label}.end")
         self.start(f"{label}.end")
-        self.results[node] = {k: f"%{label}.n{k}" for k in carries}
+        self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
         return "loop"
+
+    def going(self, block: Loop, label: str, counter: str) -> str:
+        """The lanes that go on, asked before a pass; with none left, or all passes made, the loop ends."""
+        assert block.condition is not None
+        self.run_line(live(block.line, [block.condition]))
+        condition = self.value(block.condition)
+        more = self.line(f"icmp ult i64 {counter}, {block.count}")
+        more = self.line(f"and i1 {more}, {self.any(condition)}")
+        self.effect(f"br i1 {more}, label %{label}.pass, label %{label}.end")
+        self.start(f"{label}.pass")
+        return condition
 
     def any(self, condition: str) -> str:
         """Whether a condition holds on some lane."""
@@ -328,6 +339,7 @@ def _own_scratch(line: Sequence[Symbol]) -> int:
     return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
 
 
+@lru_cache(maxsize=256)
 def _scratch_of_blocks(program: Program) -> int:
     """Blocks of lanes that the loops of a program and the programs it calls need."""
     return _own_scratch(program.line) + max((_scratch(callee) for callee in program.callees), default=0)
