@@ -61,7 +61,7 @@ def test_traced_and_compiled_it_gives_what_it_gives_on_floats(seed):
     agree(compiled, expected, case.n, scale=100.0, condition=condition)
 
 
-def test_long_chains_and_loops_are_refused_by_name():
+def test_long_chains_are_refused_and_loops_are_not_written_down():
     rng = np.random.default_rng(0)
     long = random_mechanism(rng, ["revolute"] * 70, chain=True)
     with pytest.raises(InputError, match=r"70 links.*aba"):
@@ -69,8 +69,6 @@ def test_long_chains_and_loops_are_refused_by_name():
     chain = SAMPLES["planar_3r"].build()
     tip = Loop("tip", "revolute", "world", "link3", pose((1.0, 0.0, 0.0)), pose((0.0, 0.0, 1.0)), axis=(0.0, 1.0, 0.0))
     closed = Mechanism("closed", chain.bodies, chain.joints, (tip,))
-    with pytest.raises(InputError, match=r"tip close loops.*crba"):
-        lagrange(closed.tree, [0.0] * 3, [0.0] * 3, [0.0] * 3, gravity=closed.gravity)
     with pytest.raises(InputError, match="closed: tip close loops"):
         of_mechanism(closed)
 

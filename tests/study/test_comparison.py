@@ -13,11 +13,14 @@ from kumitate.dynamics.hybrid import hybrid_operations
 from kumitate.model import Mechanism
 from kumitate.model.samples.chains import FLOATING_ARM_START, floating_arm, floating_chain, planar_7r, planar_chain
 from kumitate.model.subchains import parts_by_cuts
+from kumitate.study.bench.dense import dense_program
 from kumitate.study.bench.ours import random_states
 from kumitate.study.bench.timing import Effort
 from kumitate.study.comparison import compare
 from kumitate.study.comparison.abilities import abilities
-from kumitate.study.comparison.dense import dense_aba, dense_ada, dense_hybrid, dense_lagrange, prepared_hybrid
+from kumitate.study.comparison.chains import chain_in_space
+from kumitate.study.comparison.dense import dense_aba, dense_ada, dense_crba, dense_hybrid, dense_lagrange, prepared_hybrid
+from kumitate.study.comparison.inertia import INERTIA_METHODS
 from kumitate.study.comparison.report import curves
 from kumitate.study.comparison.times import FAMILIES, Entry
 from kumitate.view.growth import plot_growth
@@ -29,6 +32,7 @@ def dense_forms(mechanism: Mechanism, cuts):
     tree, gravity, parts = mechanism.tree, mechanism.gravity, parts_by_cuts(mechanism.tree, cuts)
     return {
         "lagrange": dense_lagrange(tree, gravity),
+        "crba": dense_crba(tree, gravity),
         "aba": dense_aba(tree, gravity),
         "ada": dense_ada(tree, gravity),
         "hybrid": dense_hybrid(tree, gravity, parts),
@@ -94,7 +98,7 @@ def test_a_small_comparison_has_every_table_and_agrees(small):
     assert {entry.form for entry in small.entries} >= {"interpreted", "dense blocks", "prepared", "traced"}
     assert max(entry.agreement for entry in small.entries) < 1e-6
     text = small.markdown()
-    assert text.count("\n| form | method |") == 4
+    assert text.count("\n| form | method |") == 7
     assert "| thesis, s per 10 s | ADA | 6.2 | 17.8 |" in text
     json.dumps(small.as_dict())
 
@@ -104,16 +108,45 @@ def test_ratios_are_those_of_the_entries(small):
     ours, other = (small.entry("space", 3, form, m) for form, m in (("prepared", "hybrid"), ("dense blocks", "ADA")))
     assert ratio.operations == ours.operations / other.operations
     assert ratio.time == ours.timing.minimum / other.timing.minimum
+    assert {t.beside for t in small.targets} == {"ADA"}  # beside Lagrange the planar chain is printed, which is whole here
     assert all(bool(t.verdict) == (t.form in ("dense blocks", "prepared") and t.method == "hybrid") for t in small.targets)
     with pytest.raises(KeyError):
         small.entry("space", 99, "traced", "ADA")
+
+
+@pytest.mark.row("C-crb", "C-uv", "C-mj")
+def test_inertia_matrices_on_equal_footing(small):
+    assert {(e.form, e.method) for e in small.inertias} == {
+        (form, method) for form in ("interpreted", "dense blocks", "traced") for method in INERTIA_METHODS
+    }
+    assert all(entry.agreement < 1e-11 for entry in small.inertias)
+    counts = {e.method: e.operations for e in small.inertias if (e.links, e.form) == (3, "traced")}
+    assert counts["composite bodies"] == min(counts.values())
+
+
+@pytest.mark.row("C-crb", "C-uv", "C-mj")
+@pytest.mark.parametrize(("links", "fewest"), [(3, "Jacobians"), (7, "composite bodies")])
+def test_composite_bodies_take_the_fewest_operations_from_arms_on(links, fewest):
+    """All grow with the square of the links; composite bodies have more to do for each link and less for each pair."""
+    tree = chain_in_space(links).tree
+    counts = {name: dense_program(page, tree, name).operations.total() for name, page in INERTIA_METHODS.items()}
+    assert min(counts, key=counts.__getitem__) == fewest
+
+
+@pytest.mark.row("T-lag", "T-4.3")
+def test_lagrange_is_derived_from_the_energies_and_takes_more_than_composite_bodies(small):
+    """By what O(n²) of second derivatives cost; from one link, where M is a number, to where chains begin to differ."""
+    for form in ("dense blocks", "traced"):
+        assert small.entry("planar", 1, form, "Lagrange").operations == small.entry("planar", 1, form, "CRBA").operations
+        assert small.entry("planar", 3, form, "Lagrange").operations > small.entry("planar", 3, form, "CRBA").operations
 
 
 def test_figures_show_every_compiled_entry(small, tmp_path):
     drawn = curves(small)
     shown = sum(len(values) for panels in drawn.values() for lines in panels.values() for values in lines.values())
     compiled: list[Entry] = [entry for entry in small.entries if not entry.form.startswith("interpreted")]
-    assert shown == len(compiled)
+    matrices = [entry for entry in small.inertias if entry.form != "interpreted"]
+    assert shown == len(compiled) + len(matrices)
     for name, panels in drawn.items():
         assert plot_growth(panels, tmp_path / f"{name}.png").stat().st_size > 5000
 

@@ -19,10 +19,10 @@ def compare(
         bool, Parameter(negative="", show_default=False, help="Short chains, few samples: to see that all runs.")
     ] = False,
     markdown: Annotated[Path | None, Parameter(help="Write all tables to this file.")] = None,
-    figures: Annotated[Path | None, Parameter(help="Draw figures 4.13 and 4.16 into this folder.")] = None,
+    figures: Annotated[Path | None, Parameter(help="Draw figures 4.13, 4.16 and that of the inertia matrices here.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare Lagrange, ABA, ADA and hybrid modelling: tables 2.3, 4.2, 4.3 and figures 4.13, 4.16 of the thesis."""
+    """Compare Lagrange, CRBA, ABA, ADA and hybrid modelling (thesis tables 2.3, 4.2, 4.3), and three inertia matrices."""
     from ..study.bench.timing import Effort
     from ..study.comparison import compare as run
     from ..study.comparison.report import Comparison

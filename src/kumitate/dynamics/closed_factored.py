@@ -8,7 +8,6 @@ from typing import Any
 from ..model import Tree
 from .factored import factored
 from .loop_system import loop_system
-from .row_forces import solved_rows
 
 __all__ = ["closed_factored"]
 
@@ -26,6 +25,4 @@ def closed_factored(
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
     if not tree.closed:
         return factored(mass_matrix, tree, q, v, tau, **options)
-    system = loop_system(mass_matrix, tree, q, v, tau, **options)
-    wanted = [-(a + b) for a, b in zip(system.drift, system.pull, strict=True)]
-    return system.accelerations(solved_rows(tree, system.rows, system.Lambda, wanted))
+    return loop_system(mass_matrix, tree, q, v, tau, **options).solved(tree)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import Tree, outward
+from ..model import Closing, Tree, outward
 from ..scalar import table
 from ..spatial import Motion, dot
 from .chord_drives import chord_drives
@@ -18,9 +18,10 @@ from .factored import solve_symmetric
 from .loop_jacobian import loop_jacobian
 from .motion import acceleration, link_motions
 from .rnea import rnea
+from .row_forces import solved_rows
 from .wrenches import Applied
 
-__all__ = ["LoopSystem", "loop_system"]
+__all__ = ["LoopSystem", "loop_system", "with_rows"]
 
 Scalar = Any
 
@@ -49,6 +50,11 @@ class LoopSystem:
             total = [rate + more * force for rate, more in zip(total, response, strict=True)]
         return total
 
+    def solved(self, tree: Tree) -> list[Scalar]:
+        """v̇ (nv) with the forces that keep the rows from accelerating."""
+        wanted = [-(a + b) for a, b in zip(self.drift, self.pull, strict=True)]
+        return self.accelerations(solved_rows(tree, self.rows, self.Lambda, wanted))
+
 
 def loop_system(
     mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
@@ -62,15 +68,33 @@ def loop_system(
     loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
 ) -> LoopSystem:
     """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
-    motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+    closings = chord_closings(tree, q, v)
     pushed = chord_drives(tree, closings, loop_tau or {}, wrenches)
-    still = table([0.0] * tree.nv)
-    bias = rnea(tree, q, v, still, gravity=gravity, wrenches=pushed)
-    M = mass_matrix(tree, q)
-    free = solve_symmetric(M, [t - h for t, h in zip(tau, bias, strict=True)])
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=pushed)
+    push = [t - h for t, h in zip(tau, bias, strict=True)]
+    return with_rows(tree, q, v, closings, mass_matrix(tree, q), push)
+
+
+def with_rows(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    closings: Sequence[Closing],
+    M: list[list[Scalar]],
+    push: Sequence[Scalar],
+) -> LoopSystem:
+    """The equations that the rows of chords and gears add to M v̇ = push, by whatever method these were found.
+
+    Args:
+        tree: with its state q (nq), v (nv); `closings`: of its chords there.
+        M: (nv, nv); `push`: (nv), tau − h with the drives of the chords in it.
+    """
+    motions = link_motions(tree, q, v)
+    free = solve_symmetric(M, push)
     rows = constraint_rows(tree, closings, q, v, motions)
     J = loop_jacobian(tree, motions, rows)
     responses = [solve_symmetric(M, gradient) for gradient in J]
+    still = table([0.0] * tree.nv)
     coasting = outward(tree, lambda link, A: acceleration(motions[link], A, link.velocities(still)), Motion())
 
     def at(index: int) -> Motion:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..dynamics import passive_force, solve_symmetric
+from ..dynamics import chord_closings, chord_drives, passive_force, solve_symmetric
+from ..dynamics.loop_system import with_rows
 from ..dynamics.wrenches import Applied
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
 from ..scalar import Program, directional, gradient, trace
-from .energies import applied_power, tree_kinetic, tree_potential
+from .derivatives import EnergyDerivatives, energy_derivatives
+from .energies import applied_power
 from .inlined import at
 
-__all__ = ["MOST_LINKS", "lagrange"]
+__all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
 
 Scalar = Any
 
@@ -32,7 +34,35 @@ def lagrange(
     wrenches: Applied | None = None,
     loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `aba`.
+    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `closed_aba`.
+
+    Chords and gears come in by Lagrange's multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
+
+    Raises:
+        InputError: for more than `MOST_LINKS` links.
+    """
+    if len(tree.links) > MOST_LINKS:
+        raise InputError(f"lagrange: the tree has {len(tree.links)} links, over {MOST_LINKS}; use aba, which is O(n)")
+    derivatives = energy_derivatives(tree)
+    if not tree.closed:
+        return solve_symmetric(*joint_equations(derivatives, tree, q, v, tau, gravity=gravity, wrenches=wrenches))
+    closings = chord_closings(tree, q, v)
+    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches)
+    M, push = joint_equations(derivatives, tree, q, v, tau, gravity=gravity, wrenches=pushed)
+    return with_rows(tree, q, v, closings, M, push).solved(tree)
+
+
+def joint_equations(
+    derivatives: EnergyDerivatives,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """M (nv, nv) and what pushes (nv), of the tree without its chords and gears: M v̇ = push.
 
     M v̇ + c + g = tau − damping and friction + external forces, with M = ∂²T/∂v². Velocities need not be rates of coordinates:
     with q̇ = E(q) v, column by column E_j, these are the equations of Boltzmann and Hamel in quasi-velocities,
@@ -40,25 +70,16 @@ def lagrange(
         d/dt ∂T/∂v_j − Σ_r γ_jr ∂T/∂v_r − E_j·∂(T − U)/∂q = tau_j,    E γ_j = Ė_j − (∂(E v)/∂q) E_j.
 
     γ is zero where v = q̇; for quaternions it is what turns Lagrange's equations into Euler's.
-
-    Raises:
-        InputError: for closed loops (whose drives `loop_tau` names) and for more than `MOST_LINKS` links.
     """
-    _check(tree)
-    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv}
-    kinetic = trace(lambda q, v: tree_kinetic(tree, q, v), sizes, "kinetic")
-    potential = trace(lambda q, g: tree_potential(tree, q, g), {"q": tree.nq, "gravity": 3}, "potential")
-    momentum = gradient(kinetic, "v")  # ∂T/∂v = M v
     q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv
-
     units = [[float(i == j) for i in range(n)] for j in range(n)]
-    M = [at(momentum, q, unit) for unit in units]  # T is quadratic in v: M e_j is the momentum of unit velocity
+    M = [derivatives.momentum(q, unit) for unit in units]  # T is quadratic in v: M e_j is the momentum of unit velocity
     qdot, E = rate(tree, q, v), [rate(tree, q, unit) for unit in units]
     for k, armature in enumerate(a for link in tree.links for a in link.armature):
         # ½ armature·v² of a rotor, which does not turn with the link and has no part in γ
         M[k][k] = M[k][k] + armature
-    p, pdot = _halves(at(directional(momentum), q, v, qdot, [0.0] * n))  # pdot: at v̇ = 0
-    slope = [dU - dT for dU, dT in zip(at(gradient(potential, "q"), q, gravity), at(gradient(kinetic, "q"), q, v), strict=True)]
+    p, pdot = derivatives.momentum_rate(q, v, qdot)
+    slope = derivatives.slope(q, v, gravity)
     bias = [rise + _dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
     for link in tree.links:
         for k, turned in enumerate(_turning(link, q, v)):
@@ -66,11 +87,10 @@ def lagrange(
     driven = [t - f for t, f in zip(tau, _passive(tree, v), strict=True)]
     if wrenches is not None:
         forces = [part for link in tree.links for part in wrenches.on(link, q)]
-        power = trace(
-            lambda q, v, forces: applied_power(tree, q, v, forces), {**sizes, "forces": (len(tree.links), 6)}, "power"
-        )
+        sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": n, "forces": (len(tree.links), 6)}
+        power = trace(lambda q, v, forces: applied_power(tree, q, v, forces), sizes, "power")
         driven = [t + f for t, f in zip(driven, at(gradient(power, "v"), q, v, forces), strict=True)]
-    return solve_symmetric(M, [t - h for t, h in zip(driven, bias, strict=True)])
+    return M, [t - h for t, h in zip(driven, bias, strict=True)]
 
 
 def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -81,7 +101,8 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     still = [0.0] * n
 
     def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
-        return _halves(at(moving, x, velocity, shift, still))[1]
+        both = at(moving, x, velocity, shift, still)
+        return both[len(both) // 2 :]
 
     columns, xdot = [link.kind.rate(x, unit) for unit in units], link.kind.rate(x, own)
     apart = [
@@ -98,20 +119,5 @@ def _passive(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
     return [force for link in tree.links for force in passive_force(link, link.velocities(v))]
 
 
-def _halves(values: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    middle = len(values) // 2
-    return values[:middle], values[middle:]
-
-
 def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
-
-
-def _check(tree: Tree) -> None:
-    if tree.closed:
-        names = ", ".join([*(chord.name for chord in tree.chords), *(gear.name for gear in tree.gears)])
-        raise InputError(
-            f"lagrange: {names} close loops; this method is for coordinates that are free, use aba, crba or unit_vector"
-        )
-    if len(tree.links) > MOST_LINKS:
-        raise InputError(f"lagrange: the tree has {len(tree.links)} links, over {MOST_LINKS}; use aba, which is O(n)")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...analysis import assemble
 from ...analysis.loops import LoopEquations
-from ...dynamics import aba, closed_aba, closed_factored, crba, factored, joint_forces, link_motions, rnea
+from ...dynamics import aba, closed_aba, crba, joint_forces, link_motions, rnea
 from ...dynamics.ada import ada
 from ...dynamics.dca import dca
 from ...dynamics.hybrid import hybrid
@@ -20,11 +19,12 @@ from ...dynamics.inverses import inverse_sizes
 from ...dynamics.parted import parted_tree
 from ...dynamics.rnea import supports
 from ...errors import KumitateError
-from ...model import KINDS, Body, Joint, Mechanism, Tree
+from ...lagrange import lagrange
+from ...model import Tree
 from ...model.samples import pa10, planar_4r
 from ...model.subchains import parts_by_cuts
 from ...scalar import Program, trace
-from ...spatial import pose
+from .chains import chain_in_space
 
 __all__ = ["LENGTHS", "Ability", "abilities"]
 
@@ -99,7 +99,7 @@ def _by_links(page: Callable[..., Any]) -> Callable[..., Any]:
 
 #: Method, inertia, joint equations, page, page of joint forces, page whose growth is counted where it is another.
 _METHODS: tuple[tuple[str, str, str, Callable[..., Any], Callable[..., Any] | None, Callable[..., Any] | None], ...] = (
-    ("Lagrange", "joint space", "—", partial(closed_factored, crba), None, partial(factored, crba)),
+    ("Lagrange", "joint space", "—", lagrange, None, None),
     ("ABA", "ABI", "JOR", closed_aba, joint_forces, aba),
     ("DCA", "IABI", "JOR", _vdot(dca), _by_links(dca), _vdot(dca, order="balanced")),
     ("ADA", "IABI", "COR", _vdot(ada), _by_links(ada), _vdot(ada, order="balanced")),
@@ -156,29 +156,13 @@ def _inverses(name: str) -> dict[int, int]:
 def _growth(page: Callable[..., Any]) -> tuple[dict[int, int], dict[int, int]]:
     operations, depth = {}, {}
     for links in LENGTHS:
-        mechanism = _chain(links)
+        mechanism = chain_in_space(links)
         inputs: dict[str, int | tuple[int, ...]] = {"q": links, "v": links, "tau": links}
         program = trace(
             lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, gravity=m.gravity), inputs, f"chain{links}"
         )  # fmt: skip
         operations[links], depth[links] = program.operations.total(), _depth(program)
     return operations, depth
-
-
-def _chain(links: int) -> Mechanism:
-    """A chain of revolute joints in space, askew."""
-    rng = np.random.default_rng(links)
-    bodies = tuple(
-        Body(f"b{i}", 1.0, rng.uniform(-0.2, 0.2, 3).tolist(), rng.uniform(0.1, 0.12, 3).tolist()) for i in range(links)
-    )
-    joints = tuple(
-        Joint(
-            f"j{i}", KINDS["revolute"], bodies[i - 1].name if i else "world", body.name,
-            pose(rng.uniform(-0.3, 0.3, 3).tolist(), rng.uniform(-1.0, 1.0, 3).tolist()),
-        )
-        for i, body in enumerate(bodies)
-    )  # fmt: skip
-    return Mechanism(f"chain{links}", bodies, joints)
 
 
 def _depth(program: Program) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics import aba, crba, factored
+from ...dynamics import aba, crba, factored, solve_symmetric
 from ...dynamics.ada import constraint_law
 from ...dynamics.handles import Bodies, Route
 from ...dynamics.joint_space import JointSpace, joint_space, rates
@@ -24,6 +24,8 @@ from ...dynamics.parted import Parted, parted_tree, side_by_side
 from ...dynamics.prepared import Prepared, prepared
 from ...dynamics.steps import assembled, disassembled
 from ...dynamics.unassembled import joint_of
+from ...lagrange.derivatives import energy_derivatives
+from ...lagrange.forward import joint_equations
 from ...model import Link, Tree
 from ...scalar import Program, Symbol, call, flatten, trace
 from ...spatial import (
@@ -40,7 +42,9 @@ from ...spatial import (
     centripetal,
 )  # fmt: skip
 
-__all__ = ["DenseForm", "dense_aba", "dense_ada", "dense_hybrid", "dense_lagrange", "prepared_hybrid"]
+__all__ = [
+    "DenseForm", "dense_aba", "dense_ada", "dense_crba", "dense_hybrid", "dense_lagrange", "prepared_hybrid",
+]  # fmt: skip
 
 Scalar = Any
 Gravity = Sequence[float]
@@ -68,7 +72,22 @@ class DenseLink(Link):
 
 
 def dense_lagrange(tree: Tree, gravity: Gravity) -> DenseForm:
-    """M by composite rigid bodies, bias by Newton-Euler, LDLᵀ (thesis 4.2.1)."""
+    """M, c and g by derivatives of the energies, LDLᵀ (thesis 4.2.1); the derivatives are taken once for all chains alike."""
+    numbers = _numbers(tree)
+    derivatives, kinds = (
+        energy_derivatives(tree, lambda given: _dense(tree, iter(given)), len(numbers)),
+        _dense(tree, iter(numbers)),
+    )
+
+    def page(q: Any, v: Any, tau: Any, given: Sequence[Scalar]) -> list[Scalar]:
+        known = replace(derivatives, numbers=tuple(given))
+        return solve_symmetric(*joint_equations(known, kinds, q, v, tau, gravity=gravity))
+
+    return DenseForm(page, numbers)
+
+
+def dense_crba(tree: Tree, gravity: Gravity) -> DenseForm:
+    """M by composite rigid bodies, bias by Newton-Euler, LDLᵀ."""
     return DenseForm(
         lambda q, v, tau, numbers: factored(crba, _dense(tree, iter(numbers)), q, v, tau, gravity=gravity), _numbers(tree)
     )

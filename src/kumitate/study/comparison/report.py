@@ -9,19 +9,21 @@ from typing import Any
 from ..bench.machine import machine
 from ..bench.timing import Effort
 from .abilities import LENGTHS, Ability, abilities
-from .times import FAMILIES, Entry, Family, measured
+from .inertia import InertiaEntry, inertia_curves, inertia_tables, measured_inertias
+from .times import FAMILIES, Entry, Family, measured, seconds_text
 
 __all__ = ["METHODS", "Comparison", "Target", "compare", "curves"]
 
 
 @dataclass(frozen=True)
 class Target:
-    """The thesis's ratio of hybrid to ADA on its longest chain, and ours."""
+    """The thesis's ratio of hybrid to another method on its longest chain, and ours."""
 
     family: str
     links: int
     form: str
     method: str
+    beside: str
     parts: tuple[int, ...]
     at_most: float
     operations: float
@@ -29,8 +31,8 @@ class Target:
 
     @property
     def verdict(self) -> str:
-        """Whether both are reached: asked of compiled dense blocks with the thesis's sub-chains; other ratios are only told."""
-        if self.form not in ("dense blocks", "prepared") or self.method != "hybrid":
+        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks beside ADA; others are told."""
+        if self.form not in ("dense blocks", "prepared") or (self.method, self.beside) != ("hybrid", "ADA"):
             return ""
         return "met" if max(self.operations, self.time) <= self.at_most else "missed"
 
@@ -41,14 +43,14 @@ class Comparison:
 
     machine: dict[str, str]
     entries: tuple[Entry, ...]
+    inertias: tuple[InertiaEntry, ...]
     abilities: tuple[Ability, ...]
     rounds: int
 
-    def ratio(self, family: str, links: int, form: str, method: str) -> tuple[float, float]:
-        """Operations and time of a method as part of ADA's in the same form (prepared beside dense blocks)."""
+    def ratio(self, family: str, links: int, form: str, method: str, beside: str = "ADA") -> tuple[float, float]:
+        """Operations and time of a method as part of another's in the same form; a prepared one's as `_BESIDE` says."""
         mine = self.entry(family, links, form, method)
-        beside = {"prepared": "dense blocks", "interpreted, prepared": "interpreted"}
-        other = self.entry(family, links, beside.get(form, form), "ADA")
+        other = self.entry(family, links, _BESIDE[beside].get(form, form), beside)
         return mine.operations / other.operations, mine.timing.minimum / other.timing.minimum
 
     def entry(self, family: str, links: int, form: str, method: str) -> Entry:
@@ -66,32 +68,33 @@ class Comparison:
     def targets(self) -> list[Target]:
         """The thesis's ratios beside ours."""
         found = []
-        for family, at_most in (("planar", 0.60), ("space", 0.66)):
+        for family, beside, at_most in _PRINTED:
             longest = max((entry.links for entry in self.entries if entry.family == family), default=0)
             for form, method in _RATIOS:
                 if any((e.family, e.links, e.form, e.method) == (family, longest, form, method) for e in self.entries):
                     parts = self.entry(family, longest, form, method).parts
-                    found.append(
-                        Target(family, longest, form, method, parts, at_most, *self.ratio(family, longest, form, method))
-                    )
+                    ours = self.ratio(family, longest, form, method, beside)
+                    found.append(Target(family, longest, form, method, beside, parts, at_most, *ours))
         return found
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, times in seconds."""
         return {
             "machine": self.machine, "rounds": self.rounds, "entries": [asdict(entry) for entry in self.entries],
+            "inertias": [asdict(entry) for entry in self.inertias],
             "targets": [{**asdict(target), "verdict": target.verdict} for target in self.targets],
             "abilities": [{**asdict(a), "growth": a.growth, "deepening": a.deepening} for a in self.abilities],
         }  # fmt: skip
 
     def tables(self) -> list[tuple[Sequence[str], list[tuple[str, ...]]]]:
-        """All tables, as heads and rows: operations and times of each family, ratios, and what the methods can do."""
+        """All tables, as heads and rows: operations and times of each family, ratios, inertia matrices, abilities."""
         found: list[tuple[Sequence[str], list[tuple[str, ...]]]] = []
         for family in FAMILIES:
             found += [self._operations(family), self._times(family)]
         return [
             *found,
             (_RATIO_HEAD, [_ratio(target) for target in self.targets]),
+            *inertia_tables(self.inertias),
             (_ABILITY_HEAD, [*map(_ability, self.abilities)]),
         ]
 
@@ -103,7 +106,21 @@ class Comparison:
             parts += ["", f"## {family.title}", "", f"![Time over links](images/comparison-{family.name}.png)"]
             parts += ["", "Operations of one evaluation:", "", *tables.pop(0)]
             parts += ["", "Time of one evaluation:", "", *tables.pop(0)]
-        parts += ["", "## Ratios: hybrid / ADA", "", _RATIO_TEXT, "", *tables.pop(0)]
+        parts += ["", "## Ratios: hybrid / ADA, hybrid / Lagrange", "", _RATIO_TEXT, "", *tables.pop(0)]
+        parts += [
+            "",
+            "## The inertia matrix (article C)",
+            "",
+            "![Time over links](images/comparison-inertia.png)",
+            "",
+            _INERTIA_TEXT,
+        ]
+        for what in (
+            "Operations of one evaluation:",
+            "Time of one evaluation:",
+            "Operations and time, as ratios to composite bodies':",
+        ):
+            parts += ["", what, "", *tables.pop(0)]
         parts += ["", "## The methods (table 2.3)", "", _ABILITY_TEXT, "", *tables.pop(0)]
         return "\n".join(parts) + "\n"
 
@@ -150,16 +167,16 @@ def compare(
     entries: list[Entry] = []
     for done, (family, n) in enumerate(chains):
         if progress is not None:
-            progress(done / (len(chains) + 1))
+            progress(done / (len(chains) + 2))
         entries.extend(measured(family, n, effort))
-    found = tuple(abilities())
+    inertias, found = tuple(measured_inertias(effort, longest)), tuple(abilities())
     if progress is not None:
         progress(1.0)
-    return Comparison(machine(), tuple(entries), found, effort.rounds)
+    return Comparison(machine(), tuple(entries), inertias, found, effort.rounds)
 
 
 def curves(found: Comparison) -> dict[str, dict[str, dict[str, dict[int, float]]]]:
-    """What figures 4.13 and 4.16 show: by figure, panel ("dense blocks [µs]", …) and method, the time by links [µs]."""
+    """What figures 4.13, 4.16 and that of the inertia matrices show: by figure, panel ("traced [µs]", …), method and links."""
     figures: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
     for family in FAMILIES:
         panels: dict[str, dict[str, dict[int, float]]] = {"dense blocks [µs]": {}, "traced [µs]": {}}
@@ -169,10 +186,10 @@ def curves(found: Comparison) -> dict[str, dict[str, dict[str, dict[int, float]]
                 name = f"{entry.method}, prepared" if entry.form == "prepared" else entry.method
                 panels[title].setdefault(name, {})[entry.links] = entry.timing.minimum * 1e6
         figures[f"comparison-{family.name}"] = panels
-    return figures
+    return {**figures, "comparison-inertia": inertia_curves(found.inertias)}
 
 
-METHODS = ("Lagrange", "ABA", "ADA", "hybrid", "hybrid, best")
+METHODS = ("Lagrange", "CRBA", "ABA", "ADA", "hybrid", "hybrid, best")
 _FORMS = ("interpreted", "interpreted, prepared", "dense blocks", "prepared", "traced")
 _RATIOS = tuple(
     (form, method)
@@ -182,6 +199,14 @@ _RATIOS = tuple(
     )
     for method in methods
 )  # fmt: skip
+
+#: The thesis's ratios: of which chain, beside which method.
+_PRINTED = (("planar", "ADA", 0.60), ("space", "ADA", 0.66), ("planar", "Lagrange", 0.50))
+#: What stands beside a hybrid that is prepared: ADA's dense blocks; Lagrange's equations prepared as well.
+_BESIDE = {
+    "ADA": {"prepared": "dense blocks", "interpreted, prepared": "interpreted"},
+    "Lagrange": {"prepared": "traced", "interpreted, prepared": "interpreted"},
+}
 
 _HEAD = """# The methods compared
 
@@ -197,21 +222,30 @@ On a busy machine ratios say more than times.
 - *Traced*: all is simplified for the one mechanism.
 
 "hybrid" has the thesis's sub-chains (4 + 3 on the ground, threes in space); "hybrid, best" those with the fewest operations
-that were found. "Lagrange" here is M by composite rigid bodies and the bias by Newton-Euler: the same M, c and g.
+that were found. "Lagrange" has M, c and g from the energies alone, by exact derivatives ([lagrange.md](lagrange.md)); derived
+once for all chains alike in dense blocks, for the one chain when traced. "CRBA" has the same M by composite rigid bodies, and
+the bias by Newton-Euler. The thesis has M, c and g written out beforehand by computer algebra, as tracing does here; that its
+times double with every link suggests expressions that share nothing, where tracing computes equal parts once.
 In space each rod has an inertia of 1e-6 kg·m² about its own axis.
 """
 _RATIO_TEXT = """\
-The thesis's ratios are 0.60 (planar, 7 links) and 0.66 (in space, 12 links). Its hybrid is the form "prepared",
-beside ADA in dense blocks. "Dense blocks" is the harder question: the same without any preparing. Traced, ADA too loses what
-preparing saves, and ratios may exceed 1: cuts at joints that turn rods about themselves cost most there. One sub-chain alone is
-Lagrange's method. Only the thesis's sub-chains in compiled dense blocks are judged."""
+Beside ADA the thesis's hybrid takes 0.60 (planar, 7 links) and 0.66 (in space, 12 links), beside Lagrange 0.50 (planar). Its
+hybrid is the form "prepared", beside ADA in dense blocks, and beside Lagrange's equations that are prepared too (traced).
+"Dense blocks" is the harder question: the same without any preparing. Traced, ADA too loses what preparing saves, and ratios
+may exceed 1: cuts at joints that turn rods about themselves cost most there. One sub-chain alone is the method CRBA. Only the
+thesis's sub-chains in compiled dense blocks are judged, beside ADA."""
+_INERTIA_TEXT = """\
+Composite rigid bodies beside one inverse dynamics a column (unit vectors) and Σ JᵀIJ over the links (Jacobians): chains of
+revolute joints in space, askew; PA-10, whose axes are parallel or at right angles; the floating arm of table 4.3, with six
+links. In dense blocks the joints' motion subspaces are inputs too. The unit-vector page knows even there that nothing moves
+before joint i; without that it costs more ([benchmarks.md](benchmarks.md))."""
 _ABILITY_TEXT = f"""\
 Found by trying: loops on the planar four-bar linkage, forces at the joints of PA-10. Inverses are those for one
 state of PA-10, as size: how many; the hybrid's sub-chains have 3 links. Operations are of chains in space of {LENGTHS[0]},
 {LENGTHS[1]} and {LENGTHS[2]} links, traced; their growth is the exponent of n between the longest two. Depth is the longest row
 of operations that wait for one another (ADA and DCA in balanced order); its growth goes towards 0 where all can be done side by
 side. The thesis denies ABA and DCA the forces: ABA's come by its (2.23), DCA's when it takes the bodies apart."""
-_RATIO_HEAD = ("chain", "sub-chains", "form", "method", "operations", "time", "thesis", "verdict")
+_RATIO_HEAD = ("chain", "sub-chains", "form", "method", "beside", "operations", "time", "thesis", "verdict")
 _ABILITY_HEAD = (
     "method",
     "inertia",
@@ -228,7 +262,7 @@ _ABILITY_HEAD = (
 
 def _ratio(t: Target) -> tuple[str, ...]:
     ours = (f"{t.operations:.2f}", f"{t.time:.2f}")
-    return (t.family, " + ".join(map(str, t.parts)), t.form, t.method, *ours, f"≤ {t.at_most:.2f}", t.verdict)
+    return (t.family, " + ".join(map(str, t.parts)), t.form, t.method, t.beside, *ours, f"≤ {t.at_most:.2f}", t.verdict)
 
 
 def _ability(a: Ability) -> tuple[str, ...]:
@@ -245,8 +279,7 @@ def _operations(entry: Entry) -> str:
 
 
 def _time(entry: Entry) -> str:
-    seconds = entry.timing.minimum
-    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-4 else f"{seconds * 1e3:.1f} ms"
+    return seconds_text(entry.timing.minimum)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -23,15 +23,16 @@ from ...dynamics.ada import ada
 from ...dynamics.hybrid import hybrid, hybrid_operations
 from ...dynamics.partitions import chosen_parts, tried_partitions
 from ...errors import KumitateError
+from ...lagrange import lagrange
 from ...model import Mechanism, Tree
 from ...model.samples.chains import floating_chain, planar_chain
 from ...model.subchains import parts_by_cuts
 from ...scalar import Program, trace
 from ..bench.ours import random_states, raw
 from ..bench.timing import Contender, Effort, Timing, by_turns
-from .dense import DenseForm, dense_aba, dense_ada, dense_hybrid, dense_lagrange, prepared_hybrid
+from .dense import DenseForm, dense_aba, dense_ada, dense_crba, dense_hybrid, dense_lagrange, prepared_hybrid
 
-__all__ = ["FAMILIES", "Entry", "Family", "measured"]
+__all__ = ["FAMILIES", "Entry", "Family", "measured", "seconds_text"]
 
 Parts = tuple[tuple[int, ...], ...]
 #: States that are timed: few in dense-block form, as each has constants of its own to read, many where these are known.
@@ -93,7 +94,7 @@ class Entry:
     Attributes:
         family, links: which chain.
         form: "interpreted", "dense blocks", "prepared" or "traced".
-        method: "Lagrange", "ABA", "ADA", "hybrid" (the thesis's partition) or "hybrid, best".
+        method: "Lagrange", "CRBA", "ABA", "ADA", "hybrid" (the thesis's partition) or "hybrid, best".
         parts: the lengths of the sub-chains.
         operations: of one evaluation.
         timing: seconds an evaluation, one state at a time.
@@ -157,6 +158,7 @@ def _dense_forms(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], 
     tree, gravity = mechanism.tree, mechanism.gravity
     made: dict[tuple[str, str], tuple[DenseForm, Parts]] = {
         ("dense blocks", "Lagrange"): (dense_lagrange(tree, gravity), ()),
+        ("dense blocks", "CRBA"): (dense_crba(tree, gravity), ()),
         ("dense blocks", "ABA"): (dense_aba(tree, gravity), ()),
         ("dense blocks", "ADA"): (dense_ada(tree, gravity), ()),
     }
@@ -176,7 +178,8 @@ def _dense_forms(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], 
 def _traced_programs(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], tuple[Program, Parts]]:
     tree, lean = mechanism.tree, mechanism.lean_tree
     made: dict[tuple[str, str], tuple[Program, Parts]] = {
-        ("traced", "Lagrange"): (_traced(mechanism, lean, partial(factored, crba)), ()),
+        ("traced", "Lagrange"): (_traced(mechanism, lean, lagrange), ()),
+        ("traced", "CRBA"): (_traced(mechanism, lean, partial(factored, crba)), ()),
         ("traced", "ABA"): (_traced(mechanism, lean, aba), ()),
         ("traced", "ADA"): (_traced(mechanism, tree, lambda *state, **options: ada(*state, **options).vdot), ()),
     }
@@ -199,3 +202,14 @@ def _agreement(what: str, found: np.ndarray, expected: np.ndarray) -> float:
     if not error <= 1e-6:  # rods that hardly resist their spin leave this much
         raise KumitateError(f"{what}: the accelerations differ from articulated bodies' by {error:.1e} of the largest")
     return error
+
+
+def seconds_text(seconds: float) -> str:
+    """A time as tables show it.
+
+    >>> seconds_text(8.4e-8), seconds_text(9.4e-5), seconds_text(2.5e-3)
+    ('84 ns', '94 µs', '2.5 ms')
+    """
+    if seconds < 1e-5:
+        return f"{seconds * 1e9:.0f} ns"
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"

@@ -1,0 +1,77 @@
+"""The derivatives of a tree's energies that Lagrange's equations are made of, as programs of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Tree
+from ..scalar import Program, directional, gradient, trace
+from .energies import tree_kinetic, tree_potential
+from .inlined import at
+
+__all__ = ["EnergyDerivatives", "energy_derivatives"]
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class EnergyDerivatives:
+    """The programs of T(q, v) and U(q), derived exactly on their graphs; each is called with the state.
+
+    Attributes:
+        kinetic: ∂T/∂v = M v; `rising`: its rate along (q̇, v̇); `leaning`: ∂T/∂q.
+        potential: ∂U/∂q.
+        numbers: what else they read: the mechanism's constants, where these are not known beforehand.
+    """
+
+    kinetic: Program
+    rising: Program
+    leaning: Program
+    potential: Program
+    numbers: tuple[Scalar, ...] = ()
+
+    def momentum(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """∂T/∂v (nv); with a unit vector for v, which T is quadratic in, a column of M."""
+        return at(self.kinetic, q, v, *self._given)
+
+    def momentum_rate(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], qdot: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """∂T/∂v (nv), and its rate where v̇ = 0."""
+        along = [[0.0] * len(given) for given in self._given]
+        both = at(self.rising, q, v, *self._given, qdot, [0.0] * len(v), *along)
+        return both[: len(v)], both[len(v) :]
+
+    def slope(self, q: Sequence[Scalar], v: Sequence[Scalar], gravity: Sequence[Scalar]) -> list[Scalar]:
+        """∂(U − T)/∂q (nq)."""
+        of_U, of_T = at(self.potential, q, gravity, *self._given), at(self.leaning, q, v, *self._given)
+        return [u - t for u, t in zip(of_U, of_T, strict=True)]
+
+    @property
+    def _given(self) -> list[list[Scalar]]:
+        return [list(self.numbers)] if self.numbers else []
+
+
+def energy_derivatives(tree: Tree, made: Callable[[Sequence[Scalar]], Tree] | None = None, count: int = 0) -> EnergyDerivatives:
+    """The derivatives of a tree's energies.
+
+    Args:
+        tree: the mechanism's.
+        made: makes a tree like it of `count` constants that are then given at every call, as `numbers`; without it the
+            constants are the tree's own.
+    """
+    known = made is None
+    more: dict[str, int | tuple[int, ...]] = {} if known else {"numbers": count}
+    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, **more}
+
+    def own(numbers: Sequence[Sequence[Scalar]]) -> Tree:
+        return tree if made is None else made(numbers[0])
+
+    kinetic = trace(lambda q, v, *numbers: tree_kinetic(own(numbers), q, v), sizes, "kinetic")
+    potential = trace(
+        lambda q, g, *numbers: tree_potential(own(numbers), q, g), {"q": tree.nq, "gravity": 3, **more}, "potential"
+    )
+    momentum = gradient(kinetic, "v")
+    return EnergyDerivatives(momentum, directional(momentum), gradient(kinetic, "q"), gradient(potential, "q"))

@@ -1,0 +1,92 @@
+"""All methods of forward dynamics give the same accelerations: trees, loops, every kind of joint, any partition and order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.dynamics import Wrenches
+from kumitate.model.subchains import parts_by_cuts
+from kumitate.programs import FORWARD_DYNAMICS
+
+from ..mechanisms import Case, random_case, seeds
+from .test_closed_loops import compiled_case, every_case, made
+from .test_hybrid import LOOPS, heavy, regular_loops
+
+#: Hybrid modelling in partitions drawn at random: so many besides the whole and every link by itself.
+PARTITIONS = 1
+
+
+def options_of(method: str, tree, rng: np.random.Generator) -> list[dict]:
+    """What a method may be told besides: the sub-chains, the order of assembly."""
+    n = len(tree.links)
+    if method == "hybrid":
+        shares = (0.0, *rng.uniform(0.2, 0.8, PARTITIONS), 1.0)
+        return [{"partition": parts_by_cuts(tree, {k for k in range(n) if rng.random() < share})} for share in shares]
+    return [{"order": order} for order in (None, "balanced")] if method in ("ada", "dca") else [{}]
+
+
+def all_agree(case: Case, rng: np.random.Generator, **acting) -> None:
+    """By every name that users have, to a billionth of the largest acceleration."""
+    tree, gravity = case.mechanism.tree, case.mechanism.gravity
+    expected = np.array(FORWARD_DYNAMICS["aba"](tree, case.q, case.v, case.tau, gravity=gravity, **acting))
+    for method, page in FORWARD_DYNAMICS.items():
+        for options in options_of(method, tree, rng):
+            found = page(tree, case.q, case.v, case.tau, gravity=gravity, **acting, **options)
+            apart = np.abs(np.array(found) - expected).max(initial=0.0) / max(1.0, np.abs(expected).max(initial=0.0))
+            assert apart <= 1e-9, f"{method} {options}: {apart:.2g} from aba"
+
+
+def test_every_method_is_here():
+    assert set(FORWARD_DYNAMICS) == {"aba", "ada", "dca", "crba", "unit_vector", "lagrange", "hybrid"}
+
+
+@pytest.mark.row("T-lag", "T-aba", "T-dca", "T-ada", "T-4.1")
+@pytest.mark.parametrize(**seeds(6))
+def test_trees(seed):
+    case = random_case(seed, root="floating" if seed % 3 == 2 else None)
+    case = Case(heavy(case.mechanism), case.q, case.v, case.tau, case.a)
+    rng = np.random.default_rng(seed)
+    pushed = Wrenches(case.mechanism.tree, {case.mechanism.bodies[-1].name: rng.normal(size=6).tolist()})
+    all_agree(case, rng, wrenches=pushed)
+
+
+@pytest.mark.row("T-lag", "T-sing")
+@every_case
+def test_loops_gears_and_rods(make):
+    """Redundant loops, loops that share bodies, rods of fixed length, gears; drives, springs, dampers along their freedoms."""
+    case, efforts = made(make)
+    all_agree(case, np.random.default_rng(0), loop_tau=efforts)
+
+
+@pytest.mark.row("T-lag")
+@pytest.mark.parametrize("loops", LOOPS)
+@pytest.mark.parametrize(**seeds(2))
+def test_loops_under_wrenches(seed, loops):
+    case, efforts = regular_loops(seed, loops)
+    rng = np.random.default_rng(seed)
+    pushed = Wrenches(case.mechanism.tree, {case.mechanism.bodies[-1].name: rng.normal(size=6).tolist()})
+    all_agree(case, rng, loop_tau=efforts, wrenches=pushed)
+
+
+@pytest.mark.row("T-lag")
+@compiled_case
+def test_lagrange_compiled_with_loops(make):
+    case, efforts = made(make)
+    robot = km.Robot(case.mechanism)
+    state = [np.array([x] * 3) for x in (case.q, case.v, case.tau)]
+    drives = {name: np.array([values] * 3) for name, values in efforts.items()}
+    expected = robot.forward_dynamics(*state, loop_tau=drives)
+    found = robot.forward_dynamics(*state, method="lagrange", loop_tau=drives)
+    assert np.abs(found - expected).max() <= 1e-9 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.row("T-lag", "T-3.3")
+def test_lagranges_parallelogram_is_one_pendulum():
+    """θ̈ = (6/5)(g/l) sin θ, away from the posture in line: a closed form that no other method has a part in."""
+    robot = km.load("planar_4r")
+    for angle in np.radians([135.0, 30.0, -70.0]):
+        q = np.array([angle, np.pi / 2 - angle, np.pi / 2 + angle])
+        a = robot.forward_dynamics(q, np.zeros(3), np.zeros(3), method="lagrange")
+        assert np.abs(a - 1.2 * 9.81 * np.sin(angle) * np.array([1.0, -1.0, 1.0])).max() < 1e-9
