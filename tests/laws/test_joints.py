@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from kumitate.model import KINDS, Helical
-from kumitate.model.joints import JointKind
+from kumitate.model.joints import EulerAngles, JointKind
 from kumitate.spatial import Motion
 
 from ..mechanisms import agree, near, seeds, slope
 
-EVERY = {**KINDS, "helical": Helical(0.7), "helical-left": Helical(-0.04)}
+EVERY = {
+    **KINDS, "helical": Helical(0.7), "helical-left": Helical(-0.04), "euler-zxy": EulerAngles("zxy"),
+    "euler-oblique": EulerAngles(((1.0, 2.0, 0.5), (0.3, -1.0, 2.0), (0.2, 0.4, -1.0))),
+}  # fmt: skip
 every_kind = pytest.mark.parametrize("kind", EVERY.values(), ids=EVERY)
 moving = {name: kind for name, kind in EVERY.items() if kind.nv}
 moving_kind = pytest.mark.parametrize("kind", moving.values(), ids=moving)

@@ -106,7 +106,8 @@ REFUSED = [
      "prismatic, screw, ball, universal, revolute2, gearbox"),
     ("8 unknown joint type", "json", mechanism(joint={"kind": "hinge"}),
      "arm.json: mechanism.joints[0]: joint 'j': unknown kind 'hinge'; the kinds are cylindrical, fixed, floating, "
-     "floating_euler, planar, prismatic, revolute, spherical, spherical_euler, universal, and Helical(pitch)"),
+     "floating_euler, planar, prismatic, revolute, spherical, spherical_euler, universal, and Helical(pitch), "
+     "EulerAngles(axes)"),
     ("9 two parents", "urdf", urdf(link("a"), link("b"), joint("j", "a", "b"), joint("k", "a", "b")),
      "arm.urdf:5: link 'b' is the child of two joints, 'j' (line 4) and 'k': a closed loop, which URDF cannot "
      "hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"),

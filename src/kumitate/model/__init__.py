@@ -1,13 +1,14 @@
 """What a mechanism is, as frozen data."""
 
-from .edits import attach, cut, lock, merge, reroot, weld, without_friction
-from .geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, reroot, weld, without_friction
+from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .joints import (
     KINDS,
     Closing,
     Closure,
     Cylindrical,
     Distance,
+    EulerAngles,
     Fixed,
     Floating,
     FloatingEuler,
@@ -29,8 +30,9 @@ from .tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
-    "Distance", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Joint", "JointKind", "Limits",
-    "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Prismatic", "Revolute", "Shape", "Sphere",
-    "Spherical", "SphericalEuler", "Tree", "Universal", "attach", "check_inertias", "check_resistance", "cut",
-    "inward", "lock", "merge", "outward", "reroot", "weld", "without_friction",
+    "Distance", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Hull", "Joint",
+    "JointKind", "Limits", "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon",
+    "Prismatic", "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "SphericalMerge", "Tree", "Universal", "attach",
+    "check_inertias", "check_resistance", "cut", "inward", "lock", "merge", "merge_spherical", "outward", "reroot", "weld",
+    "without_friction",
 ]  # fmt: skip

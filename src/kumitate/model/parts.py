@@ -96,7 +96,7 @@ class Joint:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind`, such as `Helical(pitch)`; for those without parameters its name will do, and is turned into it.
+        kind: a `JointKind`, such as `Helical(pitch)` or `EulerAngles("zxy")`; for those without parameters its name will do.
         parent, child: names of bodies; the parent may be "world".
         pose: of the joint's frame in the parent; at zero coordinates the child's frame coincides with it.
         axis: of the motion, in the joint's frame (z of the kind); need not be of unit length.
@@ -174,7 +174,7 @@ def _kind(what: str, owner: str, given: Closure | str) -> Closure:
     kind = KINDS.get(given) if isinstance(given, str) else given
     if isinstance(kind, Closure if what == "loop" else JointKind):
         return kind
-    calls = "Helical(pitch), Distance(length) and Line()" if what == "loop" else "Helical(pitch)"
+    calls = "Helical(pitch), EulerAngles(axes)" + (", Distance(length) and Line()" if what == "loop" else "")
     if isinstance(kind, Closure):
         raise ModelError(
             f"{owner}: a {kind.name} closes loops and carries no body; write it as a Loop, or take a kind of joint: "

@@ -3,7 +3,9 @@
 from .attach import attach, merge
 from .cut import cut
 from .lock import lock, without_friction
+from .merge_spherical import merge_spherical
 from .reroot import reroot
+from .spherical_states import Ball, SphericalMerge
 from .weld import weld
 
-__all__ = ["attach", "cut", "lock", "merge", "reroot", "weld", "without_friction"]
+__all__ = ["Ball", "SphericalMerge", "attach", "cut", "lock", "merge", "merge_spherical", "reroot", "weld", "without_friction"]

@@ -4,6 +4,7 @@ from .closure import Closing, Closure
 from .contract import JointKind
 from .cylindrical import Cylindrical
 from .distance import Distance
+from .euler_angles import EulerAngles
 from .fixed import Fixed
 from .floating import Floating
 from .floating_euler import FloatingEuler
@@ -17,8 +18,8 @@ from .spherical_euler import SphericalEuler
 from .universal import Universal
 
 __all__ = [
-    "KINDS", "Closing", "Closure", "Cylindrical", "Distance", "Fixed", "Floating", "FloatingEuler", "JointKind", "Line",
-    "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler", "Universal",
+    "KINDS", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "JointKind",
+    "Line", "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler", "Universal",
 ]  # fmt: skip
 
 #: Every kind of joint that its name says all of.
@@ -39,4 +40,4 @@ KINDS: dict[str, JointKind] = {
 }
 
 #: The closures that are made by a call, `Helical(0.01)`: joints with parameters, and what closes loops only; by their names.
-PARAMETRIC: dict[str, type[Closure]] = {kind.name: kind for kind in (Helical, Distance, Line)}
+PARAMETRIC: dict[str, type[Closure]] = {kind.name: kind for kind in (Helical, EulerAngles, Distance, Line)}

@@ -11,13 +11,14 @@ import numpy as np
 
 from ...compile.cache import cached
 from ...errors import InputError
-from ..geometry import Mesh
+from ..geometry import Hull, Mesh
+from .corners import distance_from_hull, outermost
 from .files import read_surface
 from .paint import SideFiles
 from .reduction import convex_hull, fewer_faces
 from .surface import Surface
 
-__all__ = ["decimated", "hull", "load_mesh"]
+__all__ = ["decimated", "hull", "left_out", "load_mesh", "touching_hull"]
 
 #: Of what is kept; another number makes everything anew.
 _VERSION = 1
@@ -45,6 +46,39 @@ def hull(mesh: Mesh) -> Surface:
         InputError: as `load_mesh`, or if the mesh lies on one line.
     """
     return _stored(mesh, "hull", lambda surface: convex_hull(surface, mesh.path)).scaled(mesh.scale)
+
+
+def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
+    """The convex hull of a mesh by few of its vertices, for contact; `left_out` tells what that costs. Kept on disk.
+
+    The mesh need not be closed. Of the hull's vertices those furthest out along the axes are taken first, and then one by one
+    the vertex that is furthest from the hull of those taken.
+
+    Args:
+        mesh: the mesh; vertices: how many are taken at most.
+
+    Raises:
+        InputError: as `hull`; or if `vertices` is less than 4.
+    """
+    if vertices < 4:
+        raise InputError(f"{mesh.path}: vertices={vertices} are too few for a hull; give 4 or more")
+
+    def reduced(surface: Surface) -> Surface:
+        whole = convex_hull(surface, mesh.path).vertices
+        return Surface(whole[outermost(whole, vertices)], np.zeros((0, 3)))
+
+    kept = _stored(mesh, f"hull of {vertices}", reduced).scaled(mesh.scale)
+    return Hull(tuple((float(x), float(y), float(z)) for x, y, z in kept.vertices))
+
+
+def left_out(mesh: Mesh, hull_of_few: Hull) -> float:
+    """How far a mesh reaches beyond a hull at most [m].
+
+    Raises:
+        InputError: as `hull`.
+    """
+    kept = np.array(hull_of_few.vertices)
+    return max(distance_from_hull(point, kept) for point in hull(mesh).vertices)
 
 
 def decimated(mesh: Mesh, faces: int = 2000) -> Surface:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform, pose
-from ..geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from ..geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Sphere
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
 from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
@@ -32,7 +32,10 @@ _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
     "limits": Limits, "couplings": Coupling,
 }  # fmt: skip
-_SHAPES: dict[str, type] = {"box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh}
+_SHAPES: dict[str, type] = {
+    "box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh, "plane": Plane, "polygon": Polygon,
+    "hull": Hull,
+}  # fmt: skip
 _SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
 
 

@@ -1,0 +1,297 @@
+"""Three revolute joints whose axes meet in a point, merged into one spherical joint (thesis 8.2 items 2, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Transform, pose
+from ..joints import KINDS, EulerAngles, JointKind
+from ..mechanism import WORLD, Mechanism
+from ..parts import Body, Joint
+from ..tree import alignment, exact
+from .spherical_states import Ball, SphericalMerge
+
+__all__ = ["merge_spherical"]
+
+#: How far axes may pass by a common point [m], and mass centres lie beside it.
+_APART = 1e-9
+#: Rounding of directions that are products of rotations.
+_ROUNDING = 4e-15
+
+#: What acts on each angle by itself.
+_PASSIVE = ("damping", "friction", "armature", "stiffness", "rest")
+
+Names = tuple[str, str, str]
+
+
+def merge_spherical(
+    mechanism: Mechanism,
+    joints: Sequence[Sequence[str]] | Sequence[str] | None = None,
+    *,
+    by: str = "euler",
+    lump: bool = False,
+) -> SphericalMerge:
+    """The mechanism with three consecutive revolute joints, whose axes meet in one point, as one spherical joint.
+
+    That is exact where the two bodies between weigh nothing, or are points where the axes meet. The two stay, as fixed bodies:
+    the first on the three's parent, the second on their child, as they stand at zero angles; what is drawn on them no longer
+    turns with the angles between. All other bodies move as before.
+
+    Args:
+        mechanism: to change.
+        joints: names of the three, outward; or several such triples. Without, all triples that can be merged are.
+        by: "euler": the three angles stay the coordinates, about the axes as they are, with their limits, damping, friction,
+            armature and springs; they stay singular too. "quaternion": cheaper and never singular; limits are no longer the
+            joint's (`SphericalMerge.split`, `beyond_limits` tell of them), and what acts on one angle only is refused.
+        lump: merge bodies with mass too: an approximation, in which the two bodies no longer turn against what they are fixed
+            on. `Ball.notes` says how much mass that is.
+
+    Raises:
+        ModelError: if named joints cannot be merged, with the body or joint that stands in the way and what it would take; or
+            without names, if none can.
+    """
+    if by not in ("euler", "quaternion"):
+        raise ModelError(f'{mechanism.name}: joints are merged by "euler" or by "quaternion", not by {by!r}')
+    found = list(_triples(mechanism)) if joints is None else [_named(mechanism, names) for names in _triples_of(joints)]
+    changed, balls, refused = mechanism, [], []
+    taken: set[str] = set()
+    for names in found:
+        if taken & set(names):
+            if joints is not None:
+                raise ModelError(f"{mechanism.name}: {', '.join(taken & set(names))} is named in two triples; merge it in one")
+            continue
+        try:
+            changed, ball = _merged(changed, names, by, lump)
+        except ModelError as error:
+            if joints is not None:
+                raise
+            refused.append(str(error).removeprefix(f"{mechanism.name}: "))
+            continue
+        balls.append(ball)
+        taken |= set(names)
+    if not balls:
+        reasons = "; ".join(refused) or "no three revolute joints in a row have axes that meet in one point"
+        raise ModelError(f"{mechanism.name}: nothing to merge: {reasons}")
+    return SphericalMerge(changed, mechanism, tuple(balls), tuple(refused))
+
+
+# --- finding ------------------------------------------------------------------------------------------------------------
+def _triples_of(joints: Sequence[Sequence[str]] | Sequence[str]) -> list[Sequence[str]]:
+    return [joints] if all(isinstance(name, str) for name in joints) else list(joints)  # type: ignore[list-item]
+
+
+def _named(mechanism: Mechanism, names: Sequence[str]) -> Names:
+    items = [mechanism.joint(name) for name in names]
+    if len(items) != 3 or any(a.child != b.parent for a, b in pairwise(items)):
+        raise ModelError(
+            f"{mechanism.name}: {', '.join(names)} are not three joints one after the other; name three, outward, each on the "
+            "body that the one before carries"
+        )
+    wrong = next((item for item in items if not _is_revolute(item)), None)
+    if wrong is not None:
+        raise ModelError(
+            f"{mechanism.name}: {wrong.name!r} is a {wrong.kind.name} joint; three revolute joints make a spherical one"
+        )
+    a, b, c = items
+    gap = _gap(a, b, c)[1]
+    if gap > _APART:
+        raise ModelError(
+            f"{mechanism.name}: the axes of {', '.join(names)} pass {gap:.3g} m from a common point; a spherical joint needs "
+            "them to meet in one"
+        )
+    return a.name, b.name, c.name
+
+
+def _is_revolute(joint: Joint) -> bool:
+    return joint.kind == KINDS["revolute"]
+
+
+def _triples(mechanism: Mechanism) -> Iterator[Names]:
+    """Three revolute joints in a row with axes through a point, from the world on."""
+    carried: dict[str, list[Joint]] = {}
+    for joint in mechanism.joints:
+        carried.setdefault(joint.parent, []).append(joint)
+    for a in filter(_is_revolute, mechanism.joints):
+        for b in filter(_is_revolute, carried.get(a.child, [])):
+            for c in filter(_is_revolute, carried.get(b.child, [])):
+                if _gap(a, b, c)[1] <= _APART and _independent(a, b, c):
+                    yield a.name, b.name, c.name
+
+
+def _independent(a: Joint, b: Joint, c: Joint) -> bool:
+    try:
+        EulerAngles(tuple(map(tuple, _axes(a, b, c))))  # type: ignore[arg-type]
+    except ModelError:
+        return False
+    return True
+
+
+def _axes(a: Joint, b: Joint, c: Joint) -> np.ndarray:
+    """The three directions at zero angles, in the parent's frame."""
+    found, R = [], np.eye(3)
+    for joint in (a, b, c):
+        R = R @ _matrix(joint.pose)[:3, :3]
+        found.append(R @ joint.axis)
+    return np.array(found)
+
+
+def _gap(a: Joint, b: Joint, c: Joint) -> tuple[np.ndarray, float]:
+    """The point nearest to the three axes at zero angles, in the parent's frame, and its distance from the farthest [m].
+
+    Turning about one axis leaves that point where it is, so that axes which meet there at zero angles always do.
+    """
+    axes, X, points = _axes(a, b, c), np.eye(4), []
+    for joint in (a, b, c):
+        X = X @ _matrix(joint.pose)
+        points.append(X[:3, 3])
+    across = [np.eye(3) - np.outer(axis, axis) for axis in axes]
+    nearest = np.linalg.lstsq(sum(across), sum(P @ p for P, p in zip(across, points, strict=True)), rcond=1e-12)[0]
+    return nearest, max(float(np.linalg.norm(P @ (nearest - p))) for P, p in zip(across, points, strict=True))
+
+
+def _matrix(X: Transform) -> np.ndarray:
+    return np.array(X.matrix(), dtype=float)
+
+
+# --- merging ------------------------------------------------------------------------------------------------------------
+def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Mechanism, Ball]:
+    a, b, c = (mechanism.joint(name) for name in names)
+    _check_free(mechanism, (a, b, c))
+    X_1, X_2, X_3 = (_matrix(joint.pose) for joint in (a, b, c))
+    center = _gap(a, b, c)[0]
+    notes = _check_bodies(mechanism, (a, b, c), center, lump)
+    X_PM = np.eye(4)  # the joint's frame: where the axes meet, with the child's axes at zero angles
+    X_PM[:3, :3], X_PM[:3, 3] = (X_1 @ X_2 @ X_3)[:3, :3], center
+    axes = _axes(a, b, c) @ X_PM[:3, :3]
+    first, second, angles = _aligned(axes)
+    kind: JointKind = angles
+    if by == "quaternion":
+        _check_quaternion(mechanism, (a, b, c), angles)
+        kind = KINDS["spherical"]
+    name = _free_name("+".join(names), {joint.name for joint in mechanism.joints} | {loop.name for loop in mechanism.loops})
+    limits = (*a.limits, *b.limits, *c.limits)
+    own = (
+        {}
+        if kind is not angles
+        else {"limits": limits, **{key: sum((getattr(j, key) for j in (a, b, c)), ()) for key in _PASSIVE}}
+    )
+    X_MC = np.linalg.inv(X_PM) @ X_1 @ X_2 @ X_3
+    bodies, carrier = mechanism.bodies, c.child
+    welds = [Joint(a.name, KINDS["fixed"], a.parent, a.child, a.pose)]
+    if np.abs(X_MC[:3, 3]).max() > 0.1 * _APART:  # the child's frame lies elsewhere on the last axis
+        places = {body.name for body in mechanism.bodies} | {frame.name for frame in mechanism.frames}
+        carrier = _free_name(f"{c.child}_center", places)
+        bodies = (*bodies, Body(carrier))
+        welds.append(Joint(c.name, KINDS["fixed"], carrier, c.child, _pose(X_MC)))
+    welds.append(Joint(b.name, KINDS["fixed"], carrier, b.child, _pose(np.linalg.inv(X_PM) @ X_1 @ X_2)))
+    ball = Joint(name, kind, a.parent, carrier, _pose(X_PM), first, second, **own)  # type: ignore[arg-type]
+    made = {a.name: (welds[0], ball, *welds[1:]), b.name: (), c.name: ()}
+    joints = tuple(part for joint in mechanism.joints for part in made.get(joint.name, (joint,)))
+    return replace(mechanism, bodies=bodies, joints=joints), Ball(
+        name,
+        names,
+        limits,
+        angles,
+        kind,
+        (a.child, b.child),
+        notes,  # type: ignore[arg-type]
+    )
+
+
+def _aligned(axes: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...] | None, EulerAngles]:
+    """`axis` and `second_axis` of the joint, and the angles about axes in these: coordinate axes where that is possible."""
+    axes = np.where(np.abs(axes - np.round(axes)) < _ROUNDING, np.round(axes), axes)
+    if (np.abs(axes).max(axis=1) == 1.0).all():
+        return (0.0, 0.0, 1.0), None, EulerAngles(tuple(map(tuple, axes)))
+    second = axes[1] - axes[0] * (axes[0] @ axes[1])
+    second /= np.linalg.norm(second)
+    A = np.array([list(row) for row in alignment(tuple(axes[0]), tuple(second)).matrix()], dtype=float)
+    turned = axes @ A
+    turned = np.where(np.abs(turned - np.round(turned)) < _ROUNDING, np.round(turned), turned)
+    return tuple(axes[0]), tuple(second), EulerAngles(tuple(map(tuple, turned)))
+
+
+def _pose(X: np.ndarray) -> Transform:
+    return exact(pose(X[:3, 3].tolist(), matrix=X[:3, :3].tolist()))
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+# --- what stands in the way ---------------------------------------------------------------------------------------------
+def _check_free(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint]) -> None:
+    """Nothing else moves on the bodies between, no loop ends on them, no gear drives the joints."""
+    names = {joint.name for joint in joints}
+    for coupling in mechanism.couplings:
+        if {coupling.joint, coupling.of} & names:
+            raise ModelError(
+                f"{mechanism.name}: the coupling {coupling.name!r} is between single angles, which {', '.join(sorted(names))} "
+                "would not have as one joint; take the coupling out, or leave these joints as they are"
+            )
+    for body, onward in ((joints[0].child, joints[1]), (joints[1].child, joints[2])):
+        loop = next((loop for loop in mechanism.loops if body in (loop.body_a, loop.body_b)), None)
+        other = next((joint for joint in mechanism.joints if joint.parent == body and joint.name != onward.name), None)
+        if loop is not None or other is not None:
+            what = f"the loop {loop.name!r}" if loop is not None else f"the joint {other.name!r}"  # type: ignore[union-attr]
+            raise ModelError(
+                f"{mechanism.name}: {what} holds on to {body!r}, between {joints[0].name!r} and {joints[2].name!r}; as one "
+                "spherical joint these have no body between. Attach it elsewhere (`weld` makes one body of two)"
+            )
+
+
+def _check_bodies(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], center: np.ndarray, lump: bool) -> tuple[str, ...]:
+    """Notes on the masses that are lumped.
+
+    Raises:
+        ModelError: if there are any, and `lump` is not wanted.
+    """
+    notes, X = [], np.eye(4)
+    for joint, held, where in ((joints[0], joints[0].parent, "before"), (joints[1], joints[2].child, "behind")):
+        X = X @ _matrix(joint.pose)
+        body = mechanism.body(joint.child)
+        beside = float(np.linalg.norm((X @ [*body.center_of_mass, 1.0])[:3] - center))
+        turning = float(np.abs(body.inertia).max())
+        if turning == 0.0 and (body.mass == 0.0 or beside <= _APART):
+            continue
+        what = (
+            f"{body.name!r} weighs {body.mass:.4g} kg, {beside:.3g} m from where the axes meet, with inertias up to "
+            f"{turning:.3g} kg·m²"
+        )
+        if not lump:
+            raise ModelError(
+                f"{mechanism.name}: {what}, and lies between {joints[0].name!r} and {joints[2].name!r}; merging these is exact "
+                "only for bodies without mass, or points where the axes meet. lump=True fixes it on "
+                f"{held!r}, which is an approximation; or give its mass to a body that stays"
+            )
+        notes.append(f"approximate: {what}; it no longer turns against {held!r}, {where} the joint")
+        if held == WORLD:
+            notes[-1] += ", so that nothing moves it"
+    return tuple(notes)
+
+
+def _check_quaternion(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], angles: EulerAngles) -> None:
+    """What acts on one angle only cannot act along ω; axes that do not reach all orientations are another joint.
+
+    Raises:
+        ModelError: naming the joint.
+    """
+    for joint in joints:
+        for key in _PASSIVE[:4]:
+            if any(getattr(joint, key)):  # type: ignore[arg-type]
+                raise ModelError(
+                    f"{mechanism.name}: joint {joint.name!r} has {key} {getattr(joint, key)[0]:g}, which acts on its own "
+                    'angle; a quaternion has no such angle. Merge by="euler", or take it out (`without_friction`)'
+                )
+    if not angles.reaches_all:
+        raise ModelError(
+            f"{mechanism.name}: the axes of {', '.join(joint.name for joint in joints)} are not at right angles one after the "
+            'other, so that they do not reach every orientation as a quaternion does; merge by="euler"'
+        )

@@ -1,0 +1,49 @@
+"""Fewer vertices for a convex hull: those that keep it nearly as large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .files import needs_extra
+
+__all__ = ["distance_from_hull", "outermost"]
+
+
+def outermost(points: np.ndarray, most: int) -> np.ndarray:
+    """The indices of at most `most` of the points (n, 3) whose hull comes near that of all: rising, (k,).
+
+    First the furthest along each axis, then again and again the point that is furthest from the hull of those taken.
+    """
+    ends = [pick(points[:, axis]) for axis in range(3) for pick in (np.argmin, np.argmax)]
+    taken = [int(index) for index in dict.fromkeys(ends)][:most]
+    # hulls only grow, so that a distance measured once can only shrink: the largest is measured anew until it stays the largest
+    distance = np.full(len(points), np.inf)
+    distance[taken] = 0.0
+    size = float(np.ptp(points, axis=0).max())
+    while len(taken) < min(most, len(points)):
+        fresh: set[int] = set()
+        while (furthest := int(distance.argmax())) not in fresh:
+            distance[furthest] = distance_from_hull(points[furthest], points[taken])
+            fresh.add(furthest)
+        if distance[furthest] <= 1e-9 * size:
+            break
+        taken.append(furthest)
+        distance[furthest] = 0.0
+    return np.array(sorted(taken))
+
+
+def distance_from_hull(point: np.ndarray, points: np.ndarray) -> float:
+    """How far a point (3,) is from the convex hull of points (n, 3), 0 inside [m].
+
+    By non-negative least squares (Lawson and Hanson 1974): over λ ≥ 0 and with the point as origin, the least of
+    |Σ λ p|² + (Σ λ − 1)² is d²/(1 + d²), d being the distance of the hull.
+    """
+    try:
+        from scipy.optimize import nnls
+    except ImportError:
+        raise needs_extra("scipy") from None
+    offsets = points - point
+    size = float(np.abs(offsets).max()) or 1.0
+    rows = np.vstack([offsets.T / size, np.ones(len(offsets))])
+    _, residual = nnls(rows, np.array([0.0, 0.0, 0.0, 1.0]), maxiter=100 * len(points))
+    return size * residual / float(np.sqrt(max(1.0 - residual * residual, 1e-30))) if residual > 1e-12 else 0.0
