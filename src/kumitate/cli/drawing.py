@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from .report import complain, progress
 
 if TYPE_CHECKING:
     from ..run import Run
+    from ..study.illustrated import Plate
 
 __all__ = ["FORMATS", "draw", "formats_of"]
 
@@ -33,15 +34,27 @@ def formats_of(text: str) -> tuple[str, ...]:
 
 
 def draw(
-    result: Run, folder: Path, *, gif: bool, formats: tuple[str, ...], panels: Sequence[str] | None = None
+    result: Run,
+    folder: Path,
+    *,
+    gif: bool,
+    formats: tuple[str, ...],
+    panels: Sequence[str] | None = None,
+    plates: Mapping[str, Plate] | None = None,
 ) -> dict[str, Path]:
-    """Draw everything there is of a result, its graphs with `panels`. Returns the files by name, such as "graphs.pdf"."""
+    """Draw everything there is of a result, its graphs with `panels`, and `plates`, figures of its own, by name.
+
+    Returns:
+        The files by name, such as "graphs.pdf".
+    """
     files: dict[str, Path] = {}
     with progress("drawing") as done:
         jobs: list[tuple[str, Callable[[Path], Path]]] = [
             (f"graphs.{suffix}", partial(result.plot, panels=panels)) for suffix in formats
         ]
         jobs += [(f"snapshots.{suffix}", result.snapshots) for suffix in formats]
+        for name, plate in (plates or {}).items():
+            jobs += [(f"{name}.{suffix}", partial(_plot_plate, result, plate)) for suffix in formats]
         jobs += [("motion.gif", result.animate)] if gif else []
         if find_spec("matplotlib") is None:
             complain("graphs are left out: they need matplotlib; pip install 'kumitate[plot]'", what="warning")
@@ -52,3 +65,9 @@ def draw(
             files[name] = folder / name
             done((number + 1) / len(jobs))
     return files
+
+
+def _plot_plate(result: Run, plate: Plate, path: Path) -> Path:
+    from ..view.plates import plot_plate
+
+    return plot_plate(result.time, plate, path)

@@ -37,6 +37,7 @@ def examples(
 def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     from .. import open as reopen
     from ..simulate.archive import save
+    from ..study.illustrated import Illustrated
     from .drawing import formats_of
 
     wanted = formats_of(formats)
@@ -46,4 +47,14 @@ def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     folder = runs.make(example.name, out)
     # Examples live below robot.py and give plain results; re-opened, they can be drawn.
     saved = save(result, runs.result_file(folder))
-    finish(example.name, reopen(saved), saved, gif=True, formats=wanted, as_json=as_json, panels=example.panels)
+    plates = example.plates(result) if isinstance(example, Illustrated) else {}
+    finish(
+        example.name,
+        reopen(saved),
+        saved,
+        gif=True,
+        formats=wanted,
+        as_json=as_json,
+        panels=example.panels,
+        plates=plates,
+    )

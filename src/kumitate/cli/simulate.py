@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from .report import complain, print_facts, print_json, progress, shown
 
 if TYPE_CHECKING:
     from ..run import Run
+    from ..study.illustrated import Plate
 
 __all__ = ["finish", "simulate"]
 
@@ -96,11 +98,12 @@ def finish(
     formats: tuple[str, ...],
     as_json: bool,
     panels: tuple[str, ...] | None = None,
+    plates: Mapping[str, Plate] | None = None,
 ) -> None:
     """Draw a fresh result into the folder where it is saved, and say how it went."""
     folder = saved.parent
     runs.clear_drawings(folder, keep=saved)
-    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats, panels=panels)}
+    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats, panels=panels, plates=plates)}
     report(name, result, folder, files, as_json=as_json)
 
 

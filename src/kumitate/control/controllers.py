@@ -18,7 +18,17 @@ from ..model import Mechanism
 from ..scalar import table
 from .page import Page, mechanism_of
 
-__all__ = ["Controller", "computed_torque", "gravity_compensation", "inverse_dynamics", "pd", "scheduled", "total", "undriven"]
+__all__ = [
+    "Controller",
+    "columns_of",
+    "computed_torque",
+    "gravity_compensation",
+    "inverse_dynamics",
+    "pd",
+    "scheduled",
+    "total",
+    "undriven",
+]
 
 #: tau (nv) = f(t, q, v).
 Controller = Callable[[Any, Any, Any], Any]
@@ -88,7 +98,7 @@ def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any],
         InputError: if a name is no joint's that moves.
     """
     mechanism = mechanism_of(robot)
-    columns = _columns(mechanism, gains)
+    columns = columns_of(mechanism, gains)
 
     def gain(t: Any, q: Any, v: Any) -> Any:
         alpha = angle(q)
@@ -120,7 +130,7 @@ def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Contr
         InputError: if a name is no joint's that moves.
     """
     mechanism = mechanism_of(robot)
-    free = {k for columns in _columns(mechanism, joints).values() for k in columns}
+    free = {k for columns in columns_of(mechanism, joints).values() for k in columns}
 
     def law(t: Any, q: Any, v: Any) -> Any:
         tau = controller(t, q, v)
@@ -139,8 +149,12 @@ def _gain(gain: Any, t: Any, q: Any, v: Any) -> Any:
     return np.asarray(gain(t, q, v) if callable(gain) else gain)
 
 
-def _columns(mechanism: Mechanism, names: Any) -> dict[str, range]:
-    """By the joint's name, where it stands in v."""
+def columns_of(mechanism: Mechanism, names: Any) -> dict[str, range]:
+    """By the joint's name, where it stands in v.
+
+    Raises:
+        InputError: if a name is no joint's that moves.
+    """
     known = {link.name: range(link.v_start, link.v_start + link.kind.nv) for link in mechanism.tree.links}
     for name in names:
         if name not in known:

@@ -1,15 +1,18 @@
-"""Accelerations of a closed mechanism, sharp up to its singular postures: what a virtual loop is controlled by (T-7.4)."""
+"""Accelerations of a closed mechanism, sharp up to its singular postures: for virtual loops (T-7.4, T-f5)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dynamics import crba
-from ..dynamics.loop_system import loop_system
+from ..dynamics import chord_closings, chord_drives, crba, link_motions, loop_jacobian, rnea, solve_symmetric
+from ..dynamics.loop_system import LoopSystem, with_rows
 from ..dynamics.row_forces import solved_rows
 from ..dynamics.wrenches import Applied
 from ..model import Tree
+from ..scalar import table
+from ..spatial import dot
 
 __all__ = ["loop_accelerations"]
 
@@ -28,15 +31,53 @@ def loop_accelerations(
     *,
     gravity: Sequence[Scalar],
     wrenches: Applied | None = None,
+    undriven: Sequence[int] = (),
 ) -> list[Scalar]:
     """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `closed_aba`.
 
     As `closed_factored`, with the loops' forces by two damped solves.
+
+    Args:
+        undriven: where in v there is no drive. Drives then stand in for the loops' forces and the wrenches, so that nothing
+            acts where there is none: each force is replaced by the efforts of the drives that accelerate the driven joints as
+            it would.
     """
-    system = loop_system(crba, tree, q, v, tau, gravity=gravity, wrenches=wrenches)
+    still = table([0.0] * tree.nv)
+    M = crba(tree, q)
+    closings = chord_closings(tree, q, v)
+    bias = rnea(tree, q, v, still, gravity=gravity)
+    pushed = rnea(tree, q, v, still, gravity=gravity, wrenches=chord_drives(tree, closings, {}, wrenches))
+    by_drives = _by_drives(M, undriven)
+    virtual = by_drives([t + h - p for t, h, p in zip(tau, bias, pushed, strict=True)])
+    system = with_rows(tree, q, v, closings, M, [a - h for a, h in zip(virtual, bias, strict=True)])
+    if undriven:
+        J = loop_jacobian(tree, link_motions(tree, q, v), system.rows)
+        system = _closed_by(system, J, [solve_symmetric(M, by_drives(gradient)) for gradient in J])
 
     def forces(accelerations: Sequence[Scalar], damping: float) -> list[Scalar]:
         return solved_rows(tree, system.rows, system.Lambda, [-a for a in accelerations], damping=damping)
 
-    pushed, carried = forces(system.pull, PUSHED), forces(system.drift, CARRIED)
-    return system.accelerations([a + b for a, b in zip(pushed, carried, strict=True)])
+    pulled, carried = forces(system.pull, PUSHED), forces(system.drift, CARRIED)
+    return system.accelerations([a + b for a, b in zip(pulled, carried, strict=True)])
+
+
+def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+    """Of generalised forces g = (g_u, g_d) those of the drives alone, (0, g_d − M_du M_uu⁻¹ g_u).
+
+    M⁻¹ of them is M⁻¹ g less M_uu⁻¹ g_u in the undriven rows: the driven joints feel no difference. Of a row of J this is the
+    generalised Jacobian of a floating robot (Umetani, Yoshida 1989), which knows how the base gives way.
+    """
+    M_uu = [[M[i][j] for j in undriven] for i in undriven]
+
+    def by_drives(g: Sequence[Scalar]) -> list[Scalar]:
+        if not undriven:
+            return list(g)
+        yielded = solve_symmetric(M_uu, [g[i] for i in undriven])
+        return [0.0 if k in undriven else value - dot((M[k][i] for i in undriven), yielded) for k, value in enumerate(g)]
+
+    return by_drives
+
+
+def _closed_by(system: LoopSystem, J: Sequence[Sequence[Scalar]], responses: list[list[Scalar]]) -> LoopSystem:
+    """The system whose rows are closed by other forces than along their own gradients."""
+    return replace(system, responses=responses, Lambda=[[dot(row, response) for response in responses] for row in J])

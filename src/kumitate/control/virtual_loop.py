@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import Wrenches, projected, rnea
+from ..dynamics import Wrenches, projected
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism
-from .controllers import Controller
+from .controllers import Controller, columns_of
 from .loop_accelerations import loop_accelerations
 from .page import Page, mechanism_of
+from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]
 
@@ -33,7 +34,8 @@ def virtual_loop(
     *,
     efforts: Controller | None = None,
     wrenches: Mapping[str, Callable[[Any, Any, Any], Any]] | None = None,
-    gravity: Sequence[float] = (0.0, 0.0, 0.0),
+    gravity: Sequence[float] | None = None,
+    undriven: Sequence[str] = (),
     on_loop: bool = True,
     stiffness: float = 0.0,
     damping: float = 0.0,
@@ -41,13 +43,18 @@ def virtual_loop(
     """tau = ID_open(q, v, FD_closed(q, v, 0, F^ex)): the open robot moves as the closed one would (thesis eq. 7.4, 7.5).
 
     Args:
-        robot: the open mechanism, every joint driven.
+        robot: the open mechanism.
         loops: joints that close it virtually.
         efforts: virtual forces along the joints (nv) = f(t, q, v), S τ^ex of eq. 7.8.
         wrenches: virtual wrenches [n; f] (6) = f(t, q, v) by name of a body or frame: axes of the world, about its origin
             (eq. 7.13).
-        gravity: what the virtual mechanism falls by. None by default: the open robot's inverse dynamics carries the weight, and
-            the virtual mechanism moves by F^ex alone.
+        gravity: what the virtual mechanism falls by. By default nothing: the open robot's inverse dynamics carries the weight,
+            and the virtual mechanism moves by F^ex alone. What no drive holds falls, though: with undriven joints it is the
+            robot's own.
+        undriven: joints of the open robot without a drive, such as a floating base's. The drives do what they can do of the
+            loops' forces and of F^ex (`loop_accelerations`): no effort appears at these joints. Loops among the robot's own
+            links are closed exactly as the closed mechanism's are, as their forces cancel in the whole; those to the world by
+            swinging the rest of the robot.
         on_loop: whether FD_closed gets the state projected on the loops, the nearest in the metric of the inertia matrix. The
             rounding of the open robot's state then stays out of a closed mechanism that cannot follow it, which near
             singular postures matters.
@@ -55,7 +62,8 @@ def virtual_loop(
             `on_loop` only. Without them errors of the loops neither grow by themselves nor die out.
 
     Raises:
-        InputError: if a wrench names no body or frame, or stiffness and damping are given without `on_loop`.
+        InputError: if a wrench names no body or frame, an undriven joint is none, stiffness and damping are given without
+            `on_loop`, or another gravity than the robot's with undriven joints.
     """
     opened = mechanism_of(robot)
     closed = closed_by(opened, loops)
@@ -66,13 +74,17 @@ def virtual_loop(
     if (stiffness or damping) and not on_loop:
         raise InputError("stiffness and damping draw towards the projected state; they need on_loop=True")
     nq, nv = opened.nq, opened.nv
+    free = [k for columns in columns_of(opened, undriven).values() for k in columns]
+    driven = [k for k in range(nv) if k not in free]
+    falling = _virtual_gravity(opened, gravity, undriven)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         applied = Wrenches(closed.lean_tree, dict(zip(names, values, strict=True))) if names else None
-        return loop_accelerations(closed.lean_tree, q, v, tau, gravity=gravity, wrenches=applied)
+        return loop_accelerations(closed.lean_tree, q, v, tau, gravity=falling, wrenches=applied, undriven=free)
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
-        return rnea(opened.lean_tree, q, v, a, gravity=opened.gravity)
+        wanted = [a[k] for k in driven]
+        return joint_acceleration_torque(opened.lean_tree, q, v, wanted, driven, gravity=opened.gravity)
 
     def nearest(q: Any, v: Any) -> Any:
         closed_q, closed_v = projected(closed.lean_tree, q, v)
@@ -98,3 +110,15 @@ def virtual_loop(
         return id_(q, v, a)
 
     return law
+
+
+def _virtual_gravity(opened: Mechanism, given: Sequence[float] | None, undriven: Sequence[str]) -> tuple[float, ...]:
+    """What the virtual mechanism falls by [m/s²]."""
+    if given is None:
+        return opened.gravity if undriven else (0.0, 0.0, 0.0)
+    if undriven and tuple(given) != opened.gravity:
+        raise InputError(
+            f"{opened.name}: gravity is {tuple(given)} for the virtual mechanism and {opened.gravity} for the robot, whose "
+            f"joints {', '.join(undriven)} have no drive that could make up for it; leave gravity out"
+        )
+    return tuple(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..simulate.result import Result
 from .panels import Panel, panels_of
 from .style import INK, checked_target, curve_style, print_style, write_figure
 
-__all__ = ["figure", "plot"]
+__all__ = ["figure", "panels_figure", "plot"]
 
 #: Inches: a panel with what stands about it, two of them side by side as wide as the text of an A4 page; a line of a legend.
 PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
@@ -43,17 +44,24 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
 
 def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
     """The same as a `matplotlib.figure.Figure`, to change and to save."""
-    from matplotlib.figure import Figure
-
     drawn = panels_of(result, panels, degrees=degrees)
     if len(result) == 0 or not drawn:
         raise InputError(f"{result.mechanism.name}: nothing to plot: {len(result)} times and {len(drawn)} panels")
+    return panels_figure(result.time, drawn)
+
+
+def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = "") -> Any:
+    """Panels over the times (n,) [s] as a `matplotlib.figure.Figure`, with a sentence below them."""
+    from matplotlib.figure import Figure
+
     with print_style():
         columns = 1 if len(drawn) == 1 else 2 if len(drawn) <= 8 else 3
         rows = math.ceil(len(drawn) / columns)
         shared = _shared_names(drawn)
         width = columns * PANEL_WIDTH
         above, below = _legend_heights(shared, width)
+        said = textwrap.wrap(caption, int(19.0 * width))
+        below += 0.15 * len(said) + (0.1 if said else 0.0)
         height = rows * PANEL_HEIGHT + 0.2 + above + below
         made = Figure(figsize=(width, height))
         grid = made.add_gridspec(
@@ -68,17 +76,21 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
         axes = [made.add_subplot(cell) for cell in cells]
         for k, (place, panel) in enumerate(zip(axes, drawn, strict=True)):
             letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
-            _draw(place, result.time, panel, letter, shared if panel.by_joint and set(panel.names) <= set(shared) else ())
+            _draw(place, time, panel, letter, shared if panel.by_joint and set(panel.names) <= set(shared) else ())
             if k // columns == rows - 1:
                 place.set_xlabel("Time [s]")
         if shared:
             _shared_legend(made, next(place for place, panel in zip(axes, drawn, strict=True) if panel.names == shared), shared)
+        if said:
+            made.text(0.62 / width, 0.06 / height, "\n".join(said), ha="left", va="bottom", fontsize=7.5)
         made.align_ylabels(axes)
         return made
 
 
 def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequence[str]) -> None:
     values = np.where(np.isfinite(panel.values), panel.values, np.nan)
+    if panel.log:
+        values = np.where(values != 0.0, np.abs(values), np.nan)
     covered = _covered(values)
     for k, name in enumerate(panel.names):
         style = curve_style(shared.index(name) if shared else k)
@@ -94,7 +106,12 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
     axes.set_title(f"{letter} {panel.quantity}".strip(), loc="left", pad=4.0)
     if time[-1] > time[0]:
         axes.set_xlim(time[0], time[-1])
-    axes.set_ylim(*_limits(values))
+    if panel.log:
+        axes.set_yscale("log")
+        axes.yaxis.minorticks_off()
+        axes.set_ylim(*_decades(values))
+    else:
+        axes.set_ylim(*_limits(values))
     if not shared:
         _own_legend(axes, panel)
 
@@ -132,6 +149,16 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+def _decades(values: np.ndarray) -> tuple[float, float]:
+    """The same of a logarithmic axis, by whole decades; what lies below 1e-16 beside larger values is rounding."""
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        return 0.1, 1.0
+    high = math.ceil(math.log10(known.max()) + 0.05)
+    low = min(math.floor(math.log10(known.min())), high - 1)
+    return 10.0 ** (max(low, -16) if high > -15 else low), 10.0**high
+
+
 def _own_legend(axes: Any, panel: Panel) -> None:
     """Above the axes, on the right of the title, where there is room for it; inside them otherwise, above the curves."""
     many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
@@ -147,7 +174,8 @@ def _own_legend(axes: Any, panel: Panel) -> None:
     longest = 0.3 + 0.5 * size / 72.0 * max(map(len, panel.names))
     columns = max(1, min(len(panel.names), 4, int((PANEL_WIDTH - 0.8) / longest)))
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.11 * math.ceil(len(panel.names) / columns) * (high - low))
+    room = 0.11 * math.ceil(len(panel.names) / columns)
+    axes.set_ylim(low, high * (high / low) ** room if panel.log else high + room * (high - low))
     axes.legend(
         loc="upper center", ncols=columns, fontsize=size, borderpad=0.1, columnspacing=0.9,
         handletextpad=0.4, handlelength=1.6, labelspacing=0.2,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..analysis import closure_determinant, loop_motion
+from ..compile import Kernel
 from ..errors import InputError
-from ..kinematics import total_mass
+from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import WORLD, JointKind
+from ..scalar import trace
 from ..simulate.columns import Columns, joint_columns
 from ..simulate.result import Result
 from .forces import force_curves
@@ -25,6 +27,7 @@ class Panel(NamedTuple):
         quantity: what it is, "Joint angle"; `unit`: of the values, empty for pure numbers.
         names: of the curves; `values`: (n, curves).
         by_joint: whether the curves are the joints' own, so that panels may share a legend.
+        log: whether the axis of the values is logarithmic.
     """
 
     quantity: str
@@ -32,6 +35,7 @@ class Panel(NamedTuple):
     names: tuple[str, ...]
     values: np.ndarray
     by_joint: bool = False
+    log: bool = False
 
 
 class _Sort(NamedTuple):
@@ -58,6 +62,8 @@ _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 PANELS = (
     *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum"
 )  # fmt: skip
+#: And of a body or frame, as "position:hand", with their units.
+_PLACE_PANELS = {"position": "m", "velocity": "m/s"}
 #: Those of the thesis: (a) angle, (b) velocity, (c) acceleration, (d) torque, (e) energy.
 DEFAULT_PANELS = (*_JOINT_PANELS, "energy")
 #: Those of the thesis for a floating base (figures 3.21, 3.22): the mass centre tells what no force from outside can change.
@@ -71,8 +77,8 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
         panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
             panels of their own; joints that close loops come last), "energy", "determinant" (det(J Jᵀ) of the loops),
             "joint_forces" (up to four panels: those that the motion determines, and the others), "center_of_mass",
-            "center_of_mass_velocity", "momentum" (two panels). Left out: the first five, with a single loop the determinant,
-            with a floating base those of the mass centre.
+            "center_of_mass_velocity", "momentum" (two panels), "position:hand" and "velocity:hand" for a body or frame of that
+            name. Left out: the first five, with a single loop the determinant, with a floating base those of the mass centre.
         degrees: whether angles and their rates are given in degrees.
 
     Raises:
@@ -82,8 +88,9 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
     usual = (*usual, "determinant") if has_one_loop(result) else usual
     wanted = usual if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
     for name in wanted:
-        if name not in PANELS:
-            raise InputError(f"{result.mechanism.name}: there is no panel {name!r}; there are {', '.join(PANELS)}")
+        if name not in PANELS and name.partition(":")[0] not in _PLACE_PANELS:
+            known = (*PANELS, *(f"{kind}:NAME" for kind in _PLACE_PANELS))
+            raise InputError(f"{result.mechanism.name}: there is no panel {name!r}; there are {', '.join(known)}")
     return [panel for name in wanted for panel in _panels(result, name, degrees=degrees)]
 
 
@@ -107,6 +114,9 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
             what = "moment" if curves.moments else "force"
             how = "determined" if curves.determined else "least in norm"
             yield Panel(f"Joint {what}, {how}", "N·m" if curves.moments else "N", curves.names, curves.values)
+    elif ":" in name:
+        kind, _, place = name.partition(":")
+        yield _place_panel(result, kind, place)
     elif name == "center_of_mass":
         yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
     elif name == "center_of_mass_velocity":
@@ -114,6 +124,25 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
     else:
         yield Panel("Angular momentum about origin", "kg·m²/s", _XYZ, result.momentum[:, :3])
         yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])
+
+
+def _place_panel(result: Result, kind: str, name: str) -> Panel:
+    """Where a body or frame is in the world, or how fast its origin moves; components that are zero throughout are left out."""
+    tree = result.mechanism.tree
+    if name not in tree.places:
+        raise InputError(f"{result.mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+    place = tree.places[name]
+
+    def motion(q: Any, v: Any) -> list[Any]:
+        if kind == "velocity":
+            return world_velocity(tree, q, v, place)[3:]
+        return list(place_pose(tree, link_poses(tree, q), place).translation)
+
+    program = trace(motion, {"q": tree.nq, "v": tree.nv}, f"{kind}_{name}_{result.mechanism.name}")
+    values = Kernel(program)(result.q, result.v)
+    seen = [k for k in range(3) if np.any(values[:, k])] or list(range(3))
+    names = tuple(_XYZ[k] for k in seen)
+    return Panel(f"{kind.capitalize()} of {name}", _PLACE_PANELS[kind], names, values[:, seen])
 
 
 def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Panel]:

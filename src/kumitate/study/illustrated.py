@@ -1,0 +1,52 @@
+"""Examples with figures of their own, besides the usual graphs: curves that no result holds, or of several runs together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..simulate.result import Result
+from .catalogue import Example
+
+__all__ = ["Curves", "Illustrated", "Plate"]
+
+
+class Curves(NamedTuple):
+    """Curves of one quantity over the times of a result: one panel of a figure.
+
+    Attributes:
+        quantity: what it is, "Error of the tip"; `unit`: of the values, empty for pure numbers.
+        names: of the curves; `values`: (n, curves).
+        log: whether the axis of the values is logarithmic; they are then drawn by size.
+    """
+
+    quantity: str
+    unit: str
+    names: tuple[str, ...]
+    values: np.ndarray
+    log: bool = False
+
+
+class Plate(NamedTuple):
+    """A figure: panels side by side, and a sentence below them that says what is to be seen."""
+
+    panels: tuple[Curves, ...]
+    caption: str = ""
+
+
+def _no_plates(result: Result) -> Mapping[str, Plate]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Illustrated(Example):
+    """An example with figures of its own.
+
+    Attributes:
+        plates: by the name of their files, made from what `run` gave.
+    """
+
+    plates: Callable[[Result], Mapping[str, Plate]] = _no_plates
