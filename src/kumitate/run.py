@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from . import analysis
 from .errors import DivergenceError, InputError
 from .model import Mechanism
 from .robot import Robot
 from .simulate import archive, run
 from .simulate.result import Result
 
-__all__ = ["Run", "open_run", "simulate"]
+__all__ = ["Run", "linearize", "open_run", "simulate"]
 
 
 class Run(Result):
@@ -64,6 +65,27 @@ class Run(Result):
         samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
         return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
 
+    def plot_balance(self, path: str | Path, contacts: Any = None, **options: Any) -> Path:
+        """Draws zero-moment point and mass centre, with the support polygon of `contacts` (k, 2 or 3) and the margin inside it.
+
+        Options as of `kumitate.view.balance.plot_balance`.
+        """
+        from .view import balance
+
+        return balance.plot_balance(self, path, contacts, **options)
+
+    def plot_momentum(self, path: str | Path) -> Path:
+        """Draws the momenta about the mass centre, and their rates."""
+        from .view import balance
+
+        return balance.plot_momentum(self, path)
+
+    def plot_power(self, path: str | Path, **options: Any) -> Path:
+        """Draws what drives, gravity, damping, springs and wrenches put in; options as of `view.balance.plot_power`."""
+        from .view import balance
+
+        return balance.plot_power(self, path, **options)
+
     def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
         """Draws an animated GIF in real time; needs no display."""
         from .view import animate
@@ -109,6 +131,26 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
             error.result = _as_run(error.result)
         raise
     return _as_run(result)
+
+
+def linearize(
+    robot: Robot | Mechanism, q: Any = None, v: Any = None, tau: Any = None, **options: Any
+) -> analysis.Linearization:
+    """The equations of motion near a state, ẋ = A x + B u, with their modes; options as of `kumitate.analysis.linearize`.
+
+    Args:
+        robot: to look at; q: coordinates (nq), those of its `start` by default; v: velocities (nv), at rest by default.
+        tau: constant forces of the drives (nv), none by default; a `controller` comes on top.
+
+    >>> from kumitate import load
+    >>> linear = linearize(load("pendulum"), [0.0], controller=lambda t, q, v: -0.4 * v)
+    >>> [round(mode.frequency, 6) for mode in linear.modes], linear.stable
+    ([3.132092], True)
+    """
+    if isinstance(robot, Mechanism):
+        robot = Robot(robot)
+    q = run.checked_state(robot.mechanism, "q", robot.nq, robot.start[0] if q is None else q)
+    return analysis.linearize(analysis.LoopEquations(robot.mechanism), q, v, tau, **options)
 
 
 def open_run(path: str | Path) -> Run:

@@ -1,0 +1,239 @@
+"""Equations of motion made linear about a state, exactly: ẋ = A x + B u, their poles and modes.
+
+What is near a state (q, v) is told by x = (ξ, δv): the coordinates moved from q by ξ (`kinematics.integrate`), so that
+quaternions have three freedoms and not four, and the change of v. Along the motion, ξ̇ = δv + C ξ, where C comes from the order
+in which rotations are made (ξ̇ = δω − ω × ξ for a quaternion) and vanishes at rest; δv̇ is the slope of the forward dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..compile import Kernel
+from ..dynamics import Wrenches, chord_closings, closed_aba, constraint_rows, link_motions
+from ..errors import InputError, ModelError
+from ..kinematics import rate
+from ..model import Mechanism, check_resistance
+from ..scalar import Program, directional, trace
+from .assemble import closed_state
+from .constraint_report import constraint_report
+from .loops import LoopEquations
+from .modes import Mode, modes_of
+
+__all__ = ["Linearization", "linearize"]
+
+#: A function of (t, q, v) that gives efforts or a wrench; or these, constant.
+Source = Callable[[Any, Any, Any], Any] | Sequence[float]
+#: Called and traced, a controller may differ by this much, relative to what it gives.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """ẋ = A x + B u + (what the motion does anyway), near one state of a mechanism.
+
+    x = (y, w): the freedoms' small motions and their rates. A tree has as many as degrees of freedom, y = ξ and w = δv. Loops
+    leave m of them: ξ = Z y, measured by y = Zᵀ ξ and w = Zᵀ δv.
+
+    Attributes:
+        mechanism: whose equations they are.
+        q, v, a: the state and the accelerations there (nq), (nv), (nv). It is an equilibrium where v and a are zero.
+        A: (2m, 2m) [1/s and mixed units]; controllers are in it.
+        B: (2m, nv), of forces `u` at all degrees of freedom, on top of what acts already [N·m, N].
+        motions: Z (nv, m), orthonormal columns that keep the loops closed; the identity for a tree.
+    """
+
+    mechanism: Mechanism
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    A: np.ndarray
+    B: np.ndarray
+    motions: np.ndarray = field(repr=False)
+
+    @property
+    def poles(self) -> np.ndarray:
+        """The eigenvalues of A (2m) [1/s], slowest first."""
+        poles = np.linalg.eigvals(self.A)
+        return poles[np.lexsort((poles.imag, poles.real, np.abs(poles)))]
+
+    @property
+    def modes(self) -> list[Mode]:
+        """The natural motions, slowest first; of conjugate pairs one each."""
+        return modes_of(self.A, self.motions, self.mechanism.v_names)
+
+    @property
+    def stable(self) -> bool:
+        """Whether every mode dies out."""
+        return bool((np.linalg.eigvals(self.A).real < 0.0).all())
+
+    def lines(self) -> list[str]:
+        """The modes, a line each, for people."""
+        still = max(np.abs(self.v).max(initial=0.0), np.abs(self.a).max(initial=0.0))
+        where = (
+            "at an equilibrium" if still < 1e-9 else f"beside an equilibrium: velocities and accelerations up to {still:.3g}"
+        )
+        count = self.motions.shape[1]
+        return [f"{self.mechanism.name}, {count} free motion{'s' * (count != 1)}, {where}", *map(str, self.modes)]
+
+
+def linearize(
+    equations: LoopEquations,
+    q: Any,
+    v: Any = None,
+    tau: Any = None,
+    *,
+    controller: Source | None = None,
+    wrenches: Mapping[str, Source] | None = None,
+    time: float = 0.0,
+) -> Linearization:
+    """The equations of motion made linear about a state, by exact derivatives of the forward dynamics.
+
+    Args:
+        equations: of the mechanism's loops (it may have none); the state must close them.
+        q, v: coordinates (nq) and velocities (nv), zero by default.
+        tau: constant forces of the drives (nv) [N·m, N], zero by default; a controller's come on top.
+        controller: tau = f(t, q, v) as `simulate` takes it, of plain arithmetic; its slopes belong to A.
+        wrenches: [n; f] by name of a body or frame, likewise: axes of the world, about its origin.
+        time: at which the controller and the wrenches are taken [s].
+
+    Raises:
+        InputError: for a state beside the loops, a place that does not exist, or a controller that cannot be traced.
+        ModelError: in a singular posture, where the free motions of the loops do not form a space.
+    """
+    mechanism = equations.mechanism
+    check_resistance(mechanism)
+    still = np.zeros(mechanism.nv)
+    q = _numbers(mechanism, "q", q, mechanism.nq)
+    v, tau = (
+        still if part is None else _numbers(mechanism, what, part, mechanism.nv) for what, part in (("v", v), ("tau", tau))
+    )
+    q, v = closed_state(equations, q, v)
+    program = _motion(mechanism, controller, dict(wrenches or {}), time, q, v)
+    E, C = _tangent(mechanism, q, v)
+    a, a_q, a_v, a_tau = _slopes(program, [q, v, tau], [E, np.eye(mechanism.nv), np.eye(mechanism.nv)])
+    Z, P = _free_motions(equations, q, v, E)
+    A = np.block([[Z.T @ (C @ Z + P), Z.T @ Z], [Z.T @ (a_q @ Z + a_v @ P), Z.T @ a_v @ Z]])
+    B = np.vstack([np.zeros((Z.shape[1], mechanism.nv)), Z.T @ a_tau])
+    return Linearization(mechanism, q, v, a, A, B, Z)
+
+
+def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndarray:
+    array = np.array(values, dtype=float)
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; give {size} finite numbers, one state")
+    return array
+
+
+def _motion(
+    mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
+) -> Program:
+    """(q, v, tau) → v̇, with all that drives the mechanism."""
+    tree = mechanism.lean_tree
+    for name in wrenches:
+        if name not in tree.places:
+            raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+    sources = {"the controller": (controller, mechanism.nv), **{f"the wrench on {k!r}": (f, 6) for k, f in wrenches.items()}}
+    laws = {
+        label: _law(mechanism, label, source, size, t, q, v) for label, (source, size) in sources.items() if source is not None
+    }
+
+    def motion(q: Any, v: Any, tau: Any) -> list[Any]:
+        given = [law(q, v) for law in laws.values()]
+        driven = given.pop(0) if controller is not None else [0.0] * mechanism.nv
+        acting = Wrenches(tree, dict(zip(wrenches, given, strict=True))) if wrenches else None
+        efforts = [a + b for a, b in zip(tau, driven, strict=True)]
+        return closed_aba(tree, q, v, efforts, gravity=mechanism.gravity, wrenches=acting)
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
+    return trace(motion, sizes, f"motion_{mechanism.name}")
+
+
+def _law(
+    mechanism: Mechanism, label: str, source: Source, size: int, t: float, q: np.ndarray, v: np.ndarray
+) -> Callable[[Any, Any], list[Any]]:
+    """A source as a function of scalars, known to give the same traced as called.
+
+    Raises:
+        InputError: if it does not.
+    """
+
+    def law(q: Any, v: Any) -> list[Any]:
+        given = source(t, *(np.array(list(x), dtype=object) for x in (q, v))) if callable(source) else source
+        return list(given)
+
+    called = np.asarray(source(t, q.copy(), v.copy()) if callable(source) else source, dtype=float)
+    if called.shape != (size,):
+        raise InputError(f"{mechanism.name}: {label} gave an array of shape {called.shape}; it must give {size} values")
+    try:
+        program = trace(law, {"q": mechanism.nq, "v": mechanism.nv}, "law")
+        traced = Kernel(program)(q, v)
+    except Exception as error:  # a function may fail on symbols in any way
+        raise InputError(_untraced(mechanism, label, str(error))) from error
+    if not np.allclose(traced, called, rtol=_SAME, atol=_SAME * np.abs(called).max(initial=1.0)):
+        raise InputError(_untraced(mechanism, label, f"it gives {traced.tolist()} instead of {called.tolist()}"))
+    return law
+
+
+def _untraced(mechanism: Mechanism, label: str, why: str) -> str:
+    return (
+        f"{mechanism.name}: {label} cannot be differentiated, as it cannot be traced ({why}). Write it with plain operators, "
+        "NumPy's elementary functions and those of `kumitate.control`, without memory, and with select in place of if"
+    )
+
+
+def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E (nq, nv) and C (nv, nv): q̇ = E(q) v, and what ξ̇ has besides δv.
+
+    d/dt δq = δ q̇ with δq = E ξ is E ξ̇ + Ė ξ = E δv + (δE) v: the difference of two slopes of q̇.
+    """
+    tree, n = mechanism.tree, mechanism.nv
+    moved = Kernel(directional(trace(lambda q, v: rate(tree, q, v), {"q": tree.nq, "v": n}, f"rate_{mechanism.name}")))
+    units, still, fixed = np.eye(n), np.zeros((n, n)), np.zeros((n, tree.nq))
+    E = moved(q, units, fixed, still)[0].T
+    by_q = moved(q, v, E.T, still)[1]  # of E v, along every ξ
+    by_time = moved(q, units, E @ v, still)[1]  # of E ξ, along v
+    return E, np.linalg.pinv(E) @ (by_q - by_time).T
+
+
+def _slopes(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The program's output (k) at a point, and for every input its slopes (k, m) along the columns (size, m) of `along`."""
+    counts = [columns.shape[1] for columns in along]
+    rows = sum(counts)
+    starts = np.cumsum([0, *counts])
+    dots = [np.zeros((rows, len(columns))) for columns in along]
+    for dot, columns, start, count in zip(dots, along, starts, counts, strict=False):
+        dot[start : start + count] = columns.T
+    values, slopes = Kernel(directional(program))(*at, *dots)
+    return values[0], *(slopes[start : start + count].T for start, count in zip(starts, counts, strict=False))
+
+
+def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Z (nv, m) and P (nv, m): closed loops stay closed with ξ = Z y and δv = Z w + P y.
+
+    J ξ = 0, and J δv + (δJ) v = 0.
+    """
+    mechanism, n = equations.mechanism, equations.mechanism.nv
+    if not equations.names:
+        return np.eye(n), np.zeros((n, n))
+    report = constraint_report(equations, q)
+    if report.singular:
+        raise ModelError(
+            f"{mechanism.name}: the posture is singular: {report.mobility} motions are free here and {report.usual_mobility} "
+            "nearby, so that no linear equations hold on all sides of it. Take a posture beside it"
+        )
+    J = equations.state(q, v).J
+    U, s, Vt = np.linalg.svd(J)
+    rank, Z = report.rank, Vt[report.rank :].T
+    tree = mechanism.tree
+
+    def opening(q: Any, v: Any) -> list[Any]:
+        rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
+        return [row.rate for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+
+    _, opened, _ = _slopes(trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}"), [q, v], [E @ Z, np.eye(n)])
+    return Z, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened
