@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..kinematics import integrate
@@ -21,7 +21,12 @@ Scalar = Any
 
 
 def projected(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, velocities_only: bool = False
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    *,
+    velocities_only: bool = False,
+    more: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Row]] | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q one Newton step nearer to closed loops, and v with what opens them taken out.
 
@@ -30,11 +35,16 @@ def projected(
     Args:
         q, v: coordinates (nq) and velocities (nv), beside the loops by little.
         velocities_only: whether q stays.
+        more: rows of what else holds the links, at q and v.
     """
+
+    def all_rows(q: Sequence[Scalar]) -> list[Row]:
+        return [*_rows(tree, q, v), *(more(q, v) if more is not None else [])]
+
     if not velocities_only:
-        rows = _rows(tree, q, v)
+        rows = all_rows(q)
         q = integrate(tree, q, _response(tree, q, rows, [-row.error for row in rows]))
-    rows = _rows(tree, q, v)
+    rows = all_rows(q)
     change = _response(tree, q, rows, [-row.rate for row in rows])
     return list(q), [rate + more for rate, more in zip(v, change, strict=True)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..errors import InputError
 from ..model import Mechanism
 from .audit import Audit
 from .columns import joint_columns
+
+if TYPE_CHECKING:
+    from .touching import ContactRecord
 
 __all__ = ["Energy", "JointMotion", "Result"]
 
@@ -46,6 +49,7 @@ class Result:
         center_of_mass: of the mechanism, (n, 3) [m], in the world.
         momentum: (n, 6), angular about the world's origin [kg·m²/s], then linear [kg·m/s], in the world's axes.
         audit: the account of the run.
+        contact: what touched along the run, if it was asked for: forces, places, residuals.
         settings: what the run was asked for, as plain data (duration, step, integrator, ...).
 
     The arrays are read-only.
@@ -65,6 +69,7 @@ class Result:
     momentum: np.ndarray
     audit: Audit = field(default_factory=Audit)
     settings: dict[str, Any] = field(default_factory=dict)
+    contact: ContactRecord | None = None
 
     def __post_init__(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv

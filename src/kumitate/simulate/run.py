@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from .result import Energy, Result
 from .stepper import Stabilisation, Stepper
 from .stiffness import fastest_rate
 from .system import dynamics_program, observables_program
+
+if TYPE_CHECKING:
+    from ..contact.held_motion import Held
+    from ..contact.held_point import HeldPoint
+    from ..contact.scene import Contact
+    from .held import HeldRun
+    from .touching import Touching
 
 __all__ = ["simulate"]
 
@@ -42,6 +49,9 @@ def simulate(
     loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
     sample_time: float | None = None,
     baumgarte: float | None = None,
+    held: Sequence[HeldPoint] = (),
+    held_method: str = "rows",
+    contact: Contact | str | None = None,
     tolerance: float = 1e-8,
     traced: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -62,6 +72,11 @@ def simulate(
         sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
             step, the default; zero leaves them to drift.
+        held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
+            `held_motion` then gives their forces.
+        held_method: "rows" (articulated bodies), or "newton_euler" (the extended Newton-Euler method, without loops).
+        contact: what touches the mechanism, by which model; a model's name for a floor at z = 0. Models that make velocities
+            jump ("rigid", "multipoint") have steps of their own; `Result.contact` has their forces.
         traced: whether functions of plain arithmetic may be compiled; False calls them all.
         progress: called with the fraction done, now and then.
 
@@ -76,16 +91,27 @@ def simulate(
     count = _step_count(duration, step)
     hold = _hold(sample_time, step)
     notes: list[str] = []
-    method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
+    surfaces = _held(mechanism, held, held_method)
+    integrator = surfaces.integrator(integrator, notes) if surfaces else integrator
+    touching = None if contact is None else _touching(mechanism, contact, held)
+    if touching is None:
+        method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
+    else:
+        method = touching.integrator(integrator, step, q0, v0)
     forcing = Forcing(mechanism, controller, dict(wrenches or {}), dict(loop_tau or {}))
     if baumgarte is not None and not 0.0 <= baumgarte < np.inf:
         raise InputError(f"baumgarte is {baumgarte} 1/s; it must not be negative")
     stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, float(baumgarte))
     loops = LoopEquations(mechanism)
     q0, v0 = closed_state(loops, q0, v0)
+    q0, v0 = surfaces.start(q0, v0) if surfaces else (q0, v0)
+    points = surfaces.held if surfaces else None
 
-    held = hold is not None or forcing.constant
-    stepper = Stepper(mechanism, method, forcing, q0, v0, held=held, traced=traced, stabilisation=stabilisation)
+    sampled = hold is not None or forcing.constant
+    stepper = Stepper(
+        mechanism, method, forcing, q0, v0, held=sampled, traced=traced, stabilisation=stabilisation, points=points,
+        impacts=touching.impacts if touching else None,
+    )  # fmt: skip
     times = np.arange(count + 1) * step
     qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
     us, work = np.empty((count + 1, forcing.size)), np.zeros(count + 1)
@@ -112,13 +138,16 @@ def simulate(
     kept = slice(0, reached + 1)
     us = stepper.efforts_along(times[kept], qs[kept], vs[kept], us[kept])
     notes += _singular_coordinates(mechanism, times[kept], qs[kept])
+    notes += surfaces.notes(forcing, qs[kept], vs[kept], us) if surfaces else []
     settings = {
         "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
         "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
+        "held": [point.label for point in held],
     }  # fmt: skip
     result = _result(
-        mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops
-    )
+        mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops,
+        points, touching,
+    )  # fmt: skip
     if progress is not None:
         progress(1.0)
     if failure:
@@ -188,6 +217,24 @@ def _hold(sample_time: float | None, step: float) -> int | None:
     return hold
 
 
+def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldRun | None:
+    """What a run with held points needs, loaded if there are any."""
+    if not held:
+        return None
+    from .held import HeldRun
+
+    return HeldRun.of(mechanism, held, method)
+
+
+def _touching(mechanism: Mechanism, contact: Contact | str, held: Sequence[HeldPoint]) -> Touching:
+    """The contact of a run; its room is loaded when it is asked for."""
+    from .touching import Touching
+
+    if held:
+        raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
+    return Touching.of(mechanism, contact)
+
+
 def _integrator(
     mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
 ) -> Integrator:
@@ -246,9 +293,14 @@ def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray
 def _result(
     mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
     settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float, loops: LoopEquations,
+    points: Held | None, touching: Touching | None,
 ) -> Result:  # fmt: skip
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
-    acceleration, _ = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False))(0.0, q, v, u)
+    touched = None
+    if touching is None:
+        acceleration, _ = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False, held=points))(0.0, q, v, u)
+    else:
+        touched, acceleration = touching.record(forcing, float(settings["step"]), q, v, u)
     kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)
     total = kinetic + potential
     tau = u[:, : mechanism.nv]
@@ -264,5 +316,5 @@ def _result(
         wall_time=clock.perf_counter() - begin,
     )
     return Result(
-        mechanism, times, q, v, acceleration, tau, Energy(kinetic, potential, total), center, momenta, audit, settings
+        mechanism, times, q, v, acceleration, tau, Energy(kinetic, potential, total), center, momenta, audit, settings, touched
     )

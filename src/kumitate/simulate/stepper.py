@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..compile import Kernel
 from ..model import Mechanism
+from ..scalar import Program
 from .forcing import Forcing
 from .integrators import Integrator, State
 from .system import CalledSystem, dynamics_program, projection_program, step_program
+
+if TYPE_CHECKING:
+    from ..contact.held_motion import Held
 
 __all__ = ["Stabilisation", "Stepper"]
 
@@ -45,23 +49,26 @@ class Stepper:
         held: bool,
         traced: bool,
         stabilisation: Stabilisation,
+        points: Held | None = None,
+        impacts: Program | None = None,
     ):
         self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
         self.steps = self.rejected = 0
         self._step_size: float | None = None
         dynamics = dynamics_program(
-            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte
+            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte, held=points
         )
-        projection = projection_program(mechanism) if mechanism.tree.closed and stabilisation.projects else None
+        constrained = mechanism.tree.closed or points is not None
+        projection = projection_program(mechanism, points) if constrained and stabilisation.projects else None
         program = forcing.program(q, v) if traced and not held else None
         self.mode = "held" if held else "compiled" if program is not None else "called"
         if self.mode == "called":
-            self._system = CalledSystem(mechanism, dynamics, projection, forcing)
+            self._system = CalledSystem(mechanism, dynamics, projection, forcing, impacts)
             self.efforts = self._system.efforts(0.0, q, v)
         else:
             self._forcing = None if program is None else Kernel(program)
             self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
-            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program))
+            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program, impacts))
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Evaluates the efforts at a recorded state, where they are held from or called at; compiled ones can wait."""

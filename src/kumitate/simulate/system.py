@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,15 +19,20 @@ from ..scalar import Program, call, trace
 from .forcing import Forcing
 from .integrators import Integrator, State
 
+if TYPE_CHECKING:
+    from ..contact.held_motion import Held
+
 __all__ = ["CalledSystem", "TracedSystem", "dynamics_program", "observables_program", "projection_program", "step_program"]
 
 Scalar = Any
 
 
-def dynamics_program(mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, baumgarte: float = 0.0) -> Program:
+def dynamics_program(
+    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, baumgarte: float = 0.0, held: Held | None = None
+) -> Program:
     """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
 
-    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay.
+    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay; `held`: points held on surfaces.
     """
     check_resistance(mechanism)
     tree, places = mechanism.lean_tree, forcing.places
@@ -37,29 +42,29 @@ def dynamics_program(mechanism: Mechanism, forcing: Forcing, *, implicit_damping
         tau = list(islice(efforts, mechanism.nv))
         applied = {name: list(islice(efforts, 6)) for name in places}
         loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
-        acceleration = closed_aba(
-            tree,
-            q,
-            v,
-            tau,
-            gravity=mechanism.gravity,
-            wrenches=Wrenches(tree, applied) if places else None,
-            implicit_step=h if implicit_damping else 0.0,
-            loop_tau=loop_tau,
-            baumgarte=baumgarte,
-        )
-        return {"acceleration": acceleration, "power": _power(mechanism, q, v, tau, applied, loop_tau)}
+        options: dict[str, Any] = {
+            "gravity": mechanism.gravity,
+            "wrenches": Wrenches(tree, applied) if places else None,
+            "implicit_step": h if implicit_damping else 0.0,
+            "loop_tau": loop_tau,
+            "baumgarte": baumgarte,
+        }
+        power = _power(mechanism, q, v, tau, applied, loop_tau)
+        if held is None:
+            return {"acceleration": closed_aba(tree, q, v, tau, **options), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, **options)
+        return {"acceleration": acceleration, "power": power + lost}
 
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
 
 
-def projection_program(mechanism: Mechanism) -> Program:
-    """(q, v) → q and v with the loops closed."""
+def projection_program(mechanism: Mechanism, held: Held | None = None) -> Program:
+    """(q, v) → q and v with the loops closed, and held points on their surfaces."""
     tree = mechanism.lean_tree
 
     def projection(q: Any, v: Any) -> dict[str, Any]:
-        closed_q, closed_v = projected(tree, q, v)
+        closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
     return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
@@ -110,6 +115,12 @@ class _Coordinates(ABC):
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         """q and v with the loops closed; None where there is nothing to close."""
 
+    @abstractmethod
+    def impact(
+        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
+    ) -> tuple[list[Scalar], Scalar, Scalar]:
+        """See `integrators.System`."""
+
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         return self.project(q, v) or (q, v)
 
@@ -127,9 +138,11 @@ class TracedSystem(_Coordinates):
         projection: Program | None,
         forcing: Program | None,
         held: Sequence[Scalar],
+        impacts: Program | None = None,
     ):
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
+        self.impacts = impacts
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
@@ -142,12 +155,27 @@ class TracedSystem(_Coordinates):
         outputs = call(self.program, h, q, v, u)
         return outputs["acceleration"], outputs["power"]
 
+    def impact(
+        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
+    ) -> tuple[list[Scalar], Scalar, Scalar]:
+        assert self.impacts is not None
+        outputs = call(self.impacts, h, q, v, v_free)
+        return outputs["v"], outputs["gained"], outputs["touching"]
+
 
 class CalledSystem(_Coordinates):
     """The system on floats, with efforts from Python functions."""
 
-    def __init__(self, mechanism: Mechanism, dynamics: Program, projection: Program | None, forcing: Forcing):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        dynamics: Program,
+        projection: Program | None,
+        forcing: Forcing,
+        impacts: Program | None = None,
+    ):
         super().__init__(mechanism)
+        self.impacts = None if impacts is None else Kernel(impacts)
         self.kernel, self.forcing = Kernel(dynamics), forcing
         self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
@@ -170,14 +198,26 @@ class CalledSystem(_Coordinates):
         acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(t, coordinates, velocities))
         return acceleration.tolist(), float(power)
 
+    def impact(
+        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
+    ) -> tuple[list[Scalar], Scalar, Scalar]:
+        assert self.impacts is not None
+        after, gained, touching, *_ = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        return after.tolist(), float(gained), float(touching)
+
 
 def step_program(
-    mechanism: Mechanism, integrator: Integrator, dynamics: Program, projection: Program | None, forcing: Program | None
+    mechanism: Mechanism,
+    integrator: Integrator,
+    dynamics: Program,
+    projection: Program | None,
+    forcing: Program | None,
+    impacts: Program | None = None,
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, impacts)
         after, error = integrator.step(system, t, h, State(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 

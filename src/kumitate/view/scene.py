@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Mesh, Sphere
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape, Sphere
 from ..model.meshes import Surface
 from .silhouette import broadside
 from .skeleton import body_tip, drawn_shapes
 from .struts import with_struts
-from .surfaces import load_surfaces, pack_surface, unscaled
+from .surfaces import faceted, load_surfaces, pack_surface, unscaled
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
 
@@ -54,11 +54,14 @@ def build_scene(
     moving = len(mechanism.bodies)
     last = mechanism.bodies[-1]
     mechanism, frames = with_struts(mechanism, frames)  # rods and springs come after the bodies
-    surfaces = load_surfaces(mechanism)
-    shapes = drawn_shapes(mechanism, surfaces)
-    used = list(
-        dict.fromkeys(unscaled(item.shape) for items in shapes.values() for item in items if isinstance(item.shape, Mesh))
-    )
+    loaded = load_surfaces(mechanism)
+    shapes = drawn_shapes(mechanism, loaded)
+    surfaces: dict[Shape, Surface] = dict(loaded.items())
+    for shape in dict.fromkeys(item.shape for items in shapes.values() for item in items):
+        if (facets := faceted(shape)) is not None:
+            surfaces[shape] = facets
+    kinds = dict.fromkeys(_once(item.shape) for items in shapes.values() for item in items)
+    used = [shape for shape in kinds if shape in surfaces]
     groups = _groups(mechanism)
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_FRAMES)).round().astype(int))
     times, frames = times[keep], frames[keep]
@@ -69,7 +72,7 @@ def build_scene(
         "time": _packed(times, "<f8"),
         "positions": _packed(frames[:, :, :3, 3]),
         "quaternions": _packed(_quaternions(frames[:, :, :3, :3])),
-        "meshes": [pack_surface(surfaces[mesh]) for mesh in used],
+        "meshes": [pack_surface(surfaces[shape]) for shape in used],
         "bodies": [
             {
                 "name": body.name,
@@ -108,7 +111,12 @@ def _groups(mechanism: Mechanism) -> dict[str, int]:
     return groups
 
 
-def _shape(item: Geometry, meshes: Sequence[Mesh], surfaces: Mapping[Mesh, Surface]) -> dict[str, Any]:
+def _once(shape: Shape) -> Shape:
+    """What the page holds of a shape, however often and at whatever scale it is there."""
+    return unscaled(shape) if isinstance(shape, Mesh) else shape
+
+
+def _shape(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Surface]) -> dict[str, Any]:
     rows = np.asarray(item.pose.matrix(), dtype=float)
     data: dict[str, Any] = {
         "position": rows[:3, 3].tolist(), "quaternion": _quaternions(rows[None, :3, :3])[0].tolist(),
@@ -130,17 +138,19 @@ def _shape(item: Geometry, meshes: Sequence[Mesh], surfaces: Mapping[Mesh, Surfa
             if colors is not None and (colors != colors[0]).any():
                 data.pop("color", None)  # a file that paints its parts says more than one colour for the whole
             return {"type": "mesh", "mesh": meshes.index(file), "scale": [float(part) for part in scale], **data}
+        case Hull() | Polygon() | Plane() as shape:
+            return {"type": "mesh", "mesh": meshes.index(shape), "scale": [1.0, 1.0, 1.0], **data}
 
 
 def _outlines(
-    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Mesh, Surface]
+    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Surface]
 ) -> list[list[tuple[np.ndarray, float]]]:
     """Of the bodies in their order, and of the world at last: `_outline` of each shape."""
     names = [*(body.name for body in mechanism.bodies), WORLD]
     return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
 
 
-def _outline(item: Geometry, surfaces: Mapping[Mesh, Surface]) -> tuple[np.ndarray, float]:
+def _outline(item: Geometry, surfaces: Mapping[Shape, Surface]) -> tuple[np.ndarray, float]:
     """Points (k, 3) in the body's frame and a radius about them that together hold the shape, or nearly."""
     match item.shape:
         case Mesh(scale=scale) as mesh:
@@ -152,6 +162,10 @@ def _outline(item: Geometry, surfaces: Mapping[Mesh, Surface]) -> tuple[np.ndarr
             corners = np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
         case Sphere(radius):
             corners = np.zeros((1, 3))
+        case Hull() | Polygon() as shape:
+            corners, radius = surfaces[shape].vertices, 0.0
+        case Plane():  # has no size that a camera could keep in view
+            corners, radius = np.zeros((1, 3)), 0.0
     rows = np.asarray(item.pose.matrix(), dtype=float)
     return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
 

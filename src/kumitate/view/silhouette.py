@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Sphere
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Plane, Polygon, Sphere
 from .skeleton import drawn_shapes
 
 __all__ = ["Outline", "Silhouettes", "View", "broadside"]
@@ -145,7 +145,17 @@ def _parts(item: Geometry, turn: np.ndarray, origin: np.ndarray) -> list[tuple[n
                 if abs(turn[2, k]) > 0.02:
                     parts.append((face[:, :2], origin[2] + k * nearer, _tone(sign * turn[:, k])))
             return parts
-    raise InputError(f"{item.shape} cannot be drawn as an outline; drawings take boxes, spheres, cylinders and capsules")
+        case Hull(vertices):
+            points = origin + np.array(vertices) @ turn.T
+            return [(_hull(points[:, :2]), origin[2], 0.12)]
+        case Polygon(vertices):
+            points = origin + np.array([(*corner, 0.0) for corner in vertices]) @ turn.T
+            return [(points[:, :2], origin[2], _tone(axis if axis[2] >= 0.0 else -axis))]  # a line where seen from the side
+        case Plane():  # has no outline
+            return []
+    raise InputError(
+        f"{item.shape} cannot be drawn as an outline; drawings take boxes, spheres, cylinders, capsules, hulls and polygons"
+    )
 
 
 def _disc(center: np.ndarray, radius: float) -> np.ndarray:

@@ -11,21 +11,42 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, KumitateWarning
-from ..model import Body, Geometry, Mechanism, Mesh
+from ..model import Body, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape
 from ..model.meshes import Surface, decimated
+from ..model.meshes.reduction import convex_hull
 from ..model.read.meshes import MeshFinder
 
-__all__ = ["load_surfaces", "pack_surface", "unscaled"]
+__all__ = ["faceted", "load_surfaces", "pack_surface", "unscaled"]
 
 _SHOWN = 3
 #: Faces of each mesh on a page, by how many meshes there are at most: about 150 000 in all.
 _FACES = ((12, 12000), (25, 6000), (50, 3000))
 _FEWEST = 2000
+#: Half the side of the patch that a plane is drawn as [m], and how far below it the patch lies: the page has its own floor.
+_PATCH, _BELOW = 2.0, 0.001
 
 
 def unscaled(mesh: Mesh) -> Mesh:
     """The mesh as its file has it. Pages hold it once, however it is stretched or mirrored."""
     return replace(mesh, scale=(1.0, 1.0, 1.0))
+
+
+def faceted(shape: Shape) -> Surface | None:
+    """The surface of a shape that is drawn by its facets: a hull, a polygon, a patch of a plane; None of other shapes.
+
+    Raises:
+        InputError: if a hull's vertices lie on one line, or scipy is missing.
+    """
+    match shape:
+        case Hull(vertices):
+            return convex_hull(Surface(np.array(vertices), np.zeros((0, 3))), "a hull")
+        case Polygon(vertices):
+            corners = np.array([(*corner, 0.0) for corner in vertices])
+        case Plane():
+            corners = np.array([(x, y, -_BELOW) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * [_PATCH, _PATCH, 1.0]
+        case _:
+            return None
+    return Surface(corners, np.array([[0, k, k + 1] for k in range(1, len(corners) - 1)]))
 
 
 def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Surface]:

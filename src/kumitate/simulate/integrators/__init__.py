@@ -6,10 +6,11 @@ from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
 from .semi_implicit_euler import SemiImplicitEuler
+from .time_stepping import TimeStepping
 
 __all__ = [
     "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "ExtrapolatedEuler", "Integrator", "RKF45Adaptive", "RungeKutta",
-    "SemiImplicitEuler", "State", "System",
+    "SemiImplicitEuler", "State", "System", "TimeStepping",
 ]  # fmt: skip
 
 #: Every integrator by its name.

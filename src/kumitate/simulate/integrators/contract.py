@@ -21,6 +21,14 @@ class System(Protocol):
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all that is applied [W]. `h` > 0 makes the joints' damping implicit over a step h."""
 
+    def impact(
+        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
+    ) -> tuple[list[Scalar], Scalar, Scalar]:
+        """The velocities after a step whose contact acts at once, the work of that [J], and 1 if anything touches, else 0.
+
+        v: before the step; v_free: after it, if nothing touched.
+        """
+
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """q̇ (nq)."""
 

@@ -1,0 +1,1 @@
+"""Contact: shapes against shapes, points held on surfaces, contact models and friction."""

@@ -1,0 +1,57 @@
+"""A step's contact, from states to velocities: what `simulate` calls between the dynamics and the change of q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..model import Mechanism
+from ..scalar import Program, select, trace
+from ..spatial import SparseFactors
+from .columns import columns
+from .meetings import meetings
+from .problem import Impulses, Problem, inertia, loop_equations
+from .scene import Contact, contact_pairs
+
+__all__ = ["impact_program"]
+
+Scalar = Any
+
+
+def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Impulses]) -> Program:
+    """(h, q, v, v_free) → the velocities after the step, the work of contact, whether anything touches; and of every point its
+    impulse on A [N·s], position [m], normal, gap [m] and velocity [m/s] in the axes of the world; and the residual [m/s].
+
+    v_free: the velocities after a step h without contact, implicit in the joints' damping.
+    """
+    tree = mechanism.lean_tree
+    pairs = contact_pairs(mechanism, tree, contact)
+
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
+        jacobians = columns(tree, q)
+        met = meetings(jacobians, pairs, v, v_free, h, mechanism.gravity)
+        M = inertia(tree, q, v, h)
+        given = Problem(jacobians, met, loop_equations(tree, q, v_free, h, M), M, SparseFactors(M), v_free)
+        found = solve(given)
+        points = [point for meeting in met for point in meeting.points]
+        impulses = [impulse for meeting in found.points for impulse in meeting]
+        twists = jacobians.twists(found.v)
+        reached = [spot.force(spot.along(meeting.twist(jacobians, twists))) for meeting in met for spot in meeting.spots]
+        pushed: Scalar = 0.0
+        for meeting in found.points:
+            for impulse in meeting:
+                pushed = pushed + impulse[0]
+        return {
+            "v": found.v,
+            "gained": given.gained(found),
+            "touching": select(pushed > 0.0, 1.0, 0.0),
+            "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
+            "positions": [list(point.touch.point) for point in points],
+            "normals": [list(point.touch.normal) for point in points],
+            "gaps": [point.touch.gap for point in points],
+            "velocities": [list(u) for u in reached],
+            "residual": given.residual(found, [[point.target for point in meeting.points] for meeting in met]),
+        }
+
+    nv = mechanism.nv
+    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}, f"impact_{mechanism.name}")

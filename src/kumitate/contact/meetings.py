@@ -1,0 +1,208 @@
+"""Where a mechanism touches now: the points of every two links that meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from ..kinematics import place_pose
+from ..model import PerLink
+from ..scalar import absolute, both, maximum, minimum, select
+from ..spatial import Force, Motion, Vector3
+from .columns import Columns
+from .scene import Pair
+from .shapes import Touch, touches
+from .surface import Surface
+
+__all__ = ["Meeting", "Point", "Spot", "meetings"]
+
+Scalar = Any
+
+#: Points that slide slower are at rest: static friction holds them [m/s].
+AT_REST = 1e-4
+#: What has sunk in comes out no faster [m/s].
+RECOVERY = 0.5
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a point is pushed, and how, in the axes of the world.
+
+    Attributes:
+        lever: from the origin of A's twists [m].
+        axes: the normal and two tangents.
+        friction: the coefficient that holds now: static at rest, else kinetic.
+    """
+
+    lever: Vector3
+    axes: tuple[Vector3, Vector3, Vector3]
+    friction: Scalar
+
+    def along(self, twist: Motion) -> list[Scalar]:
+        """The point's velocity along its axes, from the twist of A's link against B's."""
+        at_point = twist.linear + twist.angular.cross(self.lever)
+        return [axis.dot(at_point) for axis in self.axes]
+
+    def force(self, components: Sequence[Scalar]) -> Vector3:
+        """A force or impulse on A from its components along the axes."""
+        return sum((axis * part for axis, part in zip(self.axes, components, strict=True)), Vector3())
+
+    def wrench(self, components: Sequence[Scalar]) -> Force:
+        """The same as a wrench about the origin of A's twists."""
+        force = self.force(components)
+        return Force(self.lever.cross(force), force)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A possible point of contact.
+
+    Attributes:
+        touch: its position, normal and gap; `pair`: the number of the pair of shapes it belongs to.
+        spot: where it is pushed.
+        target: the least normal velocity after the step [m/s]: what closes the gap just so, or throws back.
+        plastic: the same without restitution.
+        velocity: of A against B along the axes before the step [m/s]; `free`: after it without contact.
+    """
+
+    touch: Touch
+    pair: int
+    surface: Surface
+    spot: Spot
+    target: Scalar
+    plastic: Scalar
+    velocity: tuple[Scalar, ...]
+    free: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two links that can touch: A moves, B moves or is the world.
+
+    Attributes:
+        links: their indices.
+        shift: from the origin of B's twists to that of A's [m]; None if B is the world.
+        points: all possible ones.
+        near: whether any of them may touch within the step.
+        size: about how much velocity a unit impulse on one of its points makes [1/kg], to compare the two by.
+    """
+
+    links: tuple[int, int]
+    shift: Vector3 | None
+    points: tuple[Point, ...]
+    near: Scalar
+    size: float
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """Of all points."""
+        return tuple(point.spot for point in self.points)
+
+    def twist(self, columns: Columns, twists: PerLink) -> Motion:
+        """[ω; v] of A against B."""
+        return _relative(columns, twists, self.links, self.shift)
+
+    def wrenches(self, total: Force) -> dict[int, Force]:
+        """By link, the wrench on A and its opposite on B, each about the origin of its own twists."""
+        on = {self.links[0]: total}
+        if self.shift is not None:
+            on[self.links[1]] = Force(total.moment + self.shift.cross(total.force), total.force) * -1.0
+        return on
+
+
+def meetings(
+    columns: Columns,
+    pairs: Sequence[Pair],
+    v: Sequence[Scalar],
+    v_free: Sequence[Scalar],
+    h: Scalar,
+    gravity: Sequence[float],
+) -> list[Meeting]:
+    """All meetings at a state.
+
+    Args:
+        v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s]; gravity: [m/s²].
+    """
+    tree = columns.tree
+    before, after = columns.twists(v), columns.twists(v_free)
+    fall = Vector3.of(gravity).norm() * h
+    found: list[tuple[tuple[int, int], Vector3 | None, list[Point]]] = []
+    for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
+        shift = None
+        if links[1] >= 0:
+            shift = columns.origins[tree.links[links[0]]] - columns.origins[tree.links[links[1]]]
+        velocity, freely = (_relative(columns, twists, links, shift) for twists in (before, after))
+        points: list[Point] = []
+        for number, pair in group:
+            X_WA, X_WB = (
+                (place_pose(tree, columns.poses, place) @ geometry.pose).dense()
+                for place, geometry in zip(pair.places, pair.geometries, strict=True)
+            )
+            for touch in touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB):
+                lever = touch.point - columns.origins[tree.links[links[0]]]
+                points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, 2.0 * fall))
+        found.append((links, shift, points))
+
+    fastest: Scalar = fall
+    for _, _, points in found:
+        for point in points:
+            for part in (point.velocity[0], point.free[0]):
+                fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
+    return [
+        Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(columns, links))
+        for links, shift, points in found
+    ]
+
+
+def _relative(columns: Columns, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:
+    twist = twists[columns.tree.links[links[0]]]
+    if shift is None:
+        return twist
+    other = twists[columns.tree.links[links[1]]]
+    return twist - Motion(other.angular, other.linear + other.angular.cross(shift))
+
+
+def _point(
+    touch: Touch, pair: int, surface: Surface, lever: Vector3, before: Motion, after: Motion, h: Scalar, resting: Scalar
+) -> Point:
+    """The point, with what the velocities decide; a bounce slower than `resting` [m/s] is over within some steps."""
+    axes = (touch.normal, *_tangents(touch.normal))
+    bare = Spot(lever, axes, surface.friction)
+    velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
+    friction: Scalar = surface.friction
+    if surface.kinetic != surface.friction:
+        slips = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
+        friction = select(slips, surface.kinetic, surface.friction)
+    target = plastic = minimum(-touch.gap / h, RECOVERY)
+    if surface.restitution > 0.0:
+        # what acts all along the step acts on the way back, too: without that a ball would gain g h with every bounce
+        back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
+        arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
+        target = select(arrives, maximum(plastic, back), plastic)
+    return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free)
+
+
+def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:
+    closest = points[0].touch.gap
+    for point in points[1:]:
+        closest = minimum(closest, point.touch.gap)
+    return closest < distance
+
+
+def _size(columns: Columns, links: tuple[int, int]) -> float:
+    total = 0.0
+    for index in links:
+        if index >= 0:
+            mass = columns.tree.links[index].inertia.mass
+            total += 3.0 / (mass if mass > 1e-6 * columns.tree.mass else columns.tree.mass)
+    return total
+
+
+def _tangents(n: Vector3) -> tuple[Vector3, Vector3]:
+    """Two unit vectors at right angles to n and to each other."""
+    along_x = absolute(n.x) < 0.7
+    across = n.cross(Vector3(select(along_x, 1.0, 0.0), select(along_x, 0.0, 1.0), 0.0))
+    first = across * (1.0 / across.norm())
+    return first, n.cross(first)

@@ -1,0 +1,92 @@
+"""Rigid contact: unilateral and with Coulomb's round cone together, by Newton steps, helped where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...scalar import absolute, both, flatten, loop, maximum, select, sqrt, when
+from ..newton import newton
+from ..problem import Impulses, Problem
+from ..splitting import split
+
+__all__ = ["rigid"]
+
+Scalar = Any
+#: The laws are obeyed to this [m/s], and to this part of the largest velocity.
+ABSOLUTE, RELATIVE = 1e-11, 1e-13
+#: At most so many Newton steps, and so many rounds of splitting where one gains too little.
+PASSES, ROUNDS = 60, 10
+
+
+@dataclass(frozen=True)
+class _Pass:
+    guess: Impulses
+    residual: Scalar
+
+
+def rigid(given: Problem) -> Impulses:
+    """The impulses of a step: λ_n ≥ 0, u_n ≥ target, one of them zero; |λ_t| ≤ μ λ_n, and against u_t where it slides.
+
+    The target closes the gap exactly, or throws back with the restitution; where several points, restitution and friction
+    together would add kinetic energy, as Newton's law can (Kane and Levinson 1985), they throw back only so far that it stays.
+    """
+    targets = [[point.target for point in meeting.points] for meeting in given.meetings]
+    found = _solved(given, targets)
+    if all(point.surface.restitution == 0.0 for meeting in given.meetings for point in meeting.points):
+        return found
+    gained = given.gained(found)
+
+    def tamed() -> Impulses:
+        dead = _solved(given, [[point.plastic for point in meeting.points] for meeting in given.meetings])
+        # kinetic energy along dead + s (found − dead) is a parabola in s that is below the start at 0 and above it at 1
+        middle = _blend(dead, found, 0.5)
+        at_0, at_half, at_1 = (given.gained(impulses) for impulses in (dead, middle, found))
+        bend = 2.0 * (at_0 - 2.0 * at_half + at_1)
+        slope = at_1 - at_0 - bend
+        root = slope * slope - 4.0 * bend * at_0
+        below = maximum(-at_0, 0.0)
+        share = 2.0 * below / maximum(slope + sqrt(maximum(root, 0.0)), 1e-300)
+        return _blend(dead, found, select(share < 1.0, share, 1.0))
+
+    return when(gained > 0.0, tamed, found)
+
+
+def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
+    enough: Scalar = 0.0
+    for meeting in given.meetings:
+        for point in meeting.points:
+            for part in point.free:
+                enough = maximum(enough, absolute(part))
+    enough = ABSOLUTE + RELATIVE * enough
+    start = given.nothing()
+
+    def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
+        tried = newton(given, now.guess, targets)
+        residual = given.residual(tried, targets)
+        better = residual < now.residual
+        kept = _chosen(better, _Pass(tried, residual), now)
+        stuck = both(kept.residual > 0.1 * now.residual, kept.residual > enough)
+
+        def helped() -> _Pass:
+            guess = split(given, kept.guess, targets, ROUNDS)
+            return _Pass(guess, given.residual(guess, targets))
+
+        return when(stuck, helped, kept), None
+
+    first = _Pass(start, given.residual(start, targets))
+    return loop(PASSES, step, first, while_=lambda now: now.residual > enough, varies=True)[0].guess
+
+
+def _chosen(first: Scalar, one: _Pass, other: _Pass) -> _Pass:
+    ones, build = flatten(one)
+    others, _ = flatten(other)
+    return build([select(first, a, b) for a, b in zip(ones, others, strict=True)])
+
+
+def _blend(one: Impulses, other: Impulses, share: Scalar) -> Impulses:
+    """one + share (other − one)."""
+    ones, build = flatten(one)
+    others, _ = flatten(other)
+    return build([a + share * (b - a) for a, b in zip(ones, others, strict=True)])

@@ -1,0 +1,221 @@
+"""The contact problem of one step: which impulses at the points, and in the loops, make the velocities what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+from ..dynamics.constraints import chord_closings, constraint_rows
+from ..dynamics.crba import crba
+from ..dynamics.loop_jacobian import loop_jacobian
+from ..dynamics.motion import link_motions
+from ..dynamics.passive import resisting_inertia
+from ..model import Tree
+from ..scalar import absolute, maximum, when
+from ..scalar.shared import reused
+from ..spatial import Force, Motion, SparseFactors
+from .columns import Columns, Rows
+from .cone import onto_cone
+from .meetings import Meeting, Spot
+
+__all__ = ["Held", "Impulses", "Problem", "frozen", "inertia", "loop_equations"]
+
+Scalar = Any
+Pattern = dict[int, dict[int, Scalar]]
+
+
+@dataclass(frozen=True)
+class Impulses:
+    """A guess of the solution.
+
+    Attributes:
+        points: (normal, tangent, tangent) of every point of every meeting [N·s].
+        held: of the loops' equations.
+        v: the velocities (nv) after them.
+    """
+
+    points: list[list[list[Scalar]]]
+    held: list[Scalar]
+    v: list[Scalar]
+
+
+@dataclass(frozen=True)
+class Held:
+    """An equation of a loop.
+
+    Attributes:
+        push: its row of the Jacobian, by index in v.
+        start: what its rate must stay off [m/s, rad/s]: zero, or for a soft one its rate before contact acts.
+        softness: `dynamics.Row.softness`.
+        size: of its answer to its own unit impulse.
+    """
+
+    push: dict[int, Scalar]
+    start: Scalar
+    softness: Scalar
+    size: Scalar
+
+    def rate(self, v: Sequence[Scalar]) -> Scalar:
+        """How fast it opens."""
+        return sum((value * v[k] for k, value in self.push.items()), 0.0) - self.start
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that stays while it is solved.
+
+    Attributes:
+        columns, meetings, held: what is pushed, where.
+        M: the inertia matrix by its entries, as a step feels it; `factors`: of it.
+        v_free: the velocities (nv) after the step without contact.
+    """
+
+    columns: Columns
+    meetings: Sequence[Meeting]
+    held: Sequence[Held]
+    M: Pattern
+    factors: SparseFactors
+    v_free: Sequence[Scalar]
+
+    def nothing(self) -> Impulses:
+        """No impulses."""
+        points = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in self.meetings]
+        return Impulses(points, [0.0 for _ in self.held], list(self.v_free))
+
+    def moved(self, points: Sequence[Sequence[Sequence[Scalar]]], held: Sequence[Scalar]) -> list[Scalar]:
+        """v (nv) after impulses: v_free + M⁻¹ Jᵀ λ."""
+        wrenches = [
+            sum((spot.wrench(impulse) for spot, impulse in zip(meeting.spots, of_points, strict=True)), Force())
+            for meeting, of_points in zip(self.meetings, points, strict=True)
+        ]
+        change = self.factors.solve(self.efforts(wrenches, held))
+        return [rate + change[k] for k, rate in enumerate(self.v_free)]
+
+    def efforts(self, wrenches: Sequence[Force], held: Sequence[Scalar]) -> list[Scalar]:
+        """Jᵀ λ (nv), of one wrench a meeting and one impulse an equation."""
+        on: dict[int, Force] = {}
+        for meeting, wrench in zip(self.meetings, wrenches, strict=True):
+            for link, part in meeting.wrenches(wrench).items():
+                on[link] = on[link] + part if link in on else part
+        total = self.columns.efforts(on)
+        for equation, impulse in zip(self.held, held, strict=True):
+            for k, value in equation.push.items():
+                total[k] = total[k] + value * impulse
+        return total
+
+    def stiffened(self, on_meetings: Sequence[Rows], on_held: Sequence[Scalar]) -> SparseFactors:
+        """The factors of M + Jᵀ K J, of one K (6×6) a meeting and one number an equation."""
+        H = {i: dict(row) for i, row in self.M.items()}
+        on_links: dict[int, Rows] = {}
+        for meeting, K in zip(self.meetings, on_meetings, strict=True):
+            if meeting.shift is None:
+                link = meeting.links[0]
+                on_links[link] = _sum(on_links[link], K) if link in on_links else K
+            else:
+                self._add_between(H, meeting, K)
+        self.columns.add_stiffness(H, on_links)
+        for equation, stiffness in zip(self.held, on_held, strict=True):
+            for i, value in equation.push.items():
+                for j, other in equation.push.items():
+                    H[i][j] = H[i].get(j, 0.0) + value * other * stiffness
+        return SparseFactors(H)
+
+    def _add_between(self, H: Pattern, meeting: Meeting, K: Rows) -> None:
+        """Adds the stiffness between two moving links."""
+        rows = self.relative_columns(meeting)
+        for j, column in rows.items():
+            felt = [sum((a * b for a, b in zip(row, column, strict=True)), 0.0) for row in K]
+            for i, other in rows.items():
+                H[i][j] = H[i].get(j, 0.0) + sum((a * b for a, b in zip(other, felt, strict=True)), 0.0)
+
+    def relative_columns(self, meeting: Meeting) -> dict[int, list[Scalar]]:
+        """The columns of A's twist against B's, by index in v."""
+        tree, found = self.columns.tree, {}
+        a, b = (tree.ancestors(index) for index in meeting.links)
+        for link in a:
+            if link not in b:
+                found.update({k: list(S) for k, S in enumerate(self.columns.S[link], link.v_start)})
+        for link in b:
+            if link not in a:
+                for k, S in enumerate(self.columns.S[link], link.v_start):
+                    at_A = [*S.angular, *(S.linear + S.angular.cross(meeting.shift))]
+                    found[k] = [-part for part in at_A]
+        return found
+
+    def residual(self, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Scalar:
+        """How far a guess is from obeying every law [m/s]: each point's |λ − cone(λ − u/size)|·size, each loop's open rate."""
+        twists = self.columns.twists(guess.v)
+        worst: Scalar = 0.0
+        for meeting, impulses, wanted in zip(self.meetings, guess.points, targets, strict=True):
+            twist = meeting.twist(self.columns, twists)
+
+            state = (meeting.spots, frozen(impulses), twist, tuple(wanted), meeting.size)
+            worst = maximum(worst, when(meeting.near, partial(reused, _open, *state, name="open"), 0.0))
+        for equation, impulse in zip(self.held, guess.held, strict=True):
+            worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
+        return worst
+
+    def gained(self, guess: Impulses) -> Scalar:
+        """The kinetic energy that the impulses add [J]: their mean power, free and after."""
+        twists = self.columns.twists(guess.v)
+        total: Scalar = 0.0
+        for meeting, impulses in zip(self.meetings, guess.points, strict=True):
+            twist = meeting.twist(self.columns, twists)
+            for point, impulse in zip(meeting.points, impulses, strict=True):
+                speeds = zip(impulse, point.free, point.spot.along(twist), strict=True)
+                total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
+        for equation, impulse in zip(self.held, guess.held, strict=True):
+            total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
+        return total
+
+
+def _open(
+    spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar], size: float
+) -> Scalar:
+    """How far the points of a meeting are from obeying their laws."""
+    most: Scalar = 0.0
+    for spot, impulse, target in zip(spots, impulses, targets, strict=True):
+        u, step = spot.along(twist), 1.0 / size
+        aim = [impulse[0] - (u[0] - target) * step, impulse[1] - u[1] * step, impulse[2] - u[2] * step]
+        errors = (absolute(a - b) for a, b in zip(impulse, onto_cone(aim, spot.friction), strict=True))
+        most = reduce(maximum, errors, most)
+    return most * size
+
+
+def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> Pattern:
+    """The inertia matrix as a step h feels that is implicit in damping and springs, by its entries that are not always zero."""
+    M = crba(tree, q)
+    for link in tree.links:
+        resisting = resisting_inertia(link, link.velocities(v), implicit_step)
+        for k, (all_of_it, armature) in enumerate(zip(resisting, link.armature, strict=True), link.v_start):
+            M[k][k] = M[k][k] + (all_of_it - armature)
+    return {
+        i: {j: value for j, value in enumerate(row) if value.__class__ is not float or value != 0.0} for i, row in enumerate(M)
+    }
+
+
+def loop_equations(tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern) -> list[Held]:
+    """The equations of a mechanism's loops at a posture."""
+    if not tree.closed:
+        return []
+    motions = link_motions(tree, q, v_free)
+    rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
+    found = []
+    for row, entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
+        push = {k: value for k, value in enumerate(entries) if value.__class__ is not float or value != 0.0}
+        size = sum((value * value / M[k][k] for k, value in push.items()), 0.0)
+        soft = row.softness.__class__ is not float or row.softness > 0.0
+        start = sum((value * v_free[k] for k, value in push.items()), 0.0) if soft else 0.0
+        found.append(Held(push, start, row.softness, maximum(size, 1e-30)))
+    return found
+
+
+def _sum(one: Rows, other: Rows) -> Rows:
+    return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]
+
+
+def frozen(rows: Sequence[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
+    """Rows as tuples, as programs that are reused take them."""
+    return tuple(tuple(row) for row in rows)

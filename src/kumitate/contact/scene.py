@@ -1,0 +1,120 @@
+"""What can touch what: the shapes of a mechanism and of its surroundings, in pairs, fixed before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from ..errors import InputError
+from ..model import Geometry, Mechanism, Place, Plane, Tree
+from ..spatial import Transform
+from .shapes import capacity
+from .surface import Surface
+
+__all__ = ["Contact", "Pair", "contact_pairs"]
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class Contact:
+    """How a mechanism touches its surroundings and itself.
+
+    Attributes:
+        model: name of the contact model: "rigid", "multipoint" or "penalty".
+        ground: shapes that stand in the world, by their poses there: the floor z = 0 by default.
+        surface: of everything, unless `surfaces` says otherwise, by the name of a body or "ground".
+        between: pairs of bodies that may touch each other, by name. None: bodies of mechanisms that hang together by nothing
+            but the world (two balls, a stack of boxes), and none within one such part.
+        options: of the model, by name: see the models.
+    """
+
+    model: str = "rigid"
+    ground: Sequence[Geometry] = (Geometry(Plane()),)
+    surface: Surface = field(default_factory=Surface)
+    surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    between: Iterable[tuple[str, str]] | None = None
+    options: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, name: str) -> Surface:
+        """The surface of a body, or of the ground."""
+        return self.surfaces.get(name, self.surface)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two shapes that can touch: A on a moving link, B on another link or in the world.
+
+    Attributes:
+        bodies: the names of A's and B's bodies.
+        geometries, places: the shapes, and where their bodies' frames stand on the links.
+        surface: what they are to each other.
+    """
+
+    bodies: tuple[str, str]
+    geometries: tuple[Geometry, Geometry]
+    places: tuple[Place, Place]
+    surface: Surface
+
+    @property
+    def links(self) -> tuple[int, int]:
+        """The indices of A's and B's links; −1: the world."""
+        return self.places[0].link, self.places[1].link
+
+    @property
+    def capacity(self) -> int:
+        """How many points it can touch with."""
+        return capacity(self.geometries[0].shape, self.geometries[1].shape)
+
+
+def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
+    """The pairs of shapes that can touch, sorted by their links.
+
+    Raises:
+        InputError: if a name is no body's, or if nothing can touch anything.
+    """
+    collisions = {body.name: body.collisions for body in mechanism.bodies}
+    for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
+        if name not in collisions and name != GROUND:
+            known = ", ".join(name for name, shapes in collisions.items() if shapes)
+            raise InputError(f"{mechanism.name}: contact names {name!r}, which is no body; those with shapes are {known}")
+    moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
+    resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
+    standing = [(GROUND, Place(-1, Transform()), shape) for shape in contact.ground]
+    standing += [(name, tree.places[name], shape) for name, shape in resting]
+    pairs = [
+        _pair(contact, (name, tree.places[name], shape), other)
+        for name, shapes in moving.items()
+        for shape in shapes
+        for other in standing
+    ]
+    for one, two in contact.between if contact.between is not None else _apart(tree, moving):
+        pairs += [
+            _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
+        ]
+    if not pairs:
+        raise InputError(
+            f"{mechanism.name}: no body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF does"
+        )
+    return sorted(pairs, key=lambda pair: pair.links)
+
+
+def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Bodies that nothing but the world connects."""
+    root = {name: tree.ancestors(tree.places[name].link)[-1].index for name in names}
+    chords = {frozenset((_root(tree, chord.base.link), _root(tree, chord.follower.link))) for chord in tree.chords}
+    return [
+        (one, two)
+        for one, two in combinations(root, 2)
+        if root[one] != root[two] and frozenset((root[one], root[two])) not in chords
+    ]
+
+
+def _root(tree: Tree, index: int) -> int:
+    return tree.ancestors(index)[-1].index if index >= 0 else index
+
+
+def _pair(contact: Contact, a: tuple[str, Place, Geometry], b: tuple[str, Place, Geometry]) -> Pair:
+    surface = contact.of(a[0]).against(contact.of(b[0]))
+    return Pair((a[0], b[0]), (a[2], b[2]), (a[1], b[1]), surface)

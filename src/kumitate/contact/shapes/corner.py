@@ -1,0 +1,40 @@
+"""The distance to a corner: what boxes (in three directions) and cylinders (in two) have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from ...scalar import either, maximum, minimum, select, sqrt
+
+__all__ = ["outside_corner"]
+
+Scalar = Any
+
+#: A point this close to the surface counts as inside, where the nearest face gives the direction [m].
+_INSIDE = 1e-12
+
+
+def outside_corner(offsets: Sequence[Scalar]) -> tuple[Scalar, list[Scalar]]:
+    """The signed distance to the set where all offsets are ≤ 0, and the unit vector away from it.
+
+    Args:
+        offsets: how far the point lies beyond each face, along directions perpendicular to one another [m].
+
+    Returns:
+        The distance [m], inside the negative depth below the nearest face; and the components along those directions.
+    """
+    beyond = [maximum(offset, 0.0) for offset in offsets]
+    square = sum((part * part for part in beyond[1:]), beyond[0] * beyond[0])
+    outside = square > _INSIDE * _INSIDE
+    length = sqrt(square)
+    scale = 1.0 / select(outside, length, 1.0)
+    nearest = reduce(maximum, offsets)
+    away, taken = [], False
+    for offset, part in zip(offsets, beyond, strict=True):
+        here = offset >= nearest
+        face = select(taken, 0.0, select(here, 1.0, 0.0))  # of equally near faces the first
+        taken = either(taken, here)
+        away.append(select(outside, part * scale, face))
+    return select(outside, length, minimum(nearest, 0.0)), away

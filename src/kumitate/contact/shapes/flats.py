@@ -1,0 +1,107 @@
+"""Planes and polygons: whatever touches them does so with few points that are known beforehand, each the middle of a ball.
+
+S, section 2.1: contact along a line or a surface is contact of the vertices of that line or surface.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...model import Box, Capsule, Cylinder, Hull, Plane, Polygon, Sphere
+from ...scalar import minimum, select, sqrt
+from ...spatial import Transform, Vector3
+from .touch import Touch, axes_of, signed
+
+__all__ = ["Ball", "box_on", "capsule_on", "cylinder_on", "cylinder_points", "hull_on", "sphere_on", "vertices_of"]
+
+Scalar = Any
+
+#: A point in the world, and the radius of the ball about it that belongs to the body [m].
+Ball = tuple[Vector3, float]
+
+#: A cylinder whose axis leans less than this from the normal [rad] stands, and has no lowest direction.
+_STANDING = 1e-9
+
+
+def sphere_on(sphere: Sphere, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """A sphere with a plane or polygon: one point."""
+    return _on(flat, X_WB, [(X_WA.translation, sphere.radius)])
+
+
+def capsule_on(capsule: Capsule, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """A capsule with a plane or polygon: a point at each end."""
+    half = axes_of(X_WA)[2] * (0.5 * capsule.length)
+    return _on(flat, X_WB, [(X_WA.translation + half, capsule.radius), (X_WA.translation - half, capsule.radius)])
+
+
+def box_on(box: Box, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """A box with a plane or polygon: its eight corners."""
+    corners = [X_WA.translation]
+    for axis_W, edge in zip(axes_of(X_WA), box.size, strict=True):
+        half = axis_W * (0.5 * edge)
+        corners = [corner + side for corner in corners for side in (half, -half)]
+    return _on(flat, X_WB, [(corner, 0.0) for corner in corners])
+
+
+def hull_on(hull: Hull, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """A hull with a plane or polygon: its vertices."""
+    return _on(flat, X_WB, [(vertex, 0.0) for vertex in vertices_of(hull, X_WA)])
+
+
+def vertices_of(hull: Hull, X_WA: Transform) -> list[Vector3]:
+    """The vertices of a hull in the world [m]."""
+    x, y, z = axes_of(X_WA)
+    return [X_WA.translation + x * a + y * b + z * c for a, b, c in hull.vertices]
+
+
+def cylinder_on(cylinder: Cylinder, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """A cylinder with a plane or polygon: the lowest point of each rim, and two more of the lower one, 120° from its lowest.
+
+    Standing, it has a triangle to stand on, which turns its corner to where the cylinder begins to lean; lying, two points.
+    """
+    points = cylinder_points(cylinder, X_WA, axes_of(X_WB)[2])
+    return _on(flat, X_WB, [(point, 0.0) for point in points])
+
+
+def cylinder_points(cylinder: Cylinder, X_WA: Transform, normal: Vector3) -> list[Vector3]:
+    """The points of a cylinder that can touch a plane with this normal, in the world [m]: see `cylinder_on`."""
+    x, _, u = axes_of(X_WA)
+    along = normal.dot(u)
+    across = u * along - normal  # down the cap's plane
+    square = across.dot(across)
+    standing = square < _STANDING * _STANDING
+    scale = 1.0 / sqrt(select(standing, 1.0, square))
+    down = Vector3(*(select(standing, other, part * scale) for other, part in zip(x, across, strict=True)))
+    rim, half = down * cylinder.radius, u * (0.5 * cylinder.length)
+    aside = u.cross(down) * (math.sqrt(0.75) * cylinder.radius)
+    lower = X_WA.translation - Vector3(*(signed(part, along) for part in half)) - rim * 0.5
+    return [X_WA.translation + half + rim, X_WA.translation - half + rim, lower + aside, lower - aside]
+
+
+def _on(flat: Plane | Polygon, X_WB: Transform, balls: Sequence[Ball]) -> list[Touch]:
+    """Each ball against the plane z = 0 of B; with a polygon only where the foot of the perpendicular lies inside."""
+    x, y, normal = axes_of(X_WB)
+    level, origin_x, origin_y = (axis.dot(X_WB.translation) for axis in (normal, x, y))
+    touches = []
+    for center, radius in balls:
+        height = normal.dot(center) - level
+        touch = Touch(center - normal * (0.5 * (height + radius)), normal, height - radius)
+        if isinstance(flat, Polygon):  # known while tracing
+            inside = _inside(flat, x.dot(center) - origin_x, y.dot(center) - origin_y)
+            touch = touch.only_if(minimum(inside, touch.gap + flat.depth) >= 0.0)
+        touches.append(touch)
+    return touches
+
+
+def _inside(polygon: Polygon, x: Scalar, y: Scalar) -> Scalar:
+    """How far the point (x, y) lies inside of the nearest side's line [m]; negative outside."""
+    depth: Scalar = math.inf
+    for k, (bx, by) in enumerate(polygon.vertices):
+        ax, ay = polygon.vertices[k - 1]
+        length = math.hypot(bx - ax, by - ay)
+        inward_x, inward_y = (ay - by) / length, (bx - ax) / length  # to the left of the side
+        offset = inward_x * x + inward_y * y - (inward_x * ax + inward_y * ay)
+        depth = offset if k == 0 else minimum(depth, offset)
+    return depth

@@ -1,0 +1,71 @@
+"""What a pair of shapes says of its contact: points, normals, gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...scalar import select, sqrt
+from ...spatial import Transform, Vector3
+
+__all__ = ["FAR", "Touch", "axes_of", "between_balls", "signed"]
+
+Scalar = Any
+
+#: The gap of a slot that holds no point now [m].
+FAR = 1e6
+
+#: Centres closer than this have no direction from one to the other [m].
+_TOGETHER = 1e-12
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One possible point of contact of a shape A with a shape B, in the axes and from the origin of the world W.
+
+    Attributes:
+        point: midway between the two surfaces along the normal [m].
+        normal: of unit length, from B towards A: B pushes A along it.
+        gap: the distance of the surfaces along the normal [m]; negative where they overlap, `FAR` where the slot holds no
+            point now (`point` and `normal` are finite then, and mean nothing).
+    """
+
+    point: Vector3
+    normal: Vector3
+    gap: Scalar
+
+    def flipped(self) -> Touch:
+        """The same point, seen as one of B with A."""
+        return Touch(self.point, -self.normal, self.gap)
+
+    def only_if(self, condition: Scalar) -> Touch:
+        """The touch where the condition holds, an empty slot elsewhere."""
+        return Touch(self.point, self.normal, select(condition, self.gap, FAR))
+
+
+def between_balls(p_WA: Vector3, radius_a: float, p_WB: Vector3, radius_b: float, otherwise_W: Vector3) -> Touch:
+    """A ball about one point against a ball about another.
+
+    Args:
+        p_WA, p_WB: the centres in the world [m]; radius_a, radius_b: the radii [m].
+        otherwise_W: the normal where the centres coincide.
+    """
+    apart = p_WA - p_WB
+    square = apart.dot(apart)
+    together = square < _TOGETHER * _TOGETHER
+    distance = sqrt(square)
+    scale = 1.0 / select(together, 1.0, distance)
+    normal = Vector3(*(select(together, other, x * scale) for other, x in zip(otherwise_W, apart, strict=True)))
+    gap = distance - (radius_a + radius_b)
+    return Touch(p_WB + normal * (radius_b + 0.5 * gap), normal, gap)
+
+
+def axes_of(X_WS: Transform) -> tuple[Vector3, Vector3, Vector3]:
+    """The three axes of a shape's frame S in the world: the columns of R_WS."""
+    x, y, z = (X_WS.rotation.rotate(Vector3.unit(axis)) for axis in range(3))
+    return x, y, z
+
+
+def signed(magnitude: Scalar, like: Scalar) -> Scalar:
+    """`magnitude` with its sign turned where `like` is negative."""
+    return select(like < 0.0, -magnitude, magnitude)

@@ -1,0 +1,102 @@
+"""Alternating directions: sure far from the solution, slow near it; what a Newton step that fails is helped by.
+
+Velocities and the laws of contact are asked in turn (Glowinski and Marrocco 1975): the velocities with every point on a spring
+and a damper of the same strength, the laws for each point by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from ..scalar import loop, select, when
+from ..scalar.shared import reused
+from ..spatial import Force, Motion
+from .columns import Rows
+from .cone import onto_cone
+from .meetings import Spot
+from .newton import NO_STIFFNESS, felt_stiffness
+from .problem import Impulses, Problem, frozen
+
+__all__ = ["split"]
+
+Scalar = Any
+#: How strong the points are coupled to their laws, against their surroundings.
+STRENGTH = 1.0
+
+
+def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], rounds: int) -> Impulses:
+    """The guess after some rounds."""
+    strengths = [select(meeting.near, STRENGTH / meeting.size, 0.0) for meeting in given.meetings]
+    loops = [STRENGTH / equation.size for equation in given.held]
+    factors = given.stiffened(
+        [
+            when(meeting.near, partial(reused, _alike, meeting.spots, R, name="alike"), NO_STIFFNESS)
+            for meeting, R in zip(given.meetings, strengths, strict=True)
+        ],
+        loops,
+    )
+    twists = given.columns.twists(guess.v)
+    wanted = []  # u that the laws would have, above the target
+    for meeting, aims in zip(given.meetings, targets, strict=True):
+        twist = meeting.twist(given.columns, twists)
+        wanted.append([_above(spot.along(twist), aim) for spot, aim in zip(meeting.spots, aims, strict=True)])
+
+    def turn(_: Any, now: Any) -> Any:
+        impulses, held, wanted = now
+        wrenches = []
+        for meeting, R, old, wishes, aims in zip(given.meetings, strengths, impulses, wanted, targets, strict=True):
+            lacks = [
+                [a - b for a, b in zip(wish, _above(point.free, aim), strict=True)]
+                for point, wish, aim in zip(meeting.points, wishes, aims, strict=True)
+            ]
+            pull = partial(reused, _pull, meeting.spots, frozen(old), frozen(lacks), R, name="pull")
+            wrenches.append(when(meeting.near, pull, Force()))
+        pulls = [old - R * equation.rate(given.v_free) for old, R, equation in zip(held, loops, given.held, strict=True)]
+        dv = factors.solve(given.efforts(wrenches, pulls))
+        v = [rate + dv[k] for k, rate in enumerate(given.v_free)]
+        twists = given.columns.twists(v)
+        after, wishes_after = [], []
+        for meeting, R, old, wishes, aims in zip(given.meetings, strengths, impulses, wanted, targets, strict=True):
+            twist = meeting.twist(given.columns, twists)
+            obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), R, meeting.size, name="obey")
+            new, wished = when(meeting.near, obey, (old, wishes))
+            after.append(new)
+            wishes_after.append(wished)
+        held = [
+            (old - R * equation.rate(v)) / (1.0 + R * equation.softness)
+            for old, R, equation in zip(held, loops, given.held, strict=True)
+        ]
+        return (after, held, wishes_after), None
+
+    (points, held, _), _ = loop(rounds, turn, (guess.points, guess.held, wanted), varies=True)
+    return Impulses(points, held, given.moved(points, held))
+
+
+def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
+    return [u[0] - target, u[1], u[2]]
+
+
+def _alike(spots: Sequence[Spot], R: Scalar) -> Rows:
+    """The stiffness of points that are all coupled by R."""
+    return felt_stiffness(spots, [[[R, 0.0, 0.0], [0.0, R, 0.0], [0.0, 0.0, R]] for _ in spots])
+
+
+def _pull(spots: Sequence[Spot], impulses: Any, lacks: Any, R: Scalar) -> Force:
+    """The wrench of a meeting's impulses and of what its velocities lack."""
+    total = Force()
+    for spot, impulse, lack in zip(spots, impulses, lacks, strict=True):
+        total = total + spot.wrench([a + R * b for a, b in zip(impulse, lack, strict=True)])
+    return total
+
+
+def _obey(spots: Sequence[Spot], impulses: Any, twist: Motion, aims: Any, R: Scalar, size: float) -> Any:
+    """Impulses that obey their laws, and the velocities that go with them."""
+    after, wishes = [], []
+    for spot, impulse, aim in zip(spots, impulses, aims, strict=True):
+        aimed = [a - R * b for a, b in zip(impulse, _above(spot.along(twist), aim), strict=True)]
+        new = onto_cone(aimed, spot.friction)
+        after.append(new)
+        wishes.append([(a - b) * (size / STRENGTH) for a, b in zip(new, aimed, strict=True)])
+    return after, wishes

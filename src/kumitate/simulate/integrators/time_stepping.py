@@ -1,0 +1,43 @@
+"""Steps over rigid contact: velocities may jump within them (Moreau 1988)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...scalar import when
+from .contract import Integrator, State, System
+
+__all__ = ["TimeStepping"]
+
+Scalar = Any
+
+
+class TimeStepping(Integrator):
+    """v₁ from v + h v̇ by the contact's impulses, q₁ = q ⊕ h v₁; where nothing touches, a step of the integrator `flight`.
+
+    Of order one where something touches. Impacts are not looked for: they fall into the step that they happen in.
+    """
+
+    name = "time_stepping"
+    order = 1
+    implicit_damping = True
+
+    def __init__(self, flight: Integrator | None = None):
+        self.flight = flight
+
+    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+        acceleration, power = system.dynamics(t, h, state.q, state.v)
+        v_free = [rate + h * a for rate, a in zip(state.v, acceleration, strict=True)]
+        v, gained, touching = system.impact(h, state.q, state.v, v_free)
+        q = system.integrate(state.q, [h * rate for rate in v])
+        q_after, v_after = system.settled(q, v)
+        after = State(list(q_after), list(v_after), state.work + h * power + gained)
+        if self.flight is None:
+            return after, 0.0
+        flight = self.flight
+
+        def flown() -> State:
+            flown, _ = flight.step(system, t, h, state)
+            return State(list(flown.q), list(flown.v), flown.work)
+
+        return when(touching < 0.5, flown, after), 0.0

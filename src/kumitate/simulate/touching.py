@@ -1,0 +1,147 @@
+"""Runs with contact: how their steps are made, and what touched along them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..compile import Kernel
+from ..contact.impacts import impact_program
+from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ..contact.scene import Contact, Pair, contact_pairs
+from ..errors import InputError
+from ..model import Mechanism
+from ..scalar import Program
+from .forcing import Forcing
+from .integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from .stiffness import fastest_rate
+from .system import dynamics_program
+
+__all__ = ["ContactRecord", "Touching"]
+
+#: States that are evaluated side by side when a run's contacts are collected.
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRecord:
+    """What touched along a run of n times, at m points (those that ever carried a force), in the axes of the world.
+
+    Attributes:
+        bodies: of every point, the names of the bodies A and B; B may be "ground".
+        force: on A (n, m, 3) [N], the mean over the step that begins at each time; zero where nothing touches.
+        position: (n, m, 3) [m]; normal: (n, m, 3), from B to A; gap: (n, m) [m], negative where they overlap.
+        velocity: of A against B after the step (n, m, 3) [m/s].
+        residual: (n) [m/s], how far the step's laws of contact were from being obeyed.
+        penetration: (n) [m], the deepest of all points, also of those without force.
+        work: (n) [J], done by contact in each step.
+    """
+
+    bodies: tuple[tuple[str, str], ...]
+    force: np.ndarray
+    position: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    velocity: np.ndarray
+    residual: np.ndarray
+    penetration: np.ndarray
+    work: np.ndarray
+
+    @property
+    def normal_force(self) -> np.ndarray:
+        """Along the normals (n, m) [N]."""
+        return np.einsum("nmk,nmk->nm", self.force, self.normal)
+
+    @property
+    def complementarity(self) -> np.ndarray:
+        """The largest |normal force · normal velocity| of a point that has no gap to close, at each time (n) [W]."""
+        speed = np.einsum("nmk,nmk->nm", self.velocity, self.normal)
+        return np.abs(self.normal_force * np.where(self.gap > 1e-9, 0.0, speed)).max(axis=1, initial=0.0)
+
+    def on(self, body: str) -> np.ndarray:
+        """The sum of the forces on a body (n, 3) [N]."""
+        signs = np.array([(a == body) * 1.0 - (b == body) * 1.0 for a, b in self.bodies])
+        return np.einsum("nmk,m->nk", self.force, signs)
+
+    def center_of_pressure(self, *bodies: str) -> np.ndarray:
+        """The mean place of the normal forces on some bodies, or on all (n, 3) [m]; NaN while there are none."""
+        chosen = [k for k, (a, _) in enumerate(self.bodies) if not bodies or a in bodies]
+        weight = self.normal_force[:, chosen]
+        total = weight.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0.0, np.einsum("nm,nmk->nk", weight, self.position[:, chosen]) / total, np.nan)
+
+
+@dataclass(frozen=True)
+class Touching:
+    """The contact of a run, ready to be stepped over."""
+
+    mechanism: Mechanism
+    contact: Contact
+    pairs: list[Pair]
+    impacts: Program = field(repr=False)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, contact: Contact | str) -> Touching:
+        """The contact of a mechanism; a name stands for that model with all else as usual.
+
+        Raises:
+            InputError: if there is no such model.
+        """
+        contact = Contact(contact) if isinstance(contact, str) else contact
+        if contact.model not in IMPULSE_MODELS:
+            known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
+            raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
+        pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
+        return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
+
+    def integrator(self, name: str, step: float, q: np.ndarray, v: np.ndarray) -> Integrator:
+        """What steps over impacts: `time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff.
+
+        Raises:
+            InputError: for an integrator that cannot have velocities jump.
+        """
+        if name in ("auto", "time_stepping"):
+            rate, _ = fastest_rate(self.mechanism, q, v)
+            return TimeStepping(RK4() if rate * step < 2.5 else None)
+        if name == "semi_implicit_euler":
+            return TimeStepping()
+        if name in INTEGRATORS:
+            raise InputError(
+                f"the contact model {self.contact.model!r} makes velocities jump, which {name} cannot: take "
+                "integrator='auto', or a model of springs and dampers, contact='penalty'"
+            )
+        raise InputError(f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
+
+    def record(
+        self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray
+    ) -> tuple[ContactRecord, np.ndarray]:
+        """What touched along a motion, and its accelerations (n, nv) with that.
+
+        The solver starts anew from every state, so that this is what the run's steps found.
+        """
+        dynamics = Kernel(dynamics_program(self.mechanism, forcing, implicit_damping=True))
+        kernel = Kernel(self.impacts)
+        names = [array.name for array in self.impacts.outputs]
+        chunks: list[dict[str, np.ndarray]] = []
+        for start in range(0, len(q), _CHUNK):
+            some = slice(start, start + _CHUNK)
+            free = v[some] + h * dynamics(h, q[some], v[some], u[some])[0]
+            chunks.append(dict(zip(names, kernel(h, q[some], v[some], free), strict=True)))
+        whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
+        pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
+        owners = [pair for pair in self.pairs for _ in range(pair.capacity)]
+        record = ContactRecord(
+            bodies=tuple(owners[k].bodies for k in pushed),
+            force=whole["impulses"][:, pushed] / h,
+            position=whole["positions"][:, pushed],
+            normal=whole["normals"][:, pushed],
+            gap=whole["gaps"][:, pushed],
+            velocity=whole["velocities"][:, pushed],
+            residual=whole["residual"],
+            penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
+            work=whole["gained"],
+        )
+        return record, (whole["v"] - v) / h
