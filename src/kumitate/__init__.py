@@ -17,37 +17,56 @@ from .model import (
     Coupling,
     Cylinder,
     Distance,
+    EulerAngles,
     Frame,
     Geometry,
     Helical,
+    Hull,
     Joint,
     Limits,
     Line,
     Loop,
     Mechanism,
     Mesh,
+    Plane,
+    Polygon,
     Sphere,
+    SphericalMerge,
+    merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, simulate
+from .run import Run, linearize, simulate
 from .run import open_run as open
 from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
+    from .contact.held_point import HeldPoint
+    from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
+    from .contact.scene import Contact
+    from .contact.surface import Surface
     from .model import convert
     from .model.read.srdf import read_srdf
+    from .simulate.held import held_motion
+    from .study.partitions import best_partition
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Body", "Box", "Capsule", "Coupling", "Cylinder", "Distance", "DivergenceError", "Frame", "Geometry", "Helical",
-    "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError",
-    "Robot", "Run", "Sphere", "control", "convert", "lagrange", "load", "open", "pose", "read_srdf", "samples", "simulate",
+    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
+    "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
+    "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
+    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "control", "convert",
+    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "open", "pose", "read_srdf", "samples", "simulate",
 ]  # fmt: skip
 
 
-_LATER = {"control": ".control", "convert": ".model.convert", "lagrange": ".lagrange", "read_srdf": ".model.read.srdf"}
+_LATER = {
+    "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
+    "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
+    "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "read_srdf": ".model.read.srdf",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -16,8 +16,12 @@ from kumitate.study.rows import row
 GRAVITY = 9.81
 
 
-#: Those with motors, springs with dampers, or files of their own, which have tests of their own in tests/references.
-DRIVEN = ("andrews", "cassie", "governor")
+#: Those with motors, controllers, springs with dampers, or files of their own, which have tests of their own.
+DRIVEN = (
+    "acrobot", "andrews", "cassie", "governor", "held_arm", "held_two_points", "space_robot", "virtual_four_bar",
+    "virtual_four_bar_singular", "virtual_rssr", "virtual_slider_crank", "virtual_slider_crank_at_rest",
+    "virtual_slider_crank_singular", "virtual_two_arms", "wheeled_pendulum_balanced",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if "40" in name else name for name in examples()])
