@@ -7,7 +7,6 @@ from typing import Any
 
 from ..model import Mechanism
 from ..scalar import Program, select, trace
-from ..spatial import SparseFactors
 from .columns import columns
 from .meetings import meetings
 from .problem import Impulses, Problem, inertia, loop_equations
@@ -20,7 +19,7 @@ Scalar = Any
 
 def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Impulses]) -> Program:
     """(h, q, v, v_free) → the velocities after the step, the work of contact, whether anything touches; and of every point its
-    impulse on A [N·s], position [m], normal, gap [m] and velocity [m/s] in the axes of the world; and the residual [m/s].
+    impulse on A [N·s], position [m], normal, gap [m], velocity [m/s] in the axes of the world and friction; and the residual [m/s].
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
     """
@@ -29,9 +28,9 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
         jacobians = columns(tree, q)
-        met = meetings(jacobians, pairs, v, v_free, h, mechanism.gravity)
+        met = meetings(jacobians, pairs, v, v_free, h, mechanism)
         M = inertia(tree, q, v, h)
-        given = Problem(jacobians, met, loop_equations(tree, q, v_free, h, M), M, SparseFactors(M), v_free)
+        given = Problem.of(jacobians, met, loop_equations(tree, q, v_free, h, M), M, v_free)
         found = solve(given)
         points = [point for meeting in met for point in meeting.points]
         impulses = [impulse for meeting in found.points for impulse in meeting]
@@ -50,6 +49,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
             "normals": [list(point.touch.normal) for point in points],
             "gaps": [point.touch.gap for point in points],
             "velocities": [list(u) for u in reached],
+            "frictions": [point.spot.friction for point in points],
             "residual": given.residual(found, [[point.target for point in meeting.points] for meeting in met]),
         }
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..kinematics import place_pose
-from ..model import PerLink
+from ..model import Mechanism, PerLink, Tree
 from ..scalar import absolute, both, maximum, minimum, select
 from ..spatial import Force, Motion, Vector3
 from .columns import Columns
@@ -118,16 +118,16 @@ def meetings(
     v: Sequence[Scalar],
     v_free: Sequence[Scalar],
     h: Scalar,
-    gravity: Sequence[float],
+    mechanism: Mechanism,
 ) -> list[Meeting]:
     """All meetings at a state.
 
     Args:
-        v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s]; gravity: [m/s²].
+        v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
     """
     tree = columns.tree
     before, after = columns.twists(v), columns.twists(v_free)
-    fall = Vector3.of(gravity).norm() * h
+    fall = Vector3.of(mechanism.gravity).norm() * h
     found: list[tuple[tuple[int, int], Vector3 | None, list[Point]]] = []
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
@@ -151,7 +151,7 @@ def meetings(
             for part in (point.velocity[0], point.free[0]):
                 fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
     return [
-        Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(columns, links))
+        Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
 
@@ -191,12 +191,13 @@ def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:
     return closest < distance
 
 
-def _size(columns: Columns, links: tuple[int, int]) -> float:
+def _size(tree: Tree, links: tuple[int, int]) -> float:
+    """By the links' own masses; `tree` is the mechanism's own, where no inertia has been moved."""
     total = 0.0
     for index in links:
         if index >= 0:
-            mass = columns.tree.links[index].inertia.mass
-            total += 3.0 / (mass if mass > 1e-6 * columns.tree.mass else columns.tree.mass)
+            mass = tree.links[index].inertia.mass
+            total += 3.0 / (mass if mass > 1e-6 * tree.mass else tree.mass)
     return total
 
 

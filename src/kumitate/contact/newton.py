@@ -13,14 +13,12 @@ from ..spatial import Force, Motion
 from .columns import Rows
 from .cone import onto_cone
 from .meetings import Spot
-from .problem import Impulses, Problem, frozen
+from .problem import STIFF, Impulses, Problem, frozen
 
 __all__ = ["NO_STIFFNESS", "felt_stiffness", "newton"]
 
 Scalar = Any
 
-#: How much stiffer a point that holds is than its surroundings: what is undetermined is resolved to 1/STIFF a step.
-STIFF = 1e7
 #: What is closed and at rest within rounding is taken to hold [m/s].
 TIE = 1e-10
 NO_STIFFNESS: Rows = [[0.0] * 6 for _ in range(6)]
@@ -53,23 +51,15 @@ def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]])
         states.append(state)
         wrenches.append(wrench)
         stiffnesses.append(K)
-    yields = [1.0 / (equation.softness + equation.size / STIFF) for equation in given.held]
-    changes = [
-        -K * (equation.rate(guess.v) + equation.softness * impulse)
-        for equation, K, impulse in zip(given.held, yields, guess.held, strict=True)
-    ]
-    dv = given.stiffened(stiffnesses, yields).solve(given.efforts(wrenches, changes))
+    still = [0.0 for _ in given.held]  # the loops are closed: what opens them by dv they answer by their stiffness
+    dv = given.stiffened(stiffnesses).solve(given.efforts(wrenches, still))
 
     turned = given.columns.twists(dv)
     points = []
     for meeting, state, impulses in zip(given.meetings, states, guess.points, strict=True):
         change = meeting.twist(given.columns, turned)
         points.append(when(meeting.near, partial(reused, _after, *state, change, name="after"), impulses))
-    held = [
-        old + change - K * (equation.rate(dv) + equation.start)
-        for old, change, K, equation in zip(guess.held, changes, yields, given.held, strict=True)
-    ]
-    return Impulses(points, held, given.moved(points, held))
+    return given.after(points, guess.held)
 
 
 def _laws(

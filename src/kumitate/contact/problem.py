@@ -20,9 +20,13 @@ from .columns import Columns, Rows
 from .cone import onto_cone
 from .meetings import Meeting, Spot
 
-__all__ = ["Held", "Impulses", "Problem", "frozen", "inertia", "loop_equations"]
+__all__ = ["STIFF", "Held", "Impulses", "Problem", "frozen", "inertia", "loop_equations"]
 
 Scalar = Any
+#: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
+STIFF = 1e7
+#: Sweeps that settle the loops' impulses.
+SWEEPS = 3
 Pattern = dict[int, dict[int, Scalar]]
 
 
@@ -57,6 +61,11 @@ class Held:
     softness: Scalar
     size: Scalar
 
+    @property
+    def stiffness(self) -> Scalar:
+        """With which it is held within a sweep."""
+        return 1.0 / (self.softness + self.size / STIFF)
+
     def rate(self, v: Sequence[Scalar]) -> Scalar:
         """How fast it opens."""
         return sum((value * v[k] for k, value in self.push.items()), 0.0) - self.start
@@ -68,7 +77,7 @@ class Problem:
 
     Attributes:
         columns, meetings, held: what is pushed, where.
-        M: the inertia matrix by its entries, as a step feels it; `factors`: of it.
+        M: the inertia matrix by its entries, as a step feels it; `factors`: of it, with the loops held stiffly.
         v_free: the velocities (nv) after the step without contact.
     """
 
@@ -79,19 +88,39 @@ class Problem:
     factors: SparseFactors
     v_free: Sequence[Scalar]
 
+    @classmethod
+    def of(
+        cls, columns: Columns, meetings: Sequence[Meeting], held: Sequence[Held], M: Pattern, v_free: Sequence[Scalar]
+    ) -> Problem:
+        """The problem with the factors that it needs."""
+        stiff = {i: dict(row) for i, row in M.items()}
+        _add_held(stiff, held)
+        return cls(columns, meetings, held, M, SparseFactors(stiff), v_free)
+
     def nothing(self) -> Impulses:
         """No impulses."""
         points = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in self.meetings]
         return Impulses(points, [0.0 for _ in self.held], list(self.v_free))
 
-    def moved(self, points: Sequence[Sequence[Sequence[Scalar]]], held: Sequence[Scalar]) -> list[Scalar]:
-        """v (nv) after impulses: v_free + M⁻¹ Jᵀ λ."""
+    def after(self, points: list[list[list[Scalar]]], held: list[Scalar]) -> Impulses:
+        """What the points' impulses do, with those in the loops that keep them closed; these are sought from `held` on."""
         wrenches = [
             sum((spot.wrench(impulse) for spot, impulse in zip(meeting.spots, of_points, strict=True)), Force())
             for meeting, of_points in zip(self.meetings, points, strict=True)
         ]
-        change = self.factors.solve(self.efforts(wrenches, held))
-        return [rate + change[k] for k, rate in enumerate(self.v_free)]
+        v = list(self.v_free)
+        for _ in range(SWEEPS if self.held else 1):
+            pulls = [
+                old - equation.stiffness * (equation.rate(self.v_free) + equation.softness * old)
+                for equation, old in zip(self.held, held, strict=True)
+            ]
+            change = self.factors.solve(self.efforts(wrenches, pulls))
+            v = [rate + more for rate, more in zip(self.v_free, change, strict=True)]
+            held = [
+                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
+                for equation, old in zip(self.held, held, strict=True)
+            ]
+        return Impulses(points, held, v)
 
     def efforts(self, wrenches: Sequence[Force], held: Sequence[Scalar]) -> list[Scalar]:
         """Jᵀ λ (nv), of one wrench a meeting and one impulse an equation."""
@@ -105,8 +134,8 @@ class Problem:
                 total[k] = total[k] + value * impulse
         return total
 
-    def stiffened(self, on_meetings: Sequence[Rows], on_held: Sequence[Scalar]) -> SparseFactors:
-        """The factors of M + Jᵀ K J, of one K (6×6) a meeting and one number an equation."""
+    def stiffened(self, on_meetings: Sequence[Rows]) -> SparseFactors:
+        """The factors of M + Jᵀ K J, of one K (6×6) a meeting, and with the loops held stiffly."""
         H = {i: dict(row) for i, row in self.M.items()}
         on_links: dict[int, Rows] = {}
         for meeting, K in zip(self.meetings, on_meetings, strict=True):
@@ -116,10 +145,7 @@ class Problem:
             else:
                 self._add_between(H, meeting, K)
         self.columns.add_stiffness(H, on_links)
-        for equation, stiffness in zip(self.held, on_held, strict=True):
-            for i, value in equation.push.items():
-                for j, other in equation.push.items():
-                    H[i][j] = H[i].get(j, 0.0) + value * other * stiffness
+        _add_held(H, self.held)
         return SparseFactors(H)
 
     def _add_between(self, H: Pattern, meeting: Meeting, K: Rows) -> None:
@@ -182,6 +208,14 @@ def _open(
         errors = (absolute(a - b) for a, b in zip(impulse, onto_cone(aim, spot.friction), strict=True))
         most = reduce(maximum, errors, most)
     return most * size
+
+
+def _add_held(H: Pattern, held: Sequence[Held]) -> None:
+    """Adds the stiffness of the loops' equations."""
+    for equation in held:
+        for i, value in equation.push.items():
+            for j, other in equation.push.items():
+                H[i][j] = H[i].get(j, 0.0) + value * other * equation.stiffness
 
 
 def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> Pattern:

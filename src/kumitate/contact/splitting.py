@@ -29,13 +29,11 @@ STRENGTH = 1.0
 def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], rounds: int) -> Impulses:
     """The guess after some rounds."""
     strengths = [select(meeting.near, STRENGTH / meeting.size, 0.0) for meeting in given.meetings]
-    loops = [STRENGTH / equation.size for equation in given.held]
     factors = given.stiffened(
         [
             when(meeting.near, partial(reused, _alike, meeting.spots, R, name="alike"), NO_STIFFNESS)
             for meeting, R in zip(given.meetings, strengths, strict=True)
-        ],
-        loops,
+        ]
     )
     twists = given.columns.twists(guess.v)
     wanted = []  # u that the laws would have, above the target
@@ -53,7 +51,10 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
             ]
             pull = partial(reused, _pull, meeting.spots, frozen(old), frozen(lacks), R, name="pull")
             wrenches.append(when(meeting.near, pull, Force()))
-        pulls = [old - R * equation.rate(given.v_free) for old, R, equation in zip(held, loops, given.held, strict=True)]
+        pulls = [
+            old - equation.stiffness * (equation.rate(given.v_free) + equation.softness * old)
+            for old, equation in zip(held, given.held, strict=True)
+        ]
         dv = factors.solve(given.efforts(wrenches, pulls))
         v = [rate + dv[k] for k, rate in enumerate(given.v_free)]
         twists = given.columns.twists(v)
@@ -65,13 +66,13 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
             after.append(new)
             wishes_after.append(wished)
         held = [
-            (old - R * equation.rate(v)) / (1.0 + R * equation.softness)
-            for old, R, equation in zip(held, loops, given.held, strict=True)
+            old - equation.stiffness * (equation.rate(v) + equation.softness * old)
+            for old, equation in zip(held, given.held, strict=True)
         ]
         return (after, held, wishes_after), None
 
     (points, held, _), _ = loop(rounds, turn, (guess.points, guess.held, wanted), varies=True)
-    return Impulses(points, held, given.moved(points, held))
+    return given.after(points, held)
 
 
 def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
