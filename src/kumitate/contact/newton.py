@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..scalar import maximum, minimum, select, sqrt, when
+from ..scalar import either, maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion
 from .columns import Rows
@@ -37,16 +37,20 @@ class Law:
         return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], spot.friction)
 
 
-def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Impulses:
+def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], holding: Scalar = 0.0) -> Impulses:
     """The impulses that would obey all laws if each point went on as it does now: apart, sticking, or sliding its way.
 
     M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, but for loops
     and meetings of two moving links. Where a point slides, K is not symmetric: its friction follows its normal force.
+
+    Args:
+        holding: 1 to take all closed points for sticking ones: where sliding would press a point down without end, only
+            sticking stops it (Painlevé's case).
     """
     twists = given.columns.twists(guess.v)
     states, wrenches, stiffnesses = [], [], []
     for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True):
-        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), meeting.size)
+        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), meeting.size, holding)
         wrench, K = when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
         states.append(state)
         wrenches.append(wrench)
@@ -63,10 +67,15 @@ def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]])
 
 
 def _laws(
-    spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar], size: float
+    spots: Sequence[Spot],
+    impulses: Sequence[Sequence[Scalar]],
+    twist: Motion,
+    targets: Sequence[Scalar],
+    size: float,
+    holding: Scalar,
 ) -> list[Law]:
     return [
-        _law(spot, impulse, spot.along(twist), target, 1.0 / size)
+        _law(spot, impulse, spot.along(twist), target, 1.0 / size, holding)
         for spot, impulse, target in zip(spots, impulses, targets, strict=True)
     ]
 
@@ -80,22 +89,22 @@ def _felt(spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], *state: A
     return total, felt_stiffness(spots, [law.K for law in laws])
 
 
-def _after(
-    spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Any, size: Any, change: Motion
-) -> Any:
-    """A meeting's impulses once its twist has changed."""
-    laws = _laws(spots, impulses, twist, targets, size)
-    return [law.after(spot, spot.along(change)) for spot, law in zip(spots, laws, strict=True)]
+def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
+    """A meeting's impulses once its twist has changed by the last of `state`."""
+    *now, change = state
+    return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: float) -> Law:
+def _law(
+    spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: float, holding: Scalar
+) -> Law:
     mu, stiff = spot.friction, STIFF * inverse
     lack = u[0] - target
     x, y = impulse[1] - u[1] * inverse, impulse[2] - u[2] * inverse
     aim = impulse[0] - lack * inverse
     closed = aim >= -TIE * inverse
     length = sqrt(maximum(x * x + y * y, 1e-300))
-    sticks = length <= mu * maximum(aim, 0.0) + TIE * inverse
+    sticks = either(length <= mu * maximum(aim, 0.0) + TIE * inverse, holding > 0.5)
     R = select(closed, stiff, 0.0)
     holds, slides = select(sticks, R, 0.0), select(sticks, 0.0, R)
     dx, dy = x / length, y / length

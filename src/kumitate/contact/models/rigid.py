@@ -22,8 +22,11 @@ PASSES, ROUNDS = 60, 10
 
 @dataclass(frozen=True)
 class _Pass:
+    """A guess, how far it is from the laws, and whether the next step shall take all closed points for sticking ones."""
+
     guess: Impulses
     residual: Scalar
+    holding: Scalar
 
 
 def rigid(given: Problem) -> Impulses:
@@ -63,19 +66,18 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
     start = given.nothing()
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
-        tried = newton(given, now.guess, targets)
+        tried = newton(given, now.guess, targets, now.holding)
         residual = given.residual(tried, targets)
-        better = residual < now.residual
-        kept = _chosen(better, _Pass(tried, residual), now)
+        kept = _chosen(residual < now.residual, _Pass(tried, residual, 0.0), _Pass(now.guess, now.residual, 0.0))
         stuck = both(kept.residual > 0.1 * now.residual, kept.residual > enough)
 
         def helped() -> _Pass:
             guess = split(given, kept.guess, targets, ROUNDS)
-            return _Pass(guess, given.residual(guess, targets))
+            return _Pass(guess, given.residual(guess, targets), 1.0 - now.holding)
 
         return when(stuck, helped, kept), None
 
-    first = _Pass(start, given.residual(start, targets))
+    first = _Pass(start, given.residual(start, targets), 0.0)
     return loop(PASSES, step, first, while_=lambda now: now.residual > enough, varies=True)[0].guess
 
 
