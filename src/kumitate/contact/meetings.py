@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from ..kinematics import place_pose
 from ..model import Mechanism, PerLink, Tree
-from ..scalar import absolute, both, maximum, minimum, select
-from ..spatial import Force, Motion, Vector3
+from ..scalar import absolute, both, maximum, minimum, select, when
+from ..scalar.shared import reused
+from ..spatial import Force, Motion, Transform, Vector3
 from .columns import Columns
 from .scene import Pair
-from .shapes import Touch, touches
+from .shapes import FAR, Touch, bounding_radius, touches
 from .surface import Surface
 
 __all__ = ["Meeting", "Point", "Spot", "meetings"]
@@ -22,6 +25,8 @@ Scalar = Any
 
 #: Points that slide slower are at rest: static friction holds them [m/s].
 AT_REST = 1e-4
+#: Shapes whose bounding spheres, larger by this, do not meet have no points of contact.
+SURROUND = 1.25
 #: What has sunk in comes out no faster [m/s].
 RECOVERY = 0.5
 
@@ -140,7 +145,7 @@ def meetings(
                 (place_pose(tree, columns.poses, place) @ geometry.pose).dense()
                 for place, geometry in zip(pair.places, pair.geometries, strict=True)
             )
-            for touch in touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB):
+            for touch in _touches(pair, X_WA, X_WB):
                 lever = touch.point - columns.origins[tree.links[links[0]]]
                 points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, 2.0 * fall))
         found.append((links, shift, points))
@@ -182,6 +187,17 @@ def _point(
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
         target = select(arrives, maximum(plastic, back), plastic)
     return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free)
+
+
+def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
+    """Where two shapes touch; those that take some work are only asked where they come near each other."""
+    a, b = (geometry.shape for geometry in pair.geometries)
+    reach = SURROUND * (bounding_radius(a) + bounding_radius(b))
+    if reach == math.inf:
+        return touches(a, X_WA, b, X_WB)
+    apart = X_WA.translation - X_WB.translation
+    nowhere = [Touch(Vector3(), Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
+    return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 
 def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:

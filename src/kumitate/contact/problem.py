@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -150,11 +150,11 @@ class Problem:
 
     def _add_between(self, H: Pattern, meeting: Meeting, K: Rows) -> None:
         """Adds the stiffness between two moving links."""
-        rows = self.relative_columns(meeting)
-        for j, column in rows.items():
-            felt = [sum((a * b for a, b in zip(row, column, strict=True)), 0.0) for row in K]
-            for i, other in rows.items():
-                H[i][j] = H[i].get(j, 0.0) + sum((a * b for a, b in zip(other, felt, strict=True)), 0.0)
+        columns = self.relative_columns(meeting)
+        felt = reused(_congruent, frozen(K), frozen(columns.values()), name="between")
+        for i, row in zip(columns, felt, strict=True):
+            for j, value in zip(columns, row, strict=True):
+                H[i][j] = H[i].get(j, 0.0) + value
 
     def relative_columns(self, meeting: Meeting) -> dict[int, list[Scalar]]:
         """The columns of A's twist against B's, by index in v."""
@@ -195,6 +195,12 @@ class Problem:
         for equation, impulse in zip(self.held, guess.held, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
         return total
+
+
+def _congruent(K: Sequence[Sequence[Scalar]], columns: Sequence[Sequence[Scalar]]) -> Rows:
+    """Sᵀ K S, of S by its columns."""
+    pushed = [[sum((a * b for a, b in zip(row, column, strict=True)), 0.0) for row in K] for column in columns]
+    return [[sum((a * b for a, b in zip(one, felt, strict=True)), 0.0) for felt in pushed] for one in columns]
 
 
 def _open(
@@ -250,6 +256,6 @@ def _sum(one: Rows, other: Rows) -> Rows:
     return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]
 
 
-def frozen(rows: Sequence[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
+def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
     """Rows as tuples, as programs that are reused take them."""
     return tuple(tuple(row) for row in rows)
