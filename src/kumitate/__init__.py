@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.held import held_motion
+    from .simulate.parallel_ada import parallel_ada
     from .study.partitions import best_partition
 
 __version__ = "0.1.0"
@@ -57,7 +58,8 @@ __all__ = [
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
     "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "open", "pose", "read_srdf", "samples", "simulate",
+    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "open", "parallel_ada",
+    "pose", "read_srdf", "samples", "simulate",
 ]  # fmt: skip
 
 
@@ -65,7 +67,8 @@ _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "read_srdf": ".model.read.srdf",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "parallel_ada": ".simulate.parallel_ada",
+    "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ _VERBS = {
     "examples": "List the examples, or run one with all its figures.",
     "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
     "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
+    "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
     "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
     "cache": "Show or clear the compiled code that is kept on disk.",
     "version": "Print the version.",

@@ -6,7 +6,7 @@ import ctypes
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,11 @@ class Kernel:
     def operations(self) -> int:
         """The number of operations of one evaluation."""
         return self.program.operations.total()
+
+    @cached_property
+    def _most(self) -> int:
+        """The largest batch for one thread; kept, as counting a large program takes milliseconds."""
+        return states_for_one_thread(self.program)
 
     @property
     def lanes(self) -> int:
@@ -196,7 +201,7 @@ class Kernel:
             [array.ctypes.data for array in (*given, *out)],
             [array.size * self.precision.bytes for array in (*self.inputs, *self.outputs)],
             lanes=lanes,
-            most=states_for_one_thread(self.program),
+            most=self._most,
         )
 
     def _checked(self, arrays: Sequence[Any]) -> tuple[list[np.ndarray], tuple[int, ...]]:

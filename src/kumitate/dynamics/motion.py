@@ -13,7 +13,7 @@ from typing import Any
 from ..model import Link, PerLink, Tree, outward
 from ..spatial import Motion, Transform, Vector3, centripetal
 
-__all__ = ["LinkMotion", "acceleration", "falling", "link_motions"]
+__all__ = ["LinkMotion", "acceleration", "falling", "link_motion", "link_motions"]
 
 Scalar = Any
 
@@ -37,21 +37,23 @@ class LinkMotion:
 
 def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink:
     """The `LinkMotion` of every link (N eq. 2-4, velocity terms; thesis eq. 2.6)."""
+    root = LinkMotion(Transform(), (), Vector3(), Motion())
+    return outward(tree, lambda link, parent: link_motion(link, parent.omega, q, v), root)
 
-    def stage(link: Link, parent: LinkMotion) -> LinkMotion:
-        q_joint, v_joint = link.coordinates(q), link.velocities(v)
-        X_PL = link.pose(q)
-        S = link.kind.subspace(q_joint)
-        relative = _combined(S, v_joint)  # V of L in P (2.5)
-        carried = X_PL.rotation.unrotate(parent.omega)
-        omega = carried + relative.angular  # N (2)
-        rate = _combined(link.kind.subspace_rate(q_joint, v_joint), v_joint)
-        angular = omega.cross(relative.angular) + rate.angular  # N (3)
-        swing = X_PL.rotation.unrotate(centripetal(parent.omega, X_PL.translation))  # N (4)
-        coriolis = 2.0 * carried.cross(relative.linear) + relative.angular.cross(relative.linear)
-        return LinkMotion(X_PL, S, omega, Motion(angular, swing + coriolis + rate.linear))
 
-    return outward(tree, stage, LinkMotion(Transform(), (), Vector3(), Motion()))
+def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinkMotion:
+    """The `LinkMotion` of a link under a parent that turns with `omega_P`, in the parent's axes [rad/s]."""
+    q_joint, v_joint = link.coordinates(q), link.velocities(v)
+    X_PL = link.pose(q)
+    S = link.kind.subspace(q_joint)
+    relative = _combined(S, v_joint)  # V of L in P (2.5)
+    carried = X_PL.rotation.unrotate(omega_P)
+    omega = carried + relative.angular  # N (2)
+    rate = _combined(link.kind.subspace_rate(q_joint, v_joint), v_joint)
+    angular = omega.cross(relative.angular) + rate.angular  # N (3)
+    swing = X_PL.rotation.unrotate(centripetal(omega_P, X_PL.translation))  # N (4)
+    coriolis = 2.0 * carried.cross(relative.linear) + relative.angular.cross(relative.linear)
+    return LinkMotion(X_PL, S, omega, Motion(angular, swing + coriolis + rate.linear))
 
 
 def falling(gravity: Sequence[Scalar]) -> Motion:

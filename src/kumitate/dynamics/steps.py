@@ -15,7 +15,7 @@ from ..spatial import Dense, Force, Motion
 from .handles import Bodies
 from .ties import Tie
 
-__all__ = ["Grip", "Step", "TieLaw", "assembled", "disassembled"]
+__all__ = ["Grip", "Step", "TieLaw", "assembled", "closed_bodies", "disassembled"]
 
 Scalar = Any
 
@@ -57,12 +57,12 @@ def assembled(
         beta = [a + b for a, b in zip(tie.excess(bodies.B.__getitem__), tie.drift, strict=True)]
         step = Step(j, tie, bodies, grip, grip.force(beta))
         still_open.subtract(tie.handles)
-        bodies = _closed(step, {handle for handle in bodies.B if still_open[handle]})
+        bodies = closed_bodies(step, {handle for handle in bodies.B if still_open[handle]})
         steps.append(step)
     return steps
 
 
-def _closed(step: Step, kept: set[int]) -> Bodies:
+def closed_bodies(step: Step, kept: set[int]) -> Bodies:
     """The bodies with a tie closed, by these handles (2.21, 2.46)."""
     before, tie, grip = step.bodies, step.tie, step.grip
     Phi = {handle: before.Phi[handle] for handle in before.Phi if handle in kept}

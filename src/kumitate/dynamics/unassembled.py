@@ -16,7 +16,7 @@ from .order import WORLD
 from .passive import driving_force
 from .prepared import Prepared
 
-__all__ = ["chord_of", "gears_of", "joint_of", "rigid_bodies"]
+__all__ = ["central_inertia", "chord_of", "gears_of", "joint_of", "rigid_bodies", "unheld_motion"]
 
 Scalar = Any
 
@@ -78,12 +78,16 @@ def rigid_bodies(
                 drives[handle] = drives[handle] + force
     Phi, B = {WORLD: InverseInertia.immovable()}, {WORLD: falling(gravity)}
     for link in ready.tree.links:
-        inertia, c, omega = link.inertia, ready.centers[link.index], motions[link].omega
-        rotational = _central(inertia, c)
-        Phi[link.index] = InverseInertia.central(inertia.mass, rotational)
-        push = drives[link.index] - Inertia(rotational=rotational).velocity_force(omega)
-        B[link.index] = Phi[link.index].times(push) - Motion(linear=centripetal(omega, c))
+        c, rotational = ready.centers[link.index], central_inertia(link.inertia, ready.centers[link.index])
+        Phi[link.index] = InverseInertia.central(link.inertia.mass, rotational)
+        B[link.index] = unheld_motion(Phi[link.index], rotational, c, motions[link].omega, drives[link.index])
     return Bodies(Phi, B, {})
+
+
+def unheld_motion(Phi: InverseInertia, rotational: Symmetric3, center: Vector3, omega: Vector3, push: Force) -> Motion:
+    """B (2.4) of a link alone, at its mass centre, under a push there; `rotational`: its inertia about that."""
+    push = push - Inertia(rotational=rotational).velocity_force(omega)
+    return Phi.times(push) - Motion(linear=centripetal(omega, center))
 
 
 def _exerted(T_a: Sequence[Force], strengths: Sequence[Scalar]) -> Force:
@@ -93,7 +97,7 @@ def _exerted(T_a: Sequence[Force], strengths: Sequence[Scalar]) -> Force:
     return total
 
 
-def _central(inertia: Inertia, c: Vector3) -> Symmetric3:
+def central_inertia(inertia: Inertia, c: Vector3) -> Symmetric3:
     """The rotational inertia about the mass centre; entries that rounding alone left count as zero."""
     about_origin = inertia.rotational
     central = inertia.to_parent(Transform(translation=-c)).rotational

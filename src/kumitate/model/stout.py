@@ -29,6 +29,8 @@ _SINGULAR = 1e-12
 #: Links that lent or borrowed must be this far from that, in units of the mean link.
 _ENOUGH = 1e-8
 _NEWTON_STEPS = 40
+#: Pieces times links that are searched at once: some 300 links in a row, which take minutes.
+_MOST_CHANGES = 200_000
 #: Radius of gyration of a mean link, squared, in units of its length.
 _GYRATION = 1.0 / 12.0
 
@@ -92,6 +94,12 @@ def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
     touched = sorted({index for link, _ in offers for index in (link.index, link.parent)} - {WORLD_LINK})
     if not offers or not {i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR} <= set(touched):
         return None
+    if len(offers) * len(touched) > _MOST_CHANGES:
+        raise ModelError(
+            f"{len(lenders)} joints in a row, {tree.links[lenders[0]].name!r} the first, carry links whose inertia has no "
+            "inverse (points, thin rods): too many to find together what they can lend each other; use method='aba', or give "
+            "such links a small inertia about every axis"
+        )
     unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
     scale = np.outer(unit, unit)
     # seen from where the links' masses are: their frames may lie far from that

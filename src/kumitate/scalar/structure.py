@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from .graph import Symbol
@@ -31,8 +32,8 @@ def _take(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
     if kind is Symbol or isinstance(value, float):
         leaves.append(value)
         return next
-    if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value)]
+    names = _fields(kind)
+    if names is not None:
         parts = [_take(getattr(value, name), leaves) for name in names]
         return lambda scalars: kind(**{name: part(scalars) for name, part in zip(names, parts, strict=True)})
     if kind is tuple or kind is list:
@@ -42,3 +43,9 @@ def _take(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
         items = {key: _take(item, leaves) for key, item in value.items()}
         return lambda scalars: {key: part(scalars) for key, part in items.items()}
     return lambda scalars: value
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The names of a dataclass's fields, None for other classes."""
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
