@@ -183,7 +183,7 @@ class Robot:
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints as `joints` has them, then of loops, then of couplings. It may change rounding
                 and cost, nothing else.
-            wrenches: external [n; f] (..., 6) by name of the body or frame they act on: axes of the world, about its origin.
+            wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
             loop_tau: forces of drives along the freedoms of loop joints (..., freedoms) [N·m, N], by the loop's name.
 
         Loops and couplings hold: q and v must keep them closed (`assemble` makes them do so).

@@ -28,7 +28,7 @@ class Equilibrium:
     Attributes:
         tau: forces of the drives (nv) [N·m, N]; zero where nothing drives.
         loops: strengths (rows) of the loops' and couplings' equations, as of `LoopEquations.rows`.
-        holds: wrench [n; f] (6) on each held place by name: axes of the world, about its origin.
+        holds: wrench [n; f] (6) on each held place by name: world's axes, about that place's origin.
         residual: (nv) what is left over along the degrees of freedom that nothing drives [N·m, N].
         balanced: whether that is nothing, up to rounding.
         center_of_mass: (3) in the world [m].
@@ -72,7 +72,7 @@ def static_equilibrium(
         q: coordinates (nq), closing the loops.
         passive: names of joints without a drive. A joint of six freedoms to the world has none anyway.
         held: bodies or frames that the ground holds in all six directions.
-        wrenches: external [n; f] (6) by name of a body or frame: axes of the world, about its origin.
+        wrenches: external [n; f] (6) by name of a body or frame: world's axes, about that place's origin.
         contacts: points (n, 3) in the world where it touches the ground; their mean height is the ground's.
 
     Raises:

@@ -18,13 +18,16 @@ from .reactionless import joint_acceleration_torque, reactionless
 from .sensing import Delayed, Noisy, Sampled
 from .smooth import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
 from .spline import Spline
+from .standing import closed_gravity_compensation, half_sine, pulse, push
+from .three_joint_model import ThreeJointModel
 from .trapezoid import Trapezoid
 from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [
-    "BasePartition", "Controller", "Delayed", "Noisy", "Page", "PoseSpline", "Sampled", "Spline", "Trapezoid", "blend", "clamp",
-    "closed_by", "computed_torque", "gravity_compensation", "inverse_dynamics", "joint_acceleration_torque", "joint_columns",
-    "joint_stops", "limited", "loop_accelerations", "operational_space", "partition", "pd", "reaction_rate", "reactionless",
+    "BasePartition", "Controller", "Delayed", "Noisy", "Page", "PoseSpline", "Sampled", "Spline", "ThreeJointModel",
+    "Trapezoid", "blend", "clamp", "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation",
+    "half_sine", "inverse_dynamics", "joint_acceleration_torque", "joint_columns", "joint_stops", "limited",
+    "loop_accelerations", "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless",
     "reactionless_acceleration", "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid",
     "speed_limited", "total", "undriven", "virtual_loop",
 ]  # fmt: skip

@@ -31,7 +31,7 @@ class Forcing:
     Attributes:
         mechanism: that is driven.
         controller: tau (nv) as a function, a constant, or None.
-        wrenches: [n; f] (6) on each body or frame by name, likewise: in the axes of the world, about its origin [N·m, N].
+        wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the freedoms of loop joints, by the loop's name, likewise [N·m, N].
     """
 

@@ -13,6 +13,8 @@ from .andrews import ANDREWS_START, ANDREWS_TORQUE, andrews
 from .bricard import bricard
 from .chains import FLOATING_ARM_START, floating_arm, planar_7r
 from .governor import governor
+from .hoap1 import HOAP1_STANDING, hoap1
+from .hoap2 import HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching
 from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
 from .loops import (
     distance_pendulum,
@@ -28,8 +30,9 @@ from .pa10 import pa10
 
 __all__ = [
     "ANDREWS_TORQUE", "SAMPLES", "Sample", "andrews", "bricard", "distance_pendulum", "double_pendulum", "floating_arm",
-    "four_bars", "free_rod", "governor", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning",
-    "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5", "sample",
+    "four_bars", "free_rod", "governor", "hoap1", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "pa10", "pendulum",
+    "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5",
+    "sample",
 ]  # fmt: skip
 
 
@@ -101,6 +104,10 @@ SAMPLES: dict[str, Sample] = {
         ),
         _at_rest("Planar arm of seven rods", planar_7r, (90.0, *[0.0] * 6), 3.0, "T-4.1"),
         Sample("floating_arm", "Arm of six rods on a floating base", floating_arm, *FLOATING_ARM_START, 10.0, ("T-4.2",)),
+        Sample("hoap1", "Small humanoid of HOAP-1's size, 6 + 20 freedoms", hoap1, HOAP1_STANDING, (0.0,) * 26, 1.0),
+        _at_rest("Ten-joint lower body after HOAP-2, feet held", hoap2_legs, (0.0,) * 10, 1.0, "T-6.2"),
+        _at_rest("The same, its left arm stretched out", hoap2_reaching, (0.0,) * 10, 1.0, "T-6.2"),
+        Sample("hoap2_legs_free", "Lower body after HOAP-2, free", hoap2_legs_free, HOAP2_STANDING, (0.0,) * 16, 1.0),
         _at_rest("Seven-joint arm PA-10 in free fall", pa10, (0.0, 45.0, 10.0, 0.0, 0.0, 0.0, 0.0), 10.0, "T-PA10"),
     )
 }  # fmt: skip

@@ -1,0 +1,19 @@
+"""The small humanoid of HOAP-1's size, from its file (paper S, section 4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..mechanism import Mechanism
+
+__all__ = ["HOAP1_STANDING", "hoap1"]
+
+#: Where it stands upright on the floor z = 0: the floating base, then 20 joints at zero. Its trunk's frame is 0.2355 m up.
+HOAP1_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2355) + (0.0,) * 20
+
+
+def hoap1() -> Mechanism:
+    """A humanoid of 6 + 20 freedoms, 48 cm and 6 kg, free to move: `files/hoap1.urdf`, where its sources stand."""
+    from ..read import read_file  # the readers are loaded when a file is
+
+    return read_file(Path(__file__).parent / "files" / "hoap1.urdf", floating_base=True)
