@@ -97,3 +97,4 @@ def _times(rows: Rows, vector: Motion) -> list[Scalar]:
 def _add(H: dict[int, dict[int, Scalar]], i: int, k: int, value: Scalar) -> None:
     if value.__class__ is not float or value != 0.0:
         H[i][k] = H[i].get(k, 0.0) + value
+        H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import InputError
 from ..model import Mechanism
+from ..model.traversal import rolled_runs
 from ..scalar import Program, select, trace
 from .columns import columns
 from .meetings import meetings
@@ -22,8 +24,16 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     impulse on A [N·s], position [m], normal, gap [m], velocity [m/s] in the axes of the world and friction; and the residual [m/s].
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
+
+    Raises:
+        InputError: for chains that are rolled up, from 100 links on.
     """
     tree = mechanism.lean_tree
+    if rolled_runs(tree):
+        raise InputError(
+            f"{mechanism.name}: its chains of like links are so long that they become loops ({len(tree.links)} links), which the "
+            "models that change velocities cannot follow; take contact='penalty'"
+        )
     pairs = contact_pairs(mechanism, tree, contact)
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:

@@ -95,9 +95,7 @@ def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
     return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(
-    spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: float, holding: Scalar
-) -> Law:
+def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: float, holding: Scalar) -> Law:
     mu, stiff = spot.friction, STIFF * inverse
     lack = u[0] - target
     x, y = impulse[1] - u[1] * inverse, impulse[2] - u[2] * inverse

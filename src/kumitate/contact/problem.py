@@ -109,13 +109,16 @@ class Problem:
             for meeting, of_points in zip(self.meetings, points, strict=True)
         ]
         v = list(self.v_free)
+        moved = [0.0] * len(v)  # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
         for _ in range(SWEEPS if self.held else 1):
             pulls = [
-                old - equation.stiffness * (equation.rate(self.v_free) + equation.softness * old)
+                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.held, held, strict=True)
             ]
-            change = self.factors.solve(self.efforts(wrenches, pulls))
-            v = [rate + more for rate, more in zip(self.v_free, change, strict=True)]
+            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls), moved, strict=True)]
+            change = self.factors.solve(left)
+            v = [rate + more for rate, more in zip(v, change, strict=True)]
+            moved = [done + sum((value * change[k] for k, value in self.M[i].items()), 0.0) for i, done in enumerate(moved)]
             held = [
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.held, held, strict=True)

@@ -16,7 +16,7 @@ from typing import Any
 from ..scalar import Index, Stack, equal, flatten, loop, table
 from .tree import WORLD_LINK, Link, Tree
 
-__all__ = ["PerLink", "inward", "outward"]
+__all__ = ["PerLink", "inward", "outward", "rolled_runs"]
 
 #: Trees with fewer links are traced link by link: straight-line code is the fastest form of them.
 ROLL_FROM_LINKS = 100
