@@ -20,7 +20,7 @@ Scalar = Any
 
 
 def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Impulses]) -> Program:
-    """(h, q, v, v_free) → the velocities after the step, the work of contact, whether anything touches; and of every point its
+    """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches; and of every point its
     impulse on A [N·s], position [m], normal, gap [m], velocity [m/s] in the axes of the world and friction; and the residual [m/s].
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
@@ -31,8 +31,8 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     tree = mechanism.lean_tree
     if rolled_runs(tree):
         raise InputError(
-            f"{mechanism.name}: its chains of like links are so long that they become loops ({len(tree.links)} links), which the "
-            "models that change velocities cannot follow; take contact='penalty'"
+            f"{mechanism.name}: its chains of like links are so long ({len(tree.links)} links) that they become loops of code, "
+            "which models that change velocities cannot follow; take contact='penalty'"
         )
     pairs = contact_pairs(mechanism, tree, contact)
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from ..errors import InputError
 from ..model import Geometry, Mechanism, Place, Plane, Tree
 from ..spatial import Transform
+from .hulls import touchable
 from .shapes import capacity
 from .surface import Surface
 
@@ -28,6 +29,7 @@ class Contact:
         between: pairs of bodies that may touch each other, by name. None: bodies of mechanisms that hang together by nothing
             but the world (two balls, a stack of boxes), and none within one such part.
         options: of the model, by name: see the models.
+        hull_vertices: how many vertices the hulls that stand for meshes have at most.
     """
 
     model: str = "rigid"
@@ -36,6 +38,7 @@ class Contact:
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     between: Iterable[tuple[str, str]] | None = None
     options: Mapping[str, float] = field(default_factory=dict)
+    hull_vertices: int = 16
 
     def of(self, name: str) -> Surface:
         """The surface of a body, or of the ground."""
@@ -69,19 +72,26 @@ class Pair:
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
-    """The pairs of shapes that can touch, sorted by their links.
+    """The pairs of shapes that can touch, sorted by their links. Meshes touch as their hulls.
 
     Raises:
         InputError: if a name is no body's, or if nothing can touch anything.
+
+    Warns:
+        KumitateWarning: of meshes that cannot be read.
     """
-    collisions = {body.name: body.collisions for body in mechanism.bodies}
+
+    def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
+        return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
+
+    collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
     for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
         if name not in collisions and name != GROUND:
             known = ", ".join(name for name, shapes in collisions.items() if shapes)
             raise InputError(f"{mechanism.name}: contact names {name!r}, which is no body; those with shapes are {known}")
     moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
     resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
-    standing = [(GROUND, Place(-1, Transform()), shape) for shape in contact.ground]
+    standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
     standing += [(name, tree.places[name], shape) for name, shape in resting]
     pairs = [
         _pair(contact, (name, tree.places[name], shape), other)

@@ -31,8 +31,12 @@ class LinkForces:
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """What acts on a link, in its frame and about its origin."""
-        own = self.by_link.get(link.index, Force())
-        return own if self.others is None else own + self.others.on(link, q)
+        total = Force() if self.others is None else self.others.on(link, q)
+        for index, force in self.by_link.items():
+            here = link.is_link(index)
+            if here is not False:
+                total = total + (force if here is True else force * select(here, 1.0, 0.0))
+        return total
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..compile import Kernel
 from ..errors import DivergenceError, InputError
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
-from .audit import Audit, limits_passed, quaternion_error
+from .audit import Audit, contact_account, limits_passed, quaternion_error
 from .forcing import Controller, Forcing
 from .integrators import INTEGRATORS, Integrator
 from .result import Energy, Result
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..contact.held_point import HeldPoint
     from ..contact.scene import Contact
     from .held import HeldRun
+    from .pressing import Pressing
     from .touching import Touching
 
 __all__ = ["simulate"]
@@ -67,7 +68,7 @@ def simulate(
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, unless damping or springs are too fast for it at
             this step; the audit then says so.
         controller: tau = f(t, q, v) (nv) [N·m, N], evaluated at every stage of the integrator; or a constant.
-        wrenches: [n; f] by name of a body or frame, likewise; in the axes of the world, about its origin [N·m, N].
+        wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the freedoms of loop joints [N·m, N], by the loop's name, likewise.
         sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
@@ -76,7 +77,8 @@ def simulate(
             `held_motion` then gives their forces.
         held_method: "rows" (articulated bodies), or "newton_euler" (the extended Newton-Euler method, without loops).
         contact: what touches the mechanism, by which model; a model's name for a floor at z = 0. Models that make velocities
-            jump ("rigid", "multipoint") have steps of their own; `Result.contact` has their forces.
+            jump ("rigid", "multipoint") have steps of their own; "penalty" is forces, which any integrator takes, "auto" being
+            rkf45_adaptive. `Result.contact` has their forces.
         traced: whether functions of plain arithmetic may be compiled; False calls them all.
         progress: called with the fraction done, now and then.
 
@@ -93,7 +95,8 @@ def simulate(
     notes: list[str] = []
     surfaces = _held(mechanism, held, held_method)
     integrator = surfaces.integrator(integrator, notes) if surfaces else integrator
-    touching = None if contact is None else _touching(mechanism, contact, held)
+    touching, pressing = (None, None) if contact is None else _touching(mechanism, contact, held)
+    integrator = pressing.integrator(integrator, notes) if pressing else integrator
     if touching is None:
         method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
     else:
@@ -110,7 +113,7 @@ def simulate(
     sampled = hold is not None or forcing.constant
     stepper = Stepper(
         mechanism, method, forcing, q0, v0, held=sampled, traced=traced, stabilisation=stabilisation, points=points,
-        impacts=touching.impacts if touching else None,
+        impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
     times = np.arange(count + 1) * step
     qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
@@ -142,11 +145,11 @@ def simulate(
     settings = {
         "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
         "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
-        "held": [point.label for point in held],
+        "held": [point.label for point in held], "contact": _asked(contact),
     }  # fmt: skip
     result = _result(
         mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops,
-        points, touching,
+        points, touching or pressing,
     )  # fmt: skip
     if progress is not None:
         progress(1.0)
@@ -226,13 +229,28 @@ def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldR
     return HeldRun.of(mechanism, held, method)
 
 
-def _touching(mechanism: Mechanism, contact: Contact | str, held: Sequence[HeldPoint]) -> Touching:
-    """The contact of a run; its room is loaded when it is asked for."""
+def _touching(
+    mechanism: Mechanism, contact: Contact | str, held: Sequence[HeldPoint]
+) -> tuple[Touching, None] | tuple[None, Pressing]:
+    """The contact of a run, by impulses or by forces; its room is loaded when it is asked for."""
+    from ..contact.models import FORCE_MODELS
+    from ..contact.scene import Contact
+    from .pressing import Pressing
     from .touching import Touching
 
     if held:
         raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
-    return Touching.of(mechanism, contact)
+    contact = Contact(contact) if isinstance(contact, str) else contact
+    return (None, Pressing.of(mechanism, contact)) if contact.model in FORCE_MODELS else (Touching.of(mechanism, contact), None)
+
+
+def _asked(contact: Contact | str | None) -> dict[str, Any] | None:
+    """What contact was asked for, as plain data."""
+    if contact is None:
+        return None
+    from ..contact.plain import as_plain
+
+    return as_plain(contact)
 
 
 def _integrator(
@@ -293,7 +311,7 @@ def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray
 def _result(
     mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
     settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float, loops: LoopEquations,
-    points: Held | None, touching: Touching | None,
+    points: Held | None, touching: Touching | Pressing | None,
 ) -> Result:  # fmt: skip
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
     touched = None
@@ -314,6 +332,7 @@ def _result(
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         wall_time=clock.perf_counter() - begin,
+        contact=None if touched is None else contact_account(touched, kinetic),
     )
     return Result(
         mechanism, times, q, v, acceleration, tau, Energy(kinetic, potential, total), center, momenta, audit, settings, touched

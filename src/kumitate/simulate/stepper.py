@@ -14,6 +14,7 @@ from .integrators import Integrator, State
 from .system import CalledSystem, dynamics_program, projection_program, step_program
 
 if TYPE_CHECKING:
+    from ..contact.forces import ContactForces
     from ..contact.held_motion import Held
 
 __all__ = ["Stabilisation", "Stepper"]
@@ -51,13 +52,15 @@ class Stepper:
         stabilisation: Stabilisation,
         points: Held | None = None,
         impacts: Program | None = None,
+        pressing: ContactForces | None = None,
     ):
         self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
         self.steps = self.rejected = 0
         self._step_size: float | None = None
         dynamics = dynamics_program(
-            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte, held=points
-        )
+            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte, held=points,
+            pressing=pressing,
+        )  # fmt: skip
         constrained = mechanism.tree.closed or points is not None
         projection = projection_program(mechanism, points) if constrained and stabilisation.projects else None
         program = forcing.program(q, v) if traced and not held else None
@@ -69,6 +72,11 @@ class Stepper:
             self._forcing = None if program is None else Kernel(program)
             self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
             self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program, impacts))
+
+    @property
+    def program(self) -> Program | None:
+        """(t, h, q, v, work, u) → q, v, work, error: the step, unless Python is called in it."""
+        return None if self.mode == "called" else self._kernel.program
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Evaluates the efforts at a recorded state, where they are held from or called at; compiled ones can wait."""

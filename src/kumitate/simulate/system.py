@@ -13,6 +13,7 @@ from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
 from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, projected
+from ..dynamics.wrenches import LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, trace
@@ -20,6 +21,7 @@ from .forcing import Forcing
 from .integrators import Integrator, State
 
 if TYPE_CHECKING:
+    from ..contact.forces import ContactForces
     from ..contact.held_motion import Held
 
 __all__ = ["CalledSystem", "TracedSystem", "dynamics_program", "observables_program", "projection_program", "step_program"]
@@ -28,18 +30,24 @@ Scalar = Any
 
 
 def dynamics_program(
-    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, baumgarte: float = 0.0, held: Held | None = None
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: Held | None = None,
+    pressing: ContactForces | None = None,
 ) -> Program:
     """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
 
-    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay; `held`: points held on surfaces.
+    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay; `held`: points held on surfaces; `pressing`: where
+    none are held, forces of contact.
     """
     check_resistance(mechanism)
     tree, places = mechanism.lean_tree, forcing.places
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        efforts = iter(u)
-        tau = list(islice(efforts, mechanism.nv))
+        tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains read tau in loops
         applied = {name: list(islice(efforts, 6)) for name in places}
         loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
         options: dict[str, Any] = {
@@ -50,6 +58,10 @@ def dynamics_program(
             "baumgarte": baumgarte,
         }
         power = _power(mechanism, q, v, tau, applied, loop_tau)
+        if pressing is not None:
+            pressed = pressing.at(q, v)
+            options["wrenches"] = LinkForces(pressed.by_link, options["wrenches"])
+            power = power + pressed.power
         if held is None:
             return {"acceleration": closed_aba(tree, q, v, tau, **options), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, **options)

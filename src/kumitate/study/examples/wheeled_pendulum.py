@@ -1,6 +1,8 @@
 """The wheeled inverted pendulum in free motion (lecture Y, 8.3 and code 4)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...lagrange import System, coordinates, gravity, rotation, translation
 from ...model import KINDS, Body, Capsule, Coupling, Cylinder, Geometry, Joint, Mechanism, Sphere
@@ -16,11 +18,12 @@ M, J, R, m, L, G = 1.0, 0.1, 0.2, 5.0, 1.0, 9.8
 LEAN = 0.2
 
 
-def system(*, torque: object = 0, name: str = "wheeled_pendulum") -> System:
+def system(*, torque: object = 0, forces: Sequence[tuple[Any, Any]] = (), name: str = "wheeled_pendulum") -> System:
     """The wheel turns by α, the body leans by β: x_M = (r α, r), x_m = x_M + l (sin β, cos β) (8.4).
 
     Args:
         torque: between the wheel and the body [N·m], along α − β (example 3.6); an expression of α, β and their rates.
+        forces: others, as of `System`.
     """
     from sympy import cos, sin, symbols
 
@@ -30,9 +33,9 @@ def system(*, torque: object = 0, name: str = "wheeled_pendulum") -> System:
     x_m = [x_M[0] + length * sin(beta), x_M[1] + length * cos(beta)]
     kinetic = translation(wheel, x_M) + translation(body, x_m) + rotation(inertia, alpha)
     values = {wheel: M, body: m, fall: G, length: L, radius: R, inertia: J}
-    forces = [(torque, alpha - beta)] if torque != 0 else []
+    pushes = [*([(torque, alpha - beta)] if torque != 0 else []), *forces]
     return System(
-        [alpha, beta], kinetic, gravity(body, x_m[1] - radius, fall), forces=forces, parameters=values, name=name
+        [alpha, beta], kinetic, gravity(body, x_m[1] - radius, fall), forces=pushes, parameters=values, name=name
     )  # fmt: skip
 
 

@@ -1,0 +1,177 @@
+"""Contact as forces like any other: those of all points at a state, on the links, with their power."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, Protocol
+
+from ..kinematics import link_poses, link_twists, place_pose
+from ..model import Mechanism, Tree
+from ..scalar import minimum, when
+from ..scalar.shared import reused
+from ..spatial import Force, Motion, Transform, Vector3
+from .scene import Contact, Pair, contact_pairs
+from .shapes import Touch, touches
+from .surface import Surface
+
+__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
+
+Scalar = Any
+
+
+class ForceModel(Protocol):
+    """What gives the force of a point at any time."""
+
+    @property
+    def reach(self) -> float:
+        """Points with larger gaps feel nothing [m]."""
+
+    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
+        """On A [N], from the gap [m], the normal from B to A and the velocity of A against B [m/s], all in one frame."""
+
+
+@dataclass(frozen=True)
+class PressedPoint:
+    """A possible point of contact at a state, in the axes and from the origin of the world.
+
+    Attributes:
+        position: where the force acts [m]; `normal`: from B to A; `gap`: [m], negative where they overlap.
+        velocity: of A against B there [m/s]; zero where the whole pair of shapes is out of reach.
+        force: on A [N].
+    """
+
+    position: Vector3
+    normal: Vector3
+    gap: Scalar
+    velocity: Vector3
+    force: Vector3
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """All contact at a state.
+
+    Attributes:
+        points: of all pairs, in their order.
+        by_link: the wrench on each link that can be touched, by its index, in its frame and about its origin.
+        power: of all forces together [W].
+    """
+
+    points: tuple[PressedPoint, ...]
+    by_link: dict[int, Force]
+    power: Scalar
+
+
+@dataclass(frozen=True)
+class ContactForces:
+    """The pairs of shapes of a mechanism that can touch, and the model of their forces.
+
+    Attributes:
+        pairs: with links of `tree`.
+    """
+
+    tree: Tree
+    pairs: Sequence[Pair]
+    model: ForceModel
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, contact: Contact, model: ForceModel) -> ContactForces:
+        """Of a mechanism, on its lean tree; errors as of `contact_pairs`."""
+        tree = mechanism.lean_tree
+        return cls(tree, contact_pairs(mechanism, tree, contact), model)
+
+    def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:
+        """The forces at q (nq) and v (nv).
+
+        Against what stands they act where A's own surface is (Y 10.1), between moving bodies midway between both surfaces.
+        """
+        tree = self.tree
+        poses, twists = link_poses(tree, q), link_twists(tree, q, v)
+        moving = {index: _Moving.of(poses[tree.links[index]], twists[tree.links[index]]) for index in self._links()}
+        points: list[PressedPoint] = []
+        on: dict[int, Force] = dict.fromkeys(moving, Force())
+        power: Scalar = 0.0
+        for pair in self.pairs:
+            X_WA, X_WB = (
+                (place_pose(tree, poses, place) @ geometry.pose).dense()
+                for place, geometry in zip(pair.places, pair.geometries, strict=True)
+            )
+            found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
+            a, b = (moving.get(index, _STILL) for index in pair.links)
+            places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]
+            near = reduce(minimum, (touch.gap for touch in found)) < self.model.reach
+            acting = partial(reused, _Pressing(self.model, pair.surface), tuple(found), tuple(places), a, b, name="pressing")
+            nothing = _Acting((Vector3(),) * len(found), (Vector3(),) * len(found), Force(), Force(), 0.0)
+            now = when(near, acting, nothing)
+            for touch, position, u, f in zip(found, places, now.velocities, now.forces, strict=True):
+                points.append(PressedPoint(position, touch.normal, touch.gap, u, f))
+            power = power + now.power
+            for index, wrench in zip(pair.links, (now.on_a, now.on_b), strict=True):
+                if index >= 0:
+                    on[index] = on[index] + wrench
+        return Pressed(tuple(points), {index: _seen(poses[tree.links[index]], wrench) for index, wrench in on.items()}, power)
+
+    def _links(self) -> list[int]:
+        return sorted({index for pair in self.pairs for index in pair.links if index >= 0})
+
+
+@dataclass(frozen=True)
+class _Pressing:
+    """The forces of a pair of shapes; one program for all pairs that are alike."""
+
+    model: ForceModel
+    surface: Surface
+
+    def __call__(self, found: Sequence[Touch], places: Sequence[Vector3], a: _Moving, b: _Moving) -> _Acting:
+        velocities = [a.velocity(place) - b.velocity(place) for place in places]
+        forces = [
+            self.model.force(touch.gap, touch.normal, u, self.surface) for touch, u in zip(found, velocities, strict=True)
+        ]
+        power: Scalar = 0.0
+        for force, u in zip(forces, velocities, strict=True):
+            power = power + force.dot(u)
+        return _Acting(tuple(velocities), tuple(forces), a.wrench(places, forces), b.wrench(places, forces) * -1.0, power)
+
+
+@dataclass(frozen=True)
+class _Acting:
+    """The forces of a pair, and their sums about the origins of both links; all in the axes of the world."""
+
+    velocities: tuple[Vector3, ...]
+    forces: tuple[Vector3, ...]
+    on_a: Force
+    on_b: Force
+    power: Scalar
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """A link as its points of contact see it: its origin, and its twist there, in the axes of the world."""
+
+    origin: Vector3
+    twist: Motion
+
+    @classmethod
+    def of(cls, X_WL: Transform, V_WL_L: Motion) -> _Moving:
+        R = X_WL.rotation
+        return cls(X_WL.translation, Motion(R.rotate(V_WL_L.angular), R.rotate(V_WL_L.linear)))
+
+    def velocity(self, p_W: Vector3) -> Vector3:
+        """Of the point of the link that is at p_W now."""
+        return self.twist.linear + self.twist.angular.cross(p_W - self.origin)
+
+    def wrench(self, places: Sequence[Vector3], forces: Sequence[Vector3]) -> Force:
+        """The sum of forces, about the link's origin."""
+        moments = [(p_W - self.origin).cross(force) for p_W, force in zip(places, forces, strict=True)]
+        return Force(sum(moments, Vector3()), sum(forces, Vector3()))
+
+
+#: The world.
+_STILL = _Moving(Vector3(), Motion())
+
+
+def _seen(X_WL: Transform, wrench_W: Force) -> Force:
+    """A wrench about a link's origin in the axes of the world, in those of the link."""
+    return Force(X_WL.rotation.unrotate(wrench_W.moment), X_WL.rotation.unrotate(wrench_W.force))

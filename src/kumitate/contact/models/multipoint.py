@@ -1,0 +1,137 @@
+"""Rigid contact by the method of Sugihara and Nakamura: impulses for velocities assumed, then made ones that can be.
+
+Equations and steps as numbered in their paper, section 3. Where it leaves something open, or cannot work as printed:
+
+- A gap is closed just so, and what has sunk in comes out as with `rigid`; the printed target, −e v (11), corrects nothing.
+  Weight acts on the way back too: without that a ball would gain g h with every bounce.
+- ε of (25) is 1e-4 m/s; what is slower is held at rest.
+- Kinetic friction (27) that would turn a point's sliding round within the step holds the point at rest instead: as printed,
+  a block never stops, but goes to and fro by μ g h.
+- (19) picks independent equations by counting points; here rank is of no concern, see `least_norm`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
+from ..least_norm import least_norm
+from ..meetings import AT_REST, Meeting, Point
+from ..problem import Impulses, Problem
+
+__all__ = ["multipoint"]
+
+Scalar = Any
+#: Points no further apart are in contact, whether they close or not [m].
+TOUCHING = 1e-9
+#: A point that has no more than this part of the largest impulse along its normal does not push.
+NOTHING = 1e-9
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class _Set:
+    """The points in contact (1, others 0), those that stay at rest, and what was found; `open` while that is not all."""
+
+    inside: list[list[Scalar]]
+    rests: list[list[Scalar]]
+    found: Impulses
+    open: Scalar
+
+
+def multipoint(given: Problem) -> Impulses:
+    """The impulses of a step (steps 4 to 8).
+
+    This is no search for impulses that obey every law together. Normal impulses are those of points that keep their tangential
+    velocity; friction comes after, by its size only. So normal velocities miss their targets where friction turns a body, what
+    left the set does not come back, and energy can be gained: `ContactRecord.residual` and `work` say how much.
+    """
+    inside = [[_touches(meeting, point) for point in meeting.points] for meeting in given.meetings]
+    rests = [[_slower(point) for point in meeting.points] for meeting in given.meetings]
+    count = sum(len(meeting.points) for meeting in given.meetings)
+    still = [0.0 for _ in given.held]
+    free = given.after(given.nothing().points, still).v
+
+    def turn(_: Any, now: _Set) -> tuple[_Set, None]:
+        wanted = [  # step 4: (11); (12), or at rest
+            [[point.target, *(select(rest > 0.5, 0.0, u) for u in point.velocity[1:])] for point, rest in zip(*of, strict=True)]
+            for of in zip((meeting.points for meeting in given.meetings), now.rests, strict=True)
+        ]
+        assumed = least_norm(given, now.inside, wanted, free)  # step 5: (17), (19)
+        least = NOTHING * _largest(assumed)
+        pulls = [  # step 6: (24)
+            [select(impulse[0] > least, 0.0, one) for impulse, one in zip(*of, strict=True)]
+            for of in zip(assumed, now.inside, strict=True)
+        ]
+        pulled = _any(pulls)
+
+        def complete() -> _Set:  # step 8
+            impulses = [
+                [_rubbed(*point) for point in zip(meeting.points, *of, strict=True)]
+                for meeting, *of in zip(given.meetings, assumed, now.rests, strict=True)
+            ]
+            found = given.after(impulses, still)
+            twists, turned = given.columns.twists(found.v), []
+            for meeting, *of in zip(given.meetings, now.inside, now.rests, strict=True):
+                twist = meeting.twist(given.columns, twists)
+                turned.append(
+                    [_turned(point, point.spot.along(twist), *masks) for point, *masks in zip(meeting.points, *of, strict=True)]
+                )
+            return _Set(now.inside, _less(now.rests, turned, -1.0), found, _any(turned))
+
+        return when(pulled < 0.5, complete, _Set(_less(now.inside, pulls, 1.0), now.rests, now.found, pulled)), None  # step 7
+
+    first = _Set(inside, rests, given.nothing(), _any(inside))
+    return loop(2 * count + 1, turn, first, while_=lambda now: now.open > 0.5, varies=True)[0].found
+
+
+def _touches(meeting: Meeting, point: Point) -> Scalar:
+    """Whether a point is in contact: together, or closing within the step (step 2)."""
+    touching = both(meeting.near, either(point.touch.gap <= TOUCHING, point.free[0] < point.target))
+    return select(touching, 1.0, 0.0)
+
+
+def _slower(point: Point) -> Scalar:
+    x, y = point.velocity[1:]
+    return select(x * x + y * y <= AT_REST * AT_REST, 1.0, 0.0)
+
+
+def _rubbed(point: Point, assumed: list[Scalar], rests: Scalar) -> list[Scalar]:
+    """The impulse with friction as it can be (25)-(28)."""
+    normal, *tangent = assumed
+    size = sqrt(maximum(tangent[0] * tangent[0] + tangent[1] * tangent[1], _SMALLEST))
+    speed = sqrt(maximum(point.velocity[1] * point.velocity[1] + point.velocity[2] * point.velocity[2], _SMALLEST))
+    sticks = both(rests > 0.5, size <= point.surface.friction * normal)
+    kinetic = point.surface.kinetic * normal  # along what would hold it (at rest), or against sliding
+    against = [
+        kinetic * select(rests > 0.5, part / size, -(u / speed)) for part, u in zip(tangent, point.velocity[1:], strict=True)
+    ]
+    return [normal, *(select(sticks, part, rubbed) for part, rubbed in zip(tangent, against, strict=True))]
+
+
+def _turned(point: Point, after: list[Scalar], inside: Scalar, rests: Scalar) -> Scalar:
+    """Whether friction turned its sliding round."""
+    back = point.velocity[1] * after[1] + point.velocity[2] * after[2] < 0.0
+    return select(both(inside > rests, back), 1.0, 0.0)
+
+
+def _largest(impulses: list[list[list[Scalar]]]) -> Scalar:
+    most: Scalar = 0.0
+    for of_points in impulses:
+        for impulse in of_points:
+            for part in impulse:
+                most = maximum(most, absolute(part))
+    return most
+
+
+def _any(masks: list[list[Scalar]]) -> Scalar:
+    most: Scalar = 0.0
+    for of_points in masks:
+        for one in of_points:
+            most = maximum(most, one)
+    return most
+
+
+def _less(masks: list[list[Scalar]], others: list[list[Scalar]], sign: float) -> list[list[Scalar]]:
+    return [[a - sign * b for a, b in zip(one, other, strict=True)] for one, other in zip(masks, others, strict=True)]

@@ -1,0 +1,124 @@
+"""Penalty contact: a spring and a damper at every point that has sunk in, and rounded friction (lecture Y, 10 and 11).
+
+Steps may be rounded to sigmoids U_s(x) = 1/(1 + exp(−s x)) (10.10), written as (1 + tanh(s x/2))/2, which does not overflow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ...errors import InputError
+from ...scalar import absolute, maximum, select, sqrt, tanh
+from ...spatial import Vector3
+from ..surface import Surface
+
+__all__ = ["Penalty"]
+
+Scalar = Any
+
+#: How deep the weight of a whole mechanism sinks in at one point with the usual stiffness [m], and that weight a mass [m/s²].
+DEPTH, FALL = 1e-3, 9.81
+#: Squares of speeds below this are rest [m²/s²].
+_STILL = 1e-60
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """The force of one point of contact, from its gap y (10.2), its velocity and the surface.
+
+    R = U(−y) (K (−y)ⁿ − C ẏ), and friction −μ R sgn_s(ẋ) against the slip ẋ (11.4), with the kinetic coefficient. A surface's
+    static coefficient and restitution have no part in it: what sticks creeps, and the damper decides how high a body rebounds.
+
+    Attributes:
+        stiffness: K [N/mⁿ], positive; `damping`: C [N·s/m], zero or more.
+        pull: 1: the damper acts on the way out, too, and may hold back (10.7, method 1); 0: on the way in only (10.9, 2).
+        sharpness: s of the steps of y [1/m] and of ẏ [s/m]; infinite: steps, as in (10.6).
+        friction_sharpness: s of the sign of the slip [s/m]: below about 2/s friction is viscous.
+        exponent: n; at rest a weight W has sunk in by (W/K)^(1/n).
+
+    Raises:
+        InputError: for a value out of range, with its rule.
+
+    >>> floor = Penalty(stiffness=1e4, damping=10.0)
+    >>> floor.normal_force(-1e-3, 0.0)  # at rest, 1 mm deep
+    10.0
+    >>> floor.normal_force(-1e-3, 2.0), Penalty(1e4, 10.0, pull=1).normal_force(-1e-3, 2.0)  # on the way out
+    (10.0, -10.0)
+    """
+
+    stiffness: float
+    damping: float
+    pull: float = 0
+    sharpness: float = math.inf
+    friction_sharpness: float = 1e3
+    exponent: float = 1.0
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if not isinstance(value := getattr(self, item.name), int | float) or math.isnan(value):
+                raise InputError(f"penalty contact: {item.name} is {value!r}; give a number")
+        _check("stiffness", self.stiffness, 0.0 < self.stiffness < math.inf, "positive and finite: weight over depth at rest")
+        _check("damping", self.damping, 0.0 <= self.damping < math.inf, "zero or more, and finite: 2√(K m) is critical")
+        _check("pull", self.pull, self.pull in (0, 1), "1 (the damper acts on the way out, too) or 0 (it does not)")
+        _check("sharpness", self.sharpness, self.sharpness > 0.0, "positive; infinite, the default, is a step")
+        _check(
+            "friction_sharpness", self.friction_sharpness, 0.0 < self.friction_sharpness < math.inf,
+            "positive and finite: friction is full at speeds above about 4/s",
+        )  # fmt: skip
+        _check("exponent", self.exponent, 0.0 < self.exponent < math.inf, "positive and finite: 1 is a linear spring")
+
+    @classmethod
+    def of(cls, options: Mapping[str, float], mass: float) -> Penalty:
+        """The model with some options; stiffness and damping otherwise by the mass of the mechanism [kg].
+
+        By default its weight on one point sinks in by 1 mm, and the damper is critical for all of its mass.
+
+        Raises:
+            InputError: for an option that there is not, or a value out of range.
+        """
+        known = [item.name for item in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"penalty contact has no option {name!r}; there are {', '.join(known)}")
+        stiffness = options.get("stiffness", mass * FALL / DEPTH ** options.get("exponent", 1.0))
+        usual = {"stiffness": stiffness, "damping": 2.0 * mass * math.sqrt(FALL / DEPTH)}
+        return cls(**{**usual, **options})
+
+    @property
+    def reach(self) -> float:
+        """Where U_s is zero to the last bit: (1 + tanh(−x))/2 is, from x = 20 on [m]."""
+        return 40.0 / self.sharpness
+
+    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
+        """On the body that the normal points to [N], from its velocity against the other [m/s], all in one frame."""
+        rate = normal.dot(velocity)
+        R = self.normal_force(gap, rate)
+        slip = velocity - normal * rate
+        speed = sqrt(maximum(slip.dot(slip), _STILL))
+        friction = surface.kinetic * R * tanh(0.5 * self.friction_sharpness * speed)  # sgn_s = 2 U_s − 1 (11.4)
+        return normal * R - slip * (friction / speed)
+
+    def normal_force(self, gap: Scalar, rate: Scalar) -> Scalar:
+        """R [N] at a gap y [m] that opens at ẏ [m/s] (10.11, 10.12)."""
+        damped = rate if self.pull else rate * self._step(-rate)
+        return self._step(-gap) * (self._spring(gap) - self.damping * damped)
+
+    def _step(self, x: Scalar) -> Scalar:
+        """U(x), or U_s(x)."""
+        if math.isinf(self.sharpness):
+            return select(x < 0.0, 0.0, 1.0)
+        return 0.5 * (1.0 + tanh(0.5 * self.sharpness * x))
+
+    def _spring(self, gap: Scalar) -> Scalar:
+        """−K y, or its like for other exponents."""
+        if self.exponent == 1.0:
+            return -self.stiffness * gap
+        return -self.stiffness * gap * maximum(absolute(gap), 1e-300) ** (self.exponent - 1.0)
+
+
+def _check(name: str, value: float, right: bool, rule: str) -> None:
+    if not right:
+        raise InputError(f"penalty contact: {name} is {value}; it must be {rule}")

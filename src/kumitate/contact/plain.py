@@ -1,0 +1,36 @@
+"""What a contact was asked to be, as plain data for the settings of a run; and its ground again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..model import KINDS, WORLD, Body, Geometry, Joint, Mechanism
+from ..model.read.json import from_json, to_json
+from .scene import GROUND, Contact
+
+__all__ = ["as_plain", "ground_of"]
+
+
+def as_plain(contact: Contact | str) -> dict[str, Any]:
+    """The contact as numbers, texts, lists and dictionaries; its ground as a mechanism of kumitate's own JSON."""
+    contact = Contact(contact) if isinstance(contact, str) else contact
+    held = Joint(GROUND, KINDS["fixed"], WORLD, GROUND)
+    ground = Mechanism(GROUND, (Body(GROUND, collisions=tuple(contact.ground)),), (held,))
+    return {
+        "model": contact.model,
+        "ground": json.loads(to_json(ground)),
+        "surface": asdict(contact.surface),
+        "surfaces": {name: asdict(surface) for name, surface in contact.surfaces.items()},
+        "between": None if contact.between is None else [list(pair) for pair in contact.between],
+        "hull_vertices": contact.hull_vertices,
+        "options": dict(contact.options),
+    }
+
+
+def ground_of(settings: Mapping[str, Any]) -> tuple[Geometry, ...]:
+    """The shapes that stood in the world of a run, from its settings; none of a run without contact."""
+    asked = settings.get("contact")
+    return from_json(json.dumps(asked["ground"])).bodies[0].collisions if isinstance(asked, Mapping) else ()
