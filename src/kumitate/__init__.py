@@ -41,6 +41,7 @@ from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
+    from .contact.floor import on_ground
     from .contact.held_point import HeldPoint
     from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
     from .contact.scene import Contact
@@ -58,8 +59,8 @@ __all__ = [
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
     "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "open", "parallel_ada",
-    "pose", "read_srdf", "samples", "simulate",
+    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "on_ground", "open",
+    "parallel_ada", "pose", "read_srdf", "samples", "simulate",
 ]  # fmt: skip
 
 
@@ -67,7 +68,7 @@ _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "parallel_ada": ".simulate.parallel_ada",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor", "parallel_ada": ".simulate.parallel_ada",
     "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 

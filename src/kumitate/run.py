@@ -35,6 +35,8 @@ class Run(Result):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as of `Robot.joint_wrenches`.
 
+        Contact forces of the run are in them, as `kumitate.simulate.contact_loads` says.
+
         Raises:
             InputError: if wrenches or drives of loops acted that are not given again: a run keeps their names only.
         """
@@ -45,7 +47,12 @@ class Run(Result):
                     f"{self.mechanism.name}: {option} of {', '.join(sorted(missing))} acted in this run; give them again, "
                     f"{option}={{name: (n, …) array}}, as the run does not keep their values"
                 )
-        return self.robot.joint_wrenches(self.q, self.v, self.tau, **options)
+        if self.contact is None:
+            return self.robot.joint_wrenches(self.q, self.v, self.tau, **options)
+        from .simulate.contact_loads import contact_loads
+
+        tau, wrenches = contact_loads(self, options.pop("wrenches", None))
+        return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
@@ -95,15 +102,11 @@ class Run(Result):
 
     def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
         """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
-        from .view import page, scene
-        from .view.channels import channels_of
+        from .view import page
+        from .view.playback import playback
 
         samples = self._frames(fps)
-        built = scene.build_scene(
-            self.mechanism, self.time[samples], self.poses(samples), channels_of(self), title=title or self.mechanism.name,
-            notes=self.audit.lines(),
-        )  # fmt: skip
-        return page.write_page(path, built)
+        return page.write_page(path, playback(self, samples, self.poses(samples), title=title))
 
     def _frames(self, fps: float) -> np.ndarray:
         """Which samples to show, at a constant rate; of short runs 150, if there are as many."""

@@ -13,6 +13,11 @@ export function readScene(text) {
     time: unpack(scene.time, Float64Array),
     positions: unpack(scene.positions, Float32Array), // frame by frame, body by body: x y z [m]
     quaternions: unpack(scene.quaternions, Float32Array), // likewise: x y z w
+    contact: scene.contact && {
+      ...scene.contact,
+      points: unpack(scene.contact.points, Float32Array), // frame by frame, point by point: x y z [m]
+      forces: unpack(scene.contact.forces, Float32Array), // likewise [N]
+    },
     channels: scene.channels.map((channel) => ({
       ...channel,
       series: channel.series.map((s) => ({ ...s, x: unpack(s.x, Float32Array), y: unpack(s.y, Float32Array) })),

@@ -44,6 +44,7 @@ function describe(scene, stage) {
   const duration = scene.time[scene.time.length - 1] - scene.time[0];
   const parts = [`${count} ${count === 1 ? "body" : "bodies"}`, `${tidy(duration, 3)} s`];
   if (stage) parts.push(`grid ${tidy(stage.ground.cell, 2)} m`);
+  if (scene.contact) parts.push(`force arrows ${tidy(scene.contact.scale, 2)} N per m`);
   find("facts").textContent = parts.join(" · ");
   find("notes").hidden = scene.notes.length === 0;
   for (const note of scene.notes) {
@@ -77,6 +78,8 @@ function start() {
   if (stage) {
     toggles.t = wireToggle("trail", true, (on) => (stage.trailing = on));
     toggles.f = wireToggle("follow", stage.following, (on) => (stage.follows = on));
+    find("forces").hidden = !scene.contact;
+    if (scene.contact) toggles.c = wireToggle("forces", true, (on) => (stage.pushing = on));
     toggles.r = () => stage.resetView();
     find("reset").addEventListener("click", toggles.r);
     stage.controls.addEventListener("start", () => (stage.touched = true));

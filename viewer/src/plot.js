@@ -128,7 +128,9 @@ export class Plot {
     const size = Math.max(Math.abs(low), Math.abs(high));
     // a constant is drawn as one, not as its rounding errors
     const pad = high - low > 1e-6 * size ? 0.08 * (high - low) : 0.1 * size || 1;
-    this.range = [low - pad, high + pad];
+    const [least, most] = this.channel.reach ?? [-Infinity, Infinity]; // where impacts would press all else flat
+    this.range = [Math.max(low - pad, least), Math.min(high + pad, most)];
+    if (this.range[0] >= this.range[1]) this.range = [low - pad, high + pad];
   }
 
   context(canvas) {

@@ -4,6 +4,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/examples/jsm/environments/RoomEnvironment.js";
 import { makeAxes } from "./axes.js";
 import { Bodies } from "./bodies.js";
+import { makeForces } from "./forces.js";
 import { makeGround } from "./ground.js";
 import { colorOf, theme } from "./theme.js";
 import { makeTrail } from "./trail.js";
@@ -34,7 +35,8 @@ export class Stage {
     this.whole = box;
     this.rim = scene.rim.map((point) => new THREE.Vector3(...point));
     if (box.containsPoint(origin.max)) this.rim.push(...[0, 1, 2].map((axis) => new THREE.Vector3().setComponent(axis, 1.4 * axes)));
-    this.travels = box.getSize(new THREE.Vector3()).length() > 3.5 * scene.size;
+    const far = scene.landscape ? 25 : 3.5; // among shapes that stand about, one wants to see where it goes
+    this.travels = box.getSize(new THREE.Vector3()).length() > far * scene.size;
     this.following = this.travels;
     this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, powerPreference: "high-performance" });
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
@@ -63,6 +65,8 @@ export class Stage {
     const duration = scene.time[scene.time.length - 1] - scene.time[0];
     this.trail = makeTrail(pathOf(scene, scene.trail), scene.time, Math.min(Math.max(0.2 * duration, 0.8), 2.5));
     this.scene.add(this.ground.node, this.axes, this.trail.mesh);
+    this.forces = scene.contact && makeForces(scene.contact, scene.time, scene.size);
+    if (this.forces) this.scene.add(this.forces.node);
     this.recolor();
     this.resize();
     this.resetView();
@@ -107,6 +111,7 @@ export class Stage {
     this.scene.environmentIntensity = colors.environment;
     this.ground.recolor(colors);
     this.bodies.recolor();
+    this.forces?.recolor(colors);
     this.trail.color = colorOf(this.data.bodies[this.data.trail.body].group);
     this.stale = true;
   }
@@ -148,6 +153,11 @@ export class Stage {
     this.stale = true;
   }
 
+  set pushing(on) {
+    this.forces.node.visible = on;
+    this.stale = true;
+  }
+
   highlight(group) {
     this.bodies.highlight(group);
     this.stale = true;
@@ -167,6 +177,7 @@ export class Stage {
   moveTo(time) {
     this.bodies.moveTo(time);
     this.trail.moveTo(time);
+    this.forces?.moveTo(time);
     if (this.following) {
       const step = this.bodies.center.clone().sub(this.anchor);
       this.camera.position.add(step);

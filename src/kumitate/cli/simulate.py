@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ..errors import DivergenceError, InputError
 from . import folder as runs
 from .drawing import draw, formats_of
+from .floor import asked, start_on
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
 from .posture import with_values
 from .report import complain, print_facts, print_json, progress, shown
@@ -44,12 +45,23 @@ def simulate(
     q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,
     v: Annotated[str | None, Parameter(help="Initial velocities, likewise.")] = None,
     lock: Annotated[str | None, Parameter(help='Joints to hold where they start, "name, ...".')] = None,
+    contact: Annotated[str | None, Parameter(help="Let it touch the floor z = 0, by this model: rigid, ...")] = None,
+    friction: Annotated[float | None, Parameter(help="Coefficient of friction of all surfaces; without it 0.5.")] = None,
+    restitution: Annotated[
+        float | None, Parameter(help="What collisions give back of a normal velocity, 0 to 1; without it 0.")
+    ] = None,
+    height: Annotated[
+        float | None, Parameter(help="Of its lowest point above the floor at the start [m]; robots from files stand on it, 0.")
+    ] = None,
     gif: Gif = False,
     formats: Formats = "pdf,png",
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder."""
+    """Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.
+
+    With --contact it touches the floor z = 0. A robot's file with --floating-base starts with its lowest point on the floor.
+    """
     from .. import load
     from .. import simulate as run
     from ..model.samples import SAMPLES
@@ -65,6 +77,8 @@ def simulate(
     mechanism = machine.mechanism
     q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
     v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
+    touching = asked(contact, friction=friction, restitution=restitution, height=height)
+    q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
     name = Path(robot).stem if Path(robot).exists() else robot
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
     try:
@@ -76,6 +90,7 @@ def simulate(
                 duration=own_duration if duration is None else duration,
                 step=own_step if step is None else step,
                 integrator=integrator,
+                contact=touching,
                 progress=done,
             )
     except DivergenceError as error:

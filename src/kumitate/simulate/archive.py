@@ -1,7 +1,8 @@
 """Results in files: HDF5 (.h5, .hdf5) or NumPy's .npz, with the mechanism inside, readable without kumitate.
 
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
-`audit`, `settings`, each JSON. A file appears whole or not at all, so that a run that is killed leaves the old file as it was.
+`audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the
+text `contact/bodies`. A file appears whole or not at all, so that a run that is killed leaves the old file as it was.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +24,9 @@ from ..errors import InputError, KumitateError
 from ..model.read.json import from_json, to_json
 from .audit import Audit
 from .result import Energy, Result
+
+if TYPE_CHECKING:
+    from .touching import ContactRecord
 
 __all__ = ["FORMAT", "VERSION", "load", "replacing", "save"]
 
@@ -36,6 +41,11 @@ _UNITS = {
     "energy/kinetic": "J", "energy/potential": "J", "energy/total": "J",
 }  # fmt: skip
 _TEXTS = ("header", "mechanism", "audit", "settings")
+#: Of runs with contact.
+_CONTACT = "contact/"
+_CONTACT_UNITS = {
+    "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
+}  # fmt: skip
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> Path:
@@ -101,7 +111,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 # --- writing ----------------------------------------------------------------------------------------------------------
 def _arrays(result: Result) -> dict[str, np.ndarray]:
     plain = {name: getattr(result, name) for name in _UNITS if "/" not in name}
-    return {**plain, **{f"energy/{name}": values for name, values in result.energy._asdict().items()}}
+    contact = {} if result.contact is None else vars(result.contact)
+    return {
+        **plain,
+        **{f"energy/{name}": values for name, values in result.energy._asdict().items()},
+        **{_CONTACT + name: values for name, values in contact.items() if name != "bodies"},
+    }
 
 
 def _texts(result: Result) -> dict[str, str]:
@@ -114,7 +129,8 @@ def _texts(result: Result) -> dict[str, str]:
             "dictionaries only"
         ) from error
     audit = json.dumps(result.audit.as_dict())
-    return {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
+    texts = {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
+    return texts if result.contact is None else {**texts, _CONTACT + "bodies": json.dumps(result.contact.bodies)}
 
 
 def _plain(value: Any) -> Any:
@@ -132,7 +148,7 @@ def _write_hdf5(path: Path, arrays: Mapping[str, np.ndarray], texts: Mapping[str
             file.create_dataset(name, data=text)
         for name, values in arrays.items():
             data = file.create_dataset(name, data=values)
-            data.attrs["unit"] = _UNITS[name]
+            data.attrs["unit"] = _UNITS.get(name) or _CONTACT_UNITS.get(name.removeprefix(_CONTACT), "")
         for name, names in columns.items():  # an attribute holds 64 kB at most: names of large mechanisms go beside the data
             file.create_dataset(f"columns/{name}", data=list(names), dtype=h5py.string_dtype())
 
@@ -179,7 +195,18 @@ def _entries(
             f"{path}: is of format {header.get('version')!r}, and this kumitate reads format {VERSION}; "
             "update kumitate (pip install --upgrade kumitate)"
         )
-    return {**{name: text(name) for name in _TEXTS}, **{name: array(name) for name in _UNITS}}
+    entries: dict[str, Any] = {**{name: text(name) for name in _TEXTS}, **{name: array(name) for name in _UNITS}}
+    if _CONTACT + "bodies" in names:
+        entries["contact"] = _contact(text, array)
+    return entries
+
+
+def _contact(text: Callable[[str], str], array: Callable[[str], np.ndarray]) -> ContactRecord:
+    from .touching import ContactRecord  # its room is loaded when a run with contact is
+
+    bodies = tuple((str(a), str(b)) for a, b in json.loads(text(_CONTACT + "bodies")))
+    arrays = {field.name: array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}
+    return ContactRecord(bodies, **arrays)
 
 
 def _result(target: Path, entries: Mapping[str, Any]) -> Result:
@@ -187,6 +214,10 @@ def _result(target: Path, entries: Mapping[str, Any]) -> Result:
         energy = Energy(*(entries[f"energy/{name}"] for name in Energy._fields))
         arrays = {name: entries[name] for name in _UNITS if "/" not in name}
         audit, settings = Audit.from_dict(json.loads(entries["audit"])), json.loads(entries["settings"])
-        return Result(from_json(entries["mechanism"]), **arrays, energy=energy, audit=audit, settings=settings)
+        contact = entries.get("contact")
+        if contact is not None and contact.force.shape != (len(entries["time"]), len(contact.bodies), 3):
+            raise ValueError(f"forces of contact have the shape {contact.force.shape}")
+        mechanism = from_json(entries["mechanism"])
+        return Result(mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact)
     except (KumitateError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error

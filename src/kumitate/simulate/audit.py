@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,13 @@ from ..analysis import LoopGap
 from ..model import Mechanism
 from .columns import joint_columns
 
-__all__ = ["Audit", "LimitPassed", "limits_passed", "quaternion_error"]
+if TYPE_CHECKING:
+    from .touching import ContactRecord
+
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "limits_passed", "quaternion_error"]
+
+#: A step gains energy from contact if it is more than this part of the largest kinetic energy of the run.
+_GAIN = 1e-9
 
 
 class LimitPassed(NamedTuple):
@@ -31,19 +37,38 @@ class LimitPassed(NamedTuple):
     quantity: str = "position"
 
 
+class ContactAccount(NamedTuple):
+    """How contact went over a run.
+
+    Attributes:
+        penetration: the deepest that anything sank in [m].
+        residual: how far at most a step's laws of contact were from being obeyed [m/s].
+        work: done by contact over the run [J].
+        gains: in how many steps contact added kinetic energy, as pushing apart what has sunk in does.
+        gained: the energy added in those [J].
+    """
+
+    penetration: float
+    residual: float
+    work: float
+    gains: int
+    gained: float = 0.0
+
+
 @dataclass(frozen=True)
 class Audit:
     """The account of a run.
 
     Attributes:
         energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
-        work: done on the mechanism by controllers, applied wrenches and damping over the run [J].
+        work: done on the mechanism by controllers, applied wrenches, damping and contact over the run [J].
         quaternion_error: max |1 − |q|| over all quaternions and times.
         limits_passed: the limits of joints that were passed; the motion is not stopped there.
         loop_gaps: how far each loop and coupling opened at most over the run.
         notes: sentences for people, such as a change of method on the way.
         steps, rejected_steps: of the integrator.
         wall_time: that the run took [s].
+        contact: how contact went, if there was any.
     """
 
     energy_drift: float = 0.0
@@ -55,6 +80,7 @@ class Audit:
     steps: int = 0
     rejected_steps: int = 0
     wall_time: float = 0.0
+    contact: ContactAccount | None = None
 
     def __post_init__(self) -> None:
         for name in ("energy_drift", "work", "quaternion_error", "wall_time"):
@@ -68,8 +94,11 @@ class Audit:
         """The account, a line an entry, for people."""
         rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
         lines = [f"energy balance kept to {self.energy_drift:.3g} J"]
-        if self.work:
-            lines.append(f"work of controllers, wrenches and damping {self.work:.6g} J")
+        driven = self.work - (self.contact.work if self.contact else 0.0)
+        if abs(driven) > 1e-12 * abs(self.work):
+            lines.append(f"work of controllers, wrenches and damping {driven:.6g} J")
+        if self.contact:
+            lines += self._contact_lines(self.contact)
         if self.quaternion_error:
             lines.append(f"quaternions of unit length to {self.quaternion_error:.3g}")
         if self.loop_gaps:
@@ -85,10 +114,21 @@ class Audit:
             lines.append(f"limits passed at {joint} (SI units): {what}")
         return [*lines, *self.notes]
 
+    @staticmethod
+    def _contact_lines(contact: ContactAccount) -> list[str]:
+        gains = "no step gained"
+        if contact.gains:
+            gains = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
+        return [
+            f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
+            f"work of contact {contact.work:.6g} J, {gains}",
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """The account as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
-        return {**asdict(self), "limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes)}
+        contact = None if self.contact is None else self.contact._asdict()
+        return {**asdict(self), "limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes), "contact": contact}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
@@ -96,7 +136,24 @@ class Audit:
         passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
         gaps = tuple(LoopGap(**item) for item in data.get("loop_gaps", ()))
         known = {key: value for key, value in data.items() if key != "loop_error"}  # of version 1 files, always None there
-        return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps})
+        contact = None if data.get("contact") is None else ContactAccount(**data["contact"])
+        return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps, "contact": contact})
+
+
+def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccount:
+    """The account of what touched along a run; `kinetic`: its kinetic energies (n,) [J].
+
+    Forces and residuals are of the steps that begin at the run's times, of which the last was not made.
+    """
+    work = record.work[:-1]
+    least = _GAIN * float(kinetic.max(initial=0.0))
+    return ContactAccount(
+        penetration=float(record.penetration.max(initial=0.0)),
+        residual=float(record.residual[:-1].max(initial=0.0)),
+        work=float(work.sum()),
+        gains=int((work > least).sum()),
+        gained=float(work[work > least].sum()),
+    )
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

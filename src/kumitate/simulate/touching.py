@@ -34,6 +34,7 @@ class ContactRecord:
         force: on A (n, m, 3) [N], the mean over the step that begins at each time; zero where nothing touches.
         position: (n, m, 3) [m]; normal: (n, m, 3), from B to A; gap: (n, m) [m], negative where they overlap.
         velocity: of A against B after the step (n, m, 3) [m/s].
+        friction: the coefficient that held (n, m): static for what was at rest, else kinetic.
         residual: (n) [m/s], how far the step's laws of contact were from being obeyed.
         penetration: (n) [m], the deepest of all points, also of those without force.
         work: (n) [J], done by contact in each step.
@@ -45,6 +46,7 @@ class ContactRecord:
     normal: np.ndarray
     gap: np.ndarray
     velocity: np.ndarray
+    friction: np.ndarray
     residual: np.ndarray
     penetration: np.ndarray
     work: np.ndarray
@@ -59,6 +61,27 @@ class ContactRecord:
         """The largest |normal force · normal velocity| of a point that has no gap to close, at each time (n) [W]."""
         speed = np.einsum("nmk,nmk->nm", self.velocity, self.normal)
         return np.abs(self.normal_force * np.where(self.gap > 1e-9, 0.0, speed)).max(axis=1, initial=0.0)
+
+    @property
+    def cone_violation(self) -> np.ndarray:
+        """How far the force of a point is outside Coulomb's cone at most, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
+        normal = self.normal_force
+        outside = np.linalg.norm(self._tangential(self.force), axis=2) - self.friction * normal
+        return np.maximum(outside, -normal).max(axis=1, initial=0.0)
+
+    @property
+    def dissipation_gap(self) -> np.ndarray:
+        """The most power that friction within the cone could take and did not take, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
+
+        Zero means that friction is what the principle of maximum dissipation asks for (Moreau 1988).
+        """
+        slip = self._tangential(self.velocity)
+        most = self.friction * self.normal_force * np.linalg.norm(slip, axis=2)
+        return np.abs(most + np.einsum("nmk,nmk->nm", self.force, slip)).max(axis=1, initial=0.0)
+
+    def _tangential(self, vectors: np.ndarray) -> np.ndarray:
+        """Their parts at right angles to the normals."""
+        return vectors - np.einsum("nmk,nmk->nm", vectors, self.normal)[:, :, None] * self.normal
 
     def on(self, body: str) -> np.ndarray:
         """The sum of the forces on a body (n, 3) [N]."""
@@ -140,6 +163,7 @@ class Touching:
             normal=whole["normals"][:, pushed],
             gap=whole["gaps"][:, pushed],
             velocity=whole["velocities"][:, pushed],
+            friction=whole["frictions"][:, pushed],
             residual=whole["residual"],
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],

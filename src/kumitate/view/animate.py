@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..contact.plain import ground_of
 from ..errors import InputError
 from ..simulate.archive import replacing
 from ..simulate.result import Result
+from .arrows import arrows_at
 from .silhouette import View
-from .stage import Stage, checked_poses
+from .stage import FORCE_COLOR, Stage, checked_poses
 from .struts import with_struts
 from .style import QUIET, print_style
 
@@ -50,6 +52,7 @@ def animate(
     if not 0.0 < fps <= 50.0 or min(size) < 16:
         raise InputError(f"{target}: {fps} pictures a second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
+    arrows = arrows_at(result, t)
     mechanism, X = with_struts(mechanism, X)
     slower = _slowing(float(t[-1] - t[0]))
     moments = t[0] + np.arange(int((t[-1] - t[0]) * slower * fps + 1e-6) + 1) / (slower * fps)
@@ -58,7 +61,8 @@ def animate(
     ends = np.round(100.0 * np.arange(len(moments) + 1) / fps).astype(int)
     durations = [int(10 * length) for length in np.diff(ends)]
     durations[-1] += int(1000 * PAUSE)
-    pictures = _pictures(Stage(mechanism, X, view), X[samples], moments, size, slower, progress)
+    stage = Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows)
+    pictures = _pictures(stage, X[samples], samples, moments, size, slower, progress)
     with replacing(target) as temporary, print_style():
         first = next(pictures)
         first.save(
@@ -89,6 +93,7 @@ def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
 def _pictures(
     stage: Stage,
     poses: np.ndarray,
+    samples: np.ndarray,
     moments: np.ndarray,
     size: tuple[int, int],
     slower: int,
@@ -109,11 +114,13 @@ def _pictures(
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         stage.frame(axes, X)
         _widen(axes, size)
-        stage.draw(axes, X)
+        stage.draw(axes, X, moment=int(samples[k]))
         if not stage.view.plane:
             stage.triad(axes)
         clock = f"{moments[k]:.2f} s" if slower == 1 else f"{moments[k]:.4f} s, {slower} times slower"
         figure.text(0.025, 0.035, clock, fontsize=11)
+        if stage.force_scale:
+            figure.text(0.5, 0.035, stage.force_scale, fontsize=11, ha="center", color=FORCE_COLOR)
         figure.text(0.975, 0.035, stage.silhouettes.name, fontsize=11, ha="right", color=QUIET)
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()

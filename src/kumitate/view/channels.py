@@ -11,14 +11,16 @@ __all__ = ["channels_of"]
 
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
-    """One plot a panel of the result (joints, energy, a loop's determinant, mass centre), as `scene.build_scene` takes them."""
+    """One plot a panel of the result (joints, energy, a loop's determinant, mass centre, contact) for `build_scene`."""
     closed = ("determinant",) if has_one_loop(result) else ()
-    panels = panels_of(result, ("q", "v", "a", "tau", "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
+    touched = () if result.contact is None else ("contact_forces", "center_of_pressure")
+    panels = panels_of(result, ("q", "v", "a", "tau", *touched, "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
     return [
         {
             "title": panel.quantity,
             "unit": panel.unit,
             "x": result.time,
+            "reach": panel.reach,
             "series": [{"name": name, "values": panel.values[:, k]} for k, name in enumerate(panel.names)],
         }
         for panel in panels

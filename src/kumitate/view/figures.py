@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..simulate.result import Result
 from .panels import Panel, panels_of
-from .style import INK, checked_target, curve_style, print_style, write_figure
+from .style import INK, QUIET, checked_target, curve_style, print_style, write_figure
 
 __all__ = ["figure", "panels_figure", "plot"]
 
@@ -111,9 +111,23 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
         axes.yaxis.minorticks_off()
         axes.set_ylim(*_decades(values))
     else:
-        axes.set_ylim(*_limits(values))
-    if not shared:
-        _own_legend(axes, panel)
+        axes.set_ylim(*(panel.reach or _limits(values)))
+    above = not shared and _own_legend(axes, panel)
+    if panel.reach is not None:
+        peak = f"single steps to {_two_digits(float(np.nanmax(np.abs(values))))} {panel.unit}"
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2}
+        height, sits = (0.96, "top") if above else (1.02, "bottom")
+        axes.text(0.99, height, peak, transform=axes.transAxes, ha="right", va=sits, fontsize=6.5, color=QUIET, bbox=box)
+
+
+def _two_digits(value: float) -> str:
+    """A number, rounded to two digits.
+
+    >>> _two_digits(6123.0), _two_digits(471234.0)
+    ('6100', '4.7e5')
+    """
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:.0f}" if 10.0 <= rounded < 1e5 else f"{rounded:.2g}".replace("e+0", "e").replace("e+", "e")
 
 
 def _covered(values: np.ndarray) -> list[tuple[float, tuple[float, float]] | None]:
@@ -159,8 +173,12 @@ def _decades(values: np.ndarray) -> tuple[float, float]:
     return 10.0 ** (max(low, -16) if high > -15 else low), 10.0**high
 
 
-def _own_legend(axes: Any, panel: Panel) -> None:
-    """Above the axes, on the right of the title, where there is room for it; inside them otherwise, above the curves."""
+def _own_legend(axes: Any, panel: Panel) -> bool:
+    """Above the axes, on the right of the title, where there is room for it; inside them otherwise, above the curves.
+
+    Returns:
+        Whether it is above.
+    """
     many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
     size, columns = (6.0 if many else 7.5), min(len(panel.names), 4)
     width = 0.32 * columns + 0.043 * sum(map(len, panel.names)) + 0.052 * len(panel.quantity)  # inches, the title with it
@@ -169,7 +187,7 @@ def _own_legend(axes: Any, panel: Panel) -> None:
             loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=columns, borderpad=0.1, columnspacing=0.9,
             handletextpad=0.4, handlelength=1.1, fontsize=size,
         )  # fmt: skip
-        return
+        return True
     size = 5.0 if len(panel.names) > 8 else 6.0
     longest = 0.3 + 0.5 * size / 72.0 * max(map(len, panel.names))
     columns = max(1, min(len(panel.names), 4, int((PANEL_WIDTH - 0.8) / longest)))
@@ -178,8 +196,10 @@ def _own_legend(axes: Any, panel: Panel) -> None:
     axes.set_ylim(low, high * (high / low) ** room if panel.log else high + room * (high - low))
     axes.legend(
         loc="upper center", ncols=columns, fontsize=size, borderpad=0.1, columnspacing=0.9,
-        handletextpad=0.4, handlelength=1.6, labelspacing=0.2,
+        handletextpad=0.4, handlelength=1.6, labelspacing=0.2, frameon=panel.reach is not None, framealpha=0.85,
+        edgecolor="none",
     )  # fmt: skip
+    return False
 
 
 def _shared_names(panels: Sequence[Panel]) -> tuple[str, ...]:

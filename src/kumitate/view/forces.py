@@ -8,9 +8,10 @@ import numpy as np
 
 from ..analysis import COMPONENTS, LoopEquations, constraint_report
 from ..compile import Kernel
-from ..dynamics import joint_forces, loop_wrenches
+from ..dynamics import Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..scalar import trace
+from ..simulate.contact_loads import contact_loads
 from ..simulate.result import Result
 
 __all__ = ["ForceCurves", "force_curves"]
@@ -39,27 +40,32 @@ def force_curves(result: Result) -> list[ForceCurves]:
 
     At last come the joints of loops: what they exert on their `body_b`, about and in their frame there. Components that are
     zero all the time are left out.
-    External wrenches and drives of loops are not known to a result.
+    External wrenches and drives of loops are not known to a result; contact is.
 
     Raises:
-        ModelError: if a motion of the mechanism has no inertia.
+        ModelError: if a motion of the mechanism has no inertia; InputError: as of `contact_loads`.
     """
     mechanism, tree = result.mechanism, result.mechanism.tree
     check_resistance(mechanism)
     places = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
 
-    def wrenches(q: Any, v: Any, tau: Any) -> list[list[Any]]:
+    loads = contact_loads(result)
+
+    def wrenches(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
+        applied = Wrenches(tree, dict(zip(loads.wrenches, values, strict=True))) if values else None
         if tree.closed:
-            found = loop_wrenches(tree, q, v, tau, gravity=mechanism.gravity)
+            found = loop_wrenches(tree, q, v, tau, gravity=mechanism.gravity, wrenches=applied)
             of_tree, of_loops = found.tree, found.chords
         else:
-            of_tree, of_loops = joint_forces(tree, q, v, tau, gravity=mechanism.gravity), []
+            of_tree, of_loops = joint_forces(tree, q, v, tau, gravity=mechanism.gravity, wrenches=applied), []
         carried = [force.to_child(places[link.name].pose) for link, force in zip(tree.links, of_tree, strict=True)]
         turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, of_loops, strict=True)]
         return [list(force) for force in (*carried, *turned)]
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
-    values = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))(result.q, result.v, result.tau)
+    sizes |= {f"wrench_{k}": 6 for k in range(len(loads.wrenches))}
+    kernel = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))
+    values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values())
     known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
     joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
     curves = []

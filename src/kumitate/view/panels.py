@@ -15,27 +15,11 @@ from ..model import WORLD, JointKind
 from ..scalar import trace
 from ..simulate.columns import Columns, joint_columns
 from ..simulate.result import Result
+from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels
 from .forces import force_curves
+from .panel import Panel, without_impacts
 
 __all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "has_one_loop", "panels_of"]
-
-
-class Panel(NamedTuple):
-    """Curves of one quantity.
-
-    Attributes:
-        quantity: what it is, "Joint angle"; `unit`: of the values, empty for pure numbers.
-        names: of the curves; `values`: (n, curves).
-        by_joint: whether the curves are the joints' own, so that panels may share a legend.
-        log: whether the axis of the values is logarithmic.
-    """
-
-    quantity: str
-    unit: str
-    names: tuple[str, ...]
-    values: np.ndarray
-    by_joint: bool = False
-    log: bool = False
 
 
 class _Sort(NamedTuple):
@@ -60,7 +44,8 @@ _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 #: The panels that can be asked for: of the joints, then of the whole mechanism.
 PANELS = (
-    *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum"
+    *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum",
+    *CONTACT_PANELS,
 )  # fmt: skip
 #: And of a body or frame, as "position:hand", with their units.
 _PLACE_PANELS = {"position": "m", "velocity": "m/s"}
@@ -77,8 +62,10 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
         panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
             panels of their own; joints that close loops come last), "energy", "determinant" (det(J Jᵀ) of the loops),
             "joint_forces" (up to four panels: those that the motion determines, and the others), "center_of_mass",
-            "center_of_mass_velocity", "momentum" (two panels), "position:hand" and "velocity:hand" for a body or frame of that
-            name. Left out: the first five, with a single loop the determinant, with a floating base those of the mass centre.
+            "center_of_mass_velocity", "momentum" (two panels), "contact_forces" (two panels: normal, tangential),
+            "center_of_pressure", "contact_gaps", "penetration", "contact_residual", "position:hand" and "velocity:hand" for a
+            body or frame of that name. Left out: the first five, with a single loop the determinant, with a floating base
+            those of the mass centre, with contact its own but for the gaps.
         degrees: whether angles and their rates are given in degrees.
 
     Raises:
@@ -86,6 +73,7 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
     """
     usual = FLOATING_PANELS if any(map(_is_base, joint_columns(result.mechanism))) else DEFAULT_PANELS
     usual = (*usual, "determinant") if has_one_loop(result) else usual
+    usual = usual if result.contact is None else (*usual, *USUAL_CONTACT_PANELS)
     wanted = usual if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
     for name in wanted:
         if name not in PANELS and name.partition(":")[0] not in _PLACE_PANELS:
@@ -102,7 +90,8 @@ def has_one_loop(result: Result) -> bool:
 
 def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
     if name in _JOINT_PANELS:
-        yield from _joint_panels(result, _JOINT_PANELS.index(name), degrees=degrees)
+        found = _joint_panels(result, _JOINT_PANELS.index(name), degrees=degrees)
+        yield from found if name != "a" or result.contact is None else map(without_impacts, found)
     elif name == "energy":
         yield Panel("Energy", "J", result.energy._fields, np.column_stack(result.energy))
     elif name == "determinant":
@@ -114,6 +103,8 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
             what = "moment" if curves.moments else "force"
             how = "determined" if curves.determined else "least in norm"
             yield Panel(f"Joint {what}, {how}", "N·m" if curves.moments else "N", curves.names, curves.values)
+    elif name in CONTACT_PANELS:
+        yield from contact_panels(result, name)
     elif ":" in name:
         kind, _, place = name.partition(":")
         yield _place_panel(result, kind, place)
@@ -154,7 +145,8 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
         prefix = "base " if len(bases) == 1 else f"{base.joint.name}: "
         for sort, indices, names in _sorted(base, order):
             part = values[:, indices]
-            if order < 3 or np.any(part) or len(bases) == len(columns):  # a robot's base without drive has no efforts to show
+            bare = len(bases) == len(columns) and result.contact is None
+            if order < 3 or np.any(part) or bare:  # a robot's base without drive has no efforts to show
                 yield _panel(
                     prefix, order, sort, [name[1:] if name in _RATES else name for name in names], part, degrees=degrees
                 )

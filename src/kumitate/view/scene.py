@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape, Sphere
 from ..model.meshes import Surface
+from .arrows import Arrows
 from .silhouette import broadside
 from .skeleton import body_tip, drawn_shapes
 from .struts import with_struts
 from .surfaces import faceted, load_surfaces, pack_surface, unscaled
+from .surroundings import surroundings
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
 
@@ -35,16 +37,21 @@ def build_scene(
     *,
     title: str = "",
     notes: Sequence[str] = (),
+    ground: Sequence[Geometry] = (),
+    arrows: Arrows | None = None,
 ) -> dict[str, Any]:
     """All that the page shows, as data that `json.dumps` takes.
 
     Args:
         time: of the poses [s], rising, shape (n,).
         poses: X_WB of each of `mechanism.bodies` in that order, as 4×4 matrices, shape (n, bodies, 4, 4).
-        channels: the plots, each {"title", "unit", "x": times (m,) [s], "series": [{"name", "values": (m,)}]}. A series that
-            has the name of a joint takes the colour of the body that the joint carries.
+        channels: the plots, each {"title", "unit", "x": times (m,) [s], "series": [{"name", "values": (m,)}]}, and, where the
+            axis is not to end with the curves, "reach": (low, high). A series that has the name of a joint takes the colour
+            of the body that the joint carries.
         title: the page's; the mechanism's name if empty.
         notes: sentences shown on request, such as the lines of an audit.
+        ground: shapes that stand in the world, by their poses there.
+        arrows: forces of contact at these times.
 
     Raises:
         InputError: if shapes do not fit together, times do not rise, or poses are not finite.
@@ -56,15 +63,19 @@ def build_scene(
     mechanism, frames = with_struts(mechanism, frames)  # rods and springs come after the bodies
     loaded = load_surfaces(mechanism)
     shapes = drawn_shapes(mechanism, loaded)
+    origins = frames[:, :, :3, 3].reshape(-1, 3)
+    about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
+    drawn = [item for items in (*shapes.values(), about.shapes) for item in items]
     surfaces: dict[Shape, Surface] = dict(loaded.items())
-    for shape in dict.fromkeys(item.shape for items in shapes.values() for item in items):
+    for shape in dict.fromkeys(item.shape for item in drawn):
         if (facets := faceted(shape)) is not None:
             surfaces[shape] = facets
-    kinds = dict.fromkeys(_once(item.shape) for items in shapes.values() for item in items)
+    kinds = dict.fromkeys(_once(item.shape) for item in drawn)
     used = [shape for shape in kinds if shape in surfaces]
     groups = _groups(mechanism)
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_FRAMES)).round().astype(int))
     times, frames = times[keep], frames[keep]
+    bounds = _bounds(frames, _outlines(mechanism, shapes, surfaces), about.floor)
     return {
         "version": 2,
         "title": title or name,
@@ -81,10 +92,12 @@ def build_scene(
             }
             for body in mechanism.bodies
         ],
-        "world": [_shape(item, used, surfaces) for item in shapes[WORLD]],
+        "world": [_shape(item, used, surfaces) for item in (*shapes[WORLD], *about.shapes)],
+        "landscape": bool(about.shapes),
+        "contact": None if arrows is None else _contact(arrows.at(keep), bounds["size"]),
         "trail": {"body": moving - 1, "point": body_tip(last).tolist()},
         "channels": [_channel(mechanism, channel, groups) for channel in channels],
-        **_bounds(frames, _outlines(mechanism, shapes, surfaces)),
+        **bounds,
     }
 
 
@@ -142,6 +155,13 @@ def _shape(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Sur
             return {"type": "mesh", "mesh": meshes.index(shape), "scale": [1.0, 1.0, 1.0], **data}
 
 
+def _contact(arrows: Arrows, size: float) -> dict[str, Any]:
+    return {
+        "points": _packed(arrows.points), "forces": _packed(arrows.forces), "count": arrows.points.shape[1],
+        "scale": arrows.scale(size), "longest": arrows.longest(size),
+    }  # fmt: skip
+
+
 def _outlines(
     mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Surface]
 ) -> list[list[tuple[np.ndarray, float]]]:
@@ -170,10 +190,12 @@ def _outline(item: Geometry, surfaces: Mapping[Shape, Surface]) -> tuple[np.ndar
     return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
 
 
-def _bounds(frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, float]]]) -> dict[str, Any]:
+def _bounds(
+    frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, float]]], floor: float | None = None
+) -> dict[str, Any]:
     """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from.
 
-    `outlines` are of the bodies and, at last, of the world.
+    `outlines` are of the bodies and, at last, of the world; `floor`: the ground's height, if it is known.
     """
     origins = frames[:, :, :3, 3]
     low, high = [origins.min(axis=1)], [origins.max(axis=1)]
@@ -190,8 +212,8 @@ def _bounds(frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, fl
     lower, upper = np.min(low, axis=0), np.max(high, axis=0)
     extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
     size = float(np.median(np.linalg.norm(upper - lower, axis=1))) or 1.0
-    # the floor is at zero unless the mechanism hangs below it
-    floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
+    if floor is None:  # at zero unless the mechanism hangs below it
+        floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
     view = _view_from(np.concatenate(centers), size)
     rim = _outermost(np.concatenate(reached))
     return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
@@ -236,7 +258,9 @@ def _channel(mechanism: Mechanism, channel: Mapping[str, Any], groups: Mapping[s
         if curve["name"] in carried:
             data["group"] = carried[curve["name"]]
         series.append(data)
-    return {"title": str(channel["title"]), "unit": str(channel.get("unit", "")), "series": series}
+    reach = channel.get("reach")
+    limits = {} if reach is None else {"reach": [float(end) for end in reach]}
+    return {"title": str(channel["title"]), "unit": str(channel.get("unit", "")), "series": series, **limits}
 
 
 def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:

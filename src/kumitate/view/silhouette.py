@@ -113,6 +113,15 @@ class Silhouettes:
             found += [Outline(part, depth, tone, body, color) for part, depth, tone in _parts(item, turn, origin)]
         return sorted(found, key=lambda outline: outline.depth)
 
+    def still(self, shapes: Sequence[Geometry]) -> list[Outline]:
+        """The outlines of shapes that stand in the world, the furthest first."""
+        found = []
+        for item in shapes:
+            X = self.view.axes @ np.array(item.pose.matrix(), dtype=float)[:3]
+            color = None if item.color is None else item.color[:3]
+            found += [Outline(part, depth, tone, -1, color) for part, depth, tone in _parts(item, X[:, :3], X[:, 3])]
+        return sorted(found, key=lambda outline: outline.depth)
+
     def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The corners (2,), (2,) [m] of what one posture covers of the view."""
         points = np.concatenate([outline.points for outline in self.outlines(poses)] or [np.zeros((1, 2))])

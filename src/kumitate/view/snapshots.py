@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..contact.plain import ground_of
 from ..errors import InputError
 from ..simulate.result import Result
+from .arrows import arrows_at
 from .silhouette import View
 from .stage import Stage, checked_poses
 from .struts import with_struts
@@ -50,16 +52,17 @@ def snapshots_figure(
     """The same as a `matplotlib.figure.Figure`, to change and to save."""
     mechanism = result.mechanism
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
+    arrows = arrows_at(result, t)
     mechanism, X = with_struts(mechanism, X)
     if count < 1:
         raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; ask for 1 or more")
     moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
-    stage = Stage(mechanism, X, view)
+    stage = Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows)
     with print_style():
-        return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments])
+        return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments], moments)
 
 
-def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
+def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray, moments: np.ndarray) -> Any:
     from matplotlib.figure import Figure
 
     columns, scale = _arrangement(len(times), stage.size)
@@ -72,7 +75,7 @@ def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
         left, bottom = 0.05 + (k % columns) * width, whole[1] - (k // columns + 1) * (height + CAPTION) + CAPTION
         axes = made.add_axes((left / whole[0], bottom / whole[1], 0.97 * width / whole[0], height / whole[1]))
         stage.frame(axes, X)
-        stage.draw(axes, X)
+        stage.draw(axes, X, moment=int(moments[k]))
         if k == 0:
             stage.scale_bar(axes)
             stage.triad(axes, stage.free_corner(axes, [X]))

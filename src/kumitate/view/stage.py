@@ -9,15 +9,23 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..model import WORLD, Mechanism
+from ..model import WORLD, Geometry, Mechanism
+from .arrows import Arrows
 from .silhouette import Outline, Silhouettes, View
 from .style import INK, QUIET, tint
+from .surroundings import surroundings
 
-__all__ = ["Stage", "checked_poses"]
+__all__ = ["FORCE_COLOR", "Stage", "checked_poses"]
 
 #: Bodies without a colour of their own take these in turn: calm ones that stay apart.
 BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
 WORLD_COLOR = "#9a9a9a"
+#: Of the arrows of contact forces.
+FORCE_COLOR = "#c2174b"
+#: Where shapes stand about, the window goes along only if the motion goes so many times as far as the mechanism is large.
+_LANDSCAPE = 25.0
+#: Arrows shorter than this have no head [points of type].
+_HEADED = 7.0
 
 
 def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -44,15 +52,21 @@ class Stage:
         mechanism: that is drawn.
         poses: of the whole motion, (m, bodies, 4, 4); they decide the view and the window.
         view: instead of the one chosen from the motion.
+        ground: shapes that stand in the world, by their poses there.
+        arrows: forces of contact.
 
     Attributes:
         size: of the window (2,) [m]. Where the motion goes much further than the mechanism is large, the window goes along.
     """
 
-    def __init__(self, mechanism: Mechanism, poses: np.ndarray, view: View | None = None):
+    def __init__(
+        self, mechanism: Mechanism, poses: np.ndarray, view: View | None = None, *,
+        ground: Sequence[Geometry] = (), arrows: Arrows | None = None,
+    ):  # fmt: skip
         self.view = view or View.of_motion(poses)
         self.silhouettes = Silhouettes(mechanism, self.view)
-        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane
+        level = not ground or surroundings(ground, poses[0, 0, :3, 3], poses[0, 0, :3, 3]).floor is not None
+        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane and level
         self._colors = _body_colors(mechanism)
         self._above = Silhouettes(mechanism, View.along(2))
         some = poses[np.unique(np.linspace(0, len(poses) - 1, 120).astype(int))]
@@ -60,12 +74,15 @@ class Stage:
         low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
         whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
         self.extent = float(own.max()) or 1.0
-        self.floor = self._floor(poses)
+        origins = poses[..., :3, 3].reshape(-1, 3)
+        self._about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
+        self.floor = self._floor(poses) if self._about.floor is None else self._about.floor
+        self.arrows = arrows
         if self.grounded:  # the shadow belongs to the picture
             boxes = [self._box(X) for X in some]
             low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
             whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
-        self.follows = bool(whole.max() > 2.5 * own.max())
+        self.follows = bool(whole.max() > (_LANDSCAPE if self._about.shapes else 2.5) * own.max())
         self._center = 0.5 * (high.max(axis=0) + low.min(axis=0))
         size = own if self.follows else whole
         self.size = np.maximum(1.1 * size, 0.5 * self.extent)
@@ -100,28 +117,60 @@ class Stage:
         axes.axis("off")
         if self.grounded:
             self._draw_ground(axes, poses)
+        elif self._about.floor is not None:
+            self._draw_floor_line(axes)
+        self._draw_outlines(axes, self.silhouettes.still(self._about.shapes), 0.0, 1.5)
 
-    def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True) -> None:
-        """One posture; `fade` (0…1) pales it, for postures that are past."""
-        from matplotlib.collections import PolyCollection
-
-        outlines = self.silhouettes.outlines(poses)
+    def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
+        """One posture; `fade` (0…1) pales it, for postures that are past; `moment`: the number of its force arrows."""
         if self.grounded and shadow:
             self._draw_shadow(axes, poses)
+        self._draw_outlines(axes, self.silhouettes.outlines(poses), fade, 3.0)
+        if self.arrows is not None and moment is not None:
+            self._draw_arrows(axes, self.arrows, moment)
+
+    def _draw_outlines(self, axes: Any, outlines: Sequence[Outline], fade: float, zorder: float) -> None:
+        from matplotlib.collections import PolyCollection
+
         faces = [tint(tint(self._color(outline), outline.tone), fade) for outline in outlines]
         edges = [tint(tint(self._color(outline), -0.55), fade) for outline in outlines]
         polygons = [outline.points for outline in outlines]
         axes.add_collection(
-            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=3)
+            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=zorder)
         )
 
+    def _draw_arrows(self, axes: Any, arrows: Arrows, moment: int) -> None:
+        from matplotlib.patches import FancyArrowPatch
+
+        starts, ends = (points @ self.view.axes[:2].T for points in arrows.shafts(moment, self.extent))
+        axes.scatter(*starts.T, s=3.5, color=FORCE_COLOR, linewidths=0.0, zorder=6)
+        style: dict[str, Any] = {
+            "color": FORCE_COLOR,
+            "linewidth": 1.1,
+            "shrinkA": 0.0,
+            "shrinkB": 0.0,
+            "mutation_scale": 5.0,
+            "zorder": 6,
+        }
+        _, unit = self._corner(axes, (0, 0))
+        for start, end in zip(starts, ends, strict=True):
+            long = np.linalg.norm(end - start) > _HEADED * unit
+            axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>" if long else "-", **style))
+
+    @property
+    def force_scale(self) -> str:
+        """What the lengths of force arrows mean, in words; empty without forces."""
+        return "" if self.arrows is None else f"force arrows: {self.arrows.scale(self.extent):g} N per m"
+
     def scale_bar(self, axes: Any) -> None:
-        """A bar of a round length in the lower left corner."""
+        """A bar of a round length in the lower left corner, with the force that an arrow as long stands for."""
         low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
         length = _round_length(max(0.25 * (high[0] - low[0]), min(0.15 * (high[1] - low[1]), 0.8 * (high[0] - low[0]))))
         start = low + 0.02 * (high - low)
         axes.plot([start[0], start[0] + length], [start[1]] * 2, color=INK, linewidth=1.2, solid_capstyle="butt", zorder=5)
         label = f"{length:g} m" if length >= 0.1 else f"{1000 * length:g} mm"
+        if self.arrows is not None:
+            label += f" (force arrows: {length * self.arrows.scale(self.extent):.3g} N)"
         words = {"xytext": (0, 2.5), "textcoords": "offset points", "fontsize": 7, "annotation_clip": False}
         axes.annotate(label, start, ha="left", va="bottom", zorder=5, **words)
 
@@ -175,6 +224,14 @@ class Stage:
         """The polygons (k, 2) of the shadow in the view."""
         seen = (outline.points for outline in self._above.outlines(poses))
         return [np.column_stack([points, np.full(len(points), self.floor)]) @ self.view.axes[:2].T for points in seen]
+
+    def _draw_floor_line(self, axes: Any) -> None:
+        """The floor seen edge-on: a line, and what is below it."""
+        if abs(self.view.axes[1, 2]) < 1.0:  # looked at from above
+            return
+        low = axes.get_ylim()[0]
+        axes.axhspan(min(low, self.floor) - self.extent, self.floor, color=tint(QUIET, 0.8), linewidth=0.0, zorder=1)
+        axes.axhline(self.floor, color=QUIET, linewidth=0.8, zorder=1.2)
 
     def _draw_ground(self, axes: Any, poses: np.ndarray) -> None:
         from matplotlib.collections import LineCollection

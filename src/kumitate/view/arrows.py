@@ -1,0 +1,96 @@
+"""Contact forces as arrows at the points that they act on, at the moments that are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..simulate.result import Result
+
+__all__ = ["Arrows", "arrows_at", "arrows_of"]
+
+#: A usual force is drawn this long, as a part of the mechanism's size, or a little shorter; none is longer than that.
+_LONG, _LONGEST = 0.6, 0.9
+#: Forces below this part of those that carry most of the impulse are light touches, and no usual ones.
+_LIGHT = 0.05
+#: Forces are means over this time at most [s].
+_MEAN = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Forces at m points and k moments, in the axes of the world.
+
+    Attributes:
+        points: where they act (k, m, 3) [m].
+        forces: on the body A of each point (k, m, 3) [N], the mean from each moment on; zero where nothing touches.
+    """
+
+    points: np.ndarray
+    forces: np.ndarray
+
+    def scale(self, size: float) -> float:
+        """How much force an arrow of 1 m stands for [N/m], a round number; `size`: of the mechanism [m].
+
+        The usual force is the median one, of all points and moments, but for light touches.
+        """
+        lengths = np.sort(np.linalg.norm(self.forces, axis=2), axis=None)
+        if not lengths.any():
+            return 1.0
+        sums = np.cumsum(lengths)
+        main = lengths[np.searchsorted(sums, 0.5 * sums[-1])]  # larger ones give half of the whole impulse
+        usual = np.median(lengths[lengths > _LIGHT * main])
+        wanted = float(usual) / (_LONG * size)
+        power = 10.0 ** np.floor(np.log10(wanted))
+        return float(next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9)))
+
+    def longest(self, size: float) -> float:
+        """What arrows are cut at [m]: forces of impacts would leave the picture."""
+        return _LONGEST * size
+
+    def shafts(self, moment: int, size: float) -> tuple[np.ndarray, np.ndarray]:
+        """The points that touch at a moment (t, 3), and where the arrows from them end (t, 3) [m]."""
+        forces = self.forces[moment]
+        chosen = forces.any(axis=1)
+        steps = forces[chosen] / self.scale(size)
+        lengths = np.linalg.norm(steps, axis=1, keepdims=True)
+        steps *= np.minimum(1.0, self.longest(size) / np.maximum(lengths, 1e-300))
+        return self.points[moment, chosen], self.points[moment, chosen] + steps
+
+    def at(self, moments: np.ndarray) -> Arrows:
+        """Those of some moments only."""
+        return Arrows(self.points[moments], self.forces[moments])
+
+
+def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
+    """The contact forces of a run at some of its times, by rising numbers (k,); None if nothing touched.
+
+    Means to the next of these times, or over 20 ms if that is longer off: single steps of an impact would not be seen, or be
+    all that is seen.
+    """
+    record = result.contact
+    if record is None or not record.bodies or len(samples) == 0:
+        return None
+    step = float(np.diff(result.time).mean()) if len(result) > 1 else 1.0
+    ends = np.minimum(np.append(samples[1:], len(result)), samples + max(1, round(_MEAN / step)))
+    bounds = np.column_stack([samples, ends]).ravel()
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        padded = np.concatenate([values, np.zeros_like(values[:1])])  # so that the last end is a place, too
+        return np.add.reduceat(padded, bounds, axis=0)[::2]
+
+    forces = summed(record.force) / (ends - samples).reshape(-1, 1, 1)
+    weights = np.linalg.norm(record.force, axis=2)[..., None]
+    total, moved = summed(weights), summed(weights * record.position)
+    points = np.where(total > 0.0, moved / np.where(total > 0.0, total, 1.0), record.position[samples])
+    forces[np.linalg.norm(forces, axis=2) < 1e-9 * np.abs(record.force).max(initial=0.0)] = 0.0
+    return Arrows(points, forces)
+
+
+def arrows_at(result: Result, times: np.ndarray) -> Arrows | None:
+    """The contact forces of a run from some times (k,) [s] on, as `arrows_of`; None also where the times are not the run's."""
+    samples = np.searchsorted(result.time, times - 1e-9 * (1.0 + np.abs(times)))
+    if len(result) == 0 or samples.max(initial=0) >= len(result) or (np.diff(samples) <= 0).any():
+        return None
+    return arrows_of(result, samples)

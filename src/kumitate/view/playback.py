@@ -1,0 +1,32 @@
+"""A run as the page plays it: its motion, curves, contact and surroundings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..contact.plain import ground_of
+from ..simulate.result import Result
+from .arrows import arrows_of
+from .channels import channels_of
+from .scene import build_scene
+
+__all__ = ["playback"]
+
+
+def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
+    """All that the page shows of a run, as data that `json.dumps` takes.
+
+    Args:
+        samples: which of the run's times are shown, by rising numbers (k,).
+        poses: X_WB of the bodies at these, (k, bodies, 4, 4).
+        title: the page's; the mechanism's name if empty.
+
+    Raises:
+        InputError: as of `scene.build_scene`.
+    """
+    return build_scene(
+        result.mechanism, result.time[samples], poses, channels_of(result), title=title, notes=result.audit.lines(),
+        ground=ground_of(result.settings), arrows=arrows_of(result, samples),
+    )  # fmt: skip

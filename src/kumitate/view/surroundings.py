@@ -1,0 +1,62 @@
+"""What stands still about a mechanism, as it is drawn: floors without end get an end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..model import Box, Geometry, Plane
+from ..spatial import pose
+
+__all__ = ["GROUND_COLOR", "Surroundings", "surroundings"]
+
+#: Of shapes of the ground without a colour of their own.
+GROUND_COLOR = (0.87, 0.88, 0.90, 1.0)
+#: The slab that a sloping plane is drawn as: half its side and its thickness, as parts of what the motion reaches.
+_SIDE, _THICK = 0.75, 0.03
+#: Planes whose normals are this near to the vertical are floors.
+_LEVEL = 1e-9
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Shapes in the world, and how high the floor is.
+
+    Attributes:
+        shapes: boxes, polygons and others, by their poses in the world.
+        floor: the height of the highest level plane [m]; None if there is none.
+    """
+
+    shapes: tuple[Geometry, ...] = ()
+    floor: float | None = None
+
+
+def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) -> Surroundings:
+    """The ground of a run as it is drawn.
+
+    Args:
+        ground: shapes by their poses in the world.
+        low, high: corners of the box that the motion reaches (3,), (3,) [m]: sloping planes are drawn about it.
+    """
+    shapes, floors = [], []
+    for item in ground:
+        if not isinstance(item.shape, Plane):
+            shapes.append(replace(item, color=item.color or GROUND_COLOR))
+            continue
+        X = np.array(item.pose.matrix(), dtype=float)
+        if abs(X[2, 2] - 1.0) < _LEVEL:
+            floors.append(float(X[2, 3]))
+        else:
+            shapes.append(replace(_slab(X, low, high), color=item.color or GROUND_COLOR))
+    return Surroundings(tuple(shapes), max(floors, default=None))
+
+
+def _slab(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> Geometry:
+    """A piece of the half space z ≤ 0 of the frame X (4, 4), under the middle of the motion."""
+    reach = float(np.linalg.norm(high - low)) or 1.0
+    normal, middle = X[:3, 2], 0.5 * (low + high)
+    thick = _THICK * reach
+    at = middle - ((middle - X[:3, 3]) @ normal + 0.5 * thick) * normal
+    return Geometry(Box((2.0 * _SIDE * reach, 2.0 * _SIDE * reach, thick)), pose(at.tolist(), matrix=X[:3, :3].tolist()))

@@ -1,0 +1,75 @@
+"""`kumitate simulate --contact`: a robot file falls onto the floor."""
+
+import json
+
+import pytest
+
+import kumitate as km
+from kumitate.cli.app import run
+from kumitate.cli.floor import asked, start_on
+from kumitate.errors import InputError
+
+URDF = """<robot name="stool">
+  <link name="seat">
+    <inertial><mass value="3"/><inertia ixx=".02" iyy=".03" izz=".04" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><sphere radius=".1"/></geometry></collision>
+  </link>
+  <link name="leg">
+    <inertial><origin xyz="0 0 -.1"/><mass value=".5"/>
+      <inertia ixx=".002" iyy=".002" izz=".0002" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 -.3"/><geometry><sphere radius=".03"/></geometry></collision>
+  </link>
+  <joint name="hip" type="continuous"><parent link="seat"/><child link="leg"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def stool(tmp_path):
+    path = tmp_path / "stool.urdf"
+    path.write_text(URDF)
+    return path
+
+
+def simulate(capsys, *arguments):
+    """What the command said, as JSON."""
+    assert run(["simulate", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
+    out = stool.parent / "out"
+    said = simulate(
+        capsys, stool, "--floating-base", "--contact", "rigid", "--friction", "0.7", "--restitution", "0.1", "--duration",
+        "0.1", "--formats", "svg", "--out", out,
+    )  # fmt: skip
+    made = km.open(out / "result.h5")
+    assert made.q[0, 6] == pytest.approx(0.33)  # the lowest point of the leg is on the floor
+    assert said["settings"]["contact"]["surface"] == {"friction": 0.7, "kinetic_friction": None, "restitution": 0.1}
+    assert said["audit"]["contact"]["penetration"] == made.contact.penetration.max()
+    assert made.contact.on("leg")[:20, 2].max() > 1.0
+    assert "Normal contact force" in (out / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("floating", "typed", "height", "expected"),
+    [
+        (True, "", None, 0.33), (True, "", 0.2, 0.53), (True, "root.z=2", None, 2.0), (False, "", None, 2.0),
+        (True, "root.z=2", 0.0, 0.33),
+    ],
+)  # fmt: skip
+def test_where_it_starts(stool, floating, typed, height, expected):
+    mechanism = km.load(stool, floating_base=True).mechanism
+    contact = asked("rigid", friction=None, restitution=None, height=height)
+    q = start_on(contact, mechanism, [0, 0, 0, 1, 0, 0, 2.0, 0], floating=floating, typed=typed, height=height)
+    assert q[6] == pytest.approx(expected)
+    assert start_on(None, mechanism, q, floating=True, typed="", height=None) is q
+
+
+def test_options_without_contact_and_robots_without_shapes_are_named(stool):
+    with pytest.raises(InputError, match=r"--friction 0\.5: .*--contact rigid"):
+        asked(None, friction=0.5, restitution=None, height=None)
+    with pytest.raises(InputError, match="restitution 2"):
+        asked("rigid", friction=None, restitution=2.0, height=None)
+    assert asked(None, friction=None, restitution=None, height=None) is None
+    with pytest.raises(InputError, match="pa10: no body has a shape to touch with"):
+        km.simulate(km.load("pa10"), duration=0.1, contact="rigid")
