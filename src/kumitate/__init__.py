@@ -68,8 +68,8 @@ _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor", "parallel_ada": ".simulate.parallel_ada",
-    "read_srdf": ".model.read.srdf",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ What is summed over a tree (twists outwards, wrenches and stiffnesses inwards) i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..kinematics import link_poses
 from ..model import Link, PerLink, Tree, inward, outward
 from ..spatial import Force, Motion
 
-__all__ = ["Columns", "Rows", "columns"]
+__all__ = ["Columns", "Rows", "columns", "frozen"]
 
 Scalar = Any
 #: A matrix by its rows.
@@ -98,3 +98,8 @@ def _add(H: dict[int, dict[int, Scalar]], i: int, k: int, value: Scalar) -> None
     if value.__class__ is not float or value != 0.0:
         H[i][k] = H[i].get(k, 0.0) + value
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
+
+
+def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
+    """Rows as tuples, as programs that are reused take them."""
+    return tuple(tuple(row) for row in rows)

@@ -20,8 +20,8 @@ Scalar = Any
 
 
 def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Impulses]) -> Program:
-    """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches; and of every point its
-    impulse on A [N·s], position [m], normal, gap [m], velocity [m/s] in the axes of the world and friction; and the residual [m/s].
+    """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches, the residual [m/s]; and of
+    every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s] in the axes of the world, and friction.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -38,7 +38,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
         jacobians = columns(tree, q)
-        met = meetings(jacobians, pairs, v, v_free, h, mechanism)
+        met = meetings(jacobians, pairs, v, v_free, h, mechanism, q)
         M = inertia(tree, q, v, h)
         given = Problem.of(jacobians, met, loop_equations(tree, q, v_free, h, M), M, v_free)
         found = solve(given)

@@ -14,10 +14,10 @@ from typing import Any
 from ..scalar import loop, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
-from .columns import Rows
+from .columns import Rows, frozen
 from .meetings import Spot
 from .newton import NO_STIFFNESS, felt_stiffness
-from .problem import Held, Problem, frozen
+from .problem import Held, Problem
 
 __all__ = ["least_norm"]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from itertools import groupby
 from typing import Any
 
 from ..kinematics import place_pose
 from ..model import Mechanism, PerLink, Tree
-from ..scalar import absolute, both, maximum, minimum, select, when
+from ..scalar import absolute, both, either, maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, Transform, Vector3
-from .columns import Columns
+from .answers import answer_to, link_answers
+from .columns import Columns, Rows, frozen
 from .scene import Pair
 from .shapes import FAR, Touch, bounding_radius, touches
 from .surface import Surface
@@ -39,11 +40,13 @@ class Spot:
         lever: from the origin of A's twists [m].
         axes: the normal and two tangents.
         friction: the coefficient that holds now: static at rest, else kinetic.
+        size: how much velocity a unit impulse makes here [1/kg], at most: what velocities and impulses are compared by.
     """
 
     lever: Vector3
     axes: tuple[Vector3, Vector3, Vector3]
     friction: Scalar
+    size: Scalar = 1.0
 
     def along(self, twist: Motion) -> list[Scalar]:
         """The point's velocity along its axes, from the twist of A's link against B's."""
@@ -91,7 +94,7 @@ class Meeting:
         shift: from the origin of B's twists to that of A's [m]; None if B is the world.
         points: all possible ones.
         near: whether any of them may touch within the step.
-        size: about how much velocity a unit impulse on one of its points makes [1/kg], to compare the two by.
+        size: by the links' masses alone, about how much velocity a unit impulse makes [1/kg].
     """
 
     links: tuple[int, int]
@@ -124,10 +127,12 @@ def meetings(
     v_free: Sequence[Scalar],
     h: Scalar,
     mechanism: Mechanism,
+    q: Sequence[Scalar],
 ) -> list[Meeting]:
     """All meetings at a state.
 
     Args:
+        q: coordinates (nq), those of the columns.
         v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
     """
     tree = columns.tree
@@ -155,10 +160,52 @@ def meetings(
         for point in points:
             for part in (point.velocity[0], point.free[0]):
                 fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
-    return [
+    met = [
         Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
+    return _sized(columns, met, q, v, h)
+
+
+def _sized(columns: Columns, met: Sequence[Meeting], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Meeting]:
+    """The meetings with the sizes of their points, which are only looked for where something is near."""
+
+    def sizes() -> list[list[Scalar]]:
+        answers = link_answers(columns, q, v, h)
+        found = []
+        for meeting in met:
+            a, b = (frozen(answers[columns.tree.links[index]]) if index >= 0 else None for index in meeting.links)
+            state = (meeting.spots, a) if meeting.shift is None else (meeting.spots, a, b, meeting.shift)
+            found.append(reused(_sizes, *state, name="sizes"))
+        return found
+
+    near = reduce(either, (meeting.near for meeting in met))
+    of_points = when(near, sizes, [[1.0 for _ in meeting.points] for meeting in met])
+    return [
+        replace(
+            meeting,
+            points=tuple(
+                replace(point, spot=replace(point.spot, size=size)) for point, size in zip(meeting.points, own, strict=True)
+            ),
+        )
+        for meeting, own in zip(met, of_points, strict=True)
+    ]
+
+
+def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> list[Scalar]:
+    """The Frobenius norm of every point's own answer (3×3): no less than its largest eigenvalue."""
+    found = []
+    for spot in spots:
+        total: Scalar = 0.0
+        for axis in spot.axes:
+            push = Force(spot.lever.cross(axis), axis)
+            twist = answer_to(a, push)
+            if b is not None and shift is not None:
+                other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
+                twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
+            total = total + sum((part * part for part in spot.along(twist)), 0.0)
+        found.append(sqrt(total))
+    return found
 
 
 def _relative(columns: Columns, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:

@@ -10,10 +10,10 @@ from typing import Any
 from ..scalar import either, maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion
-from .columns import Rows
+from .columns import Rows, frozen
 from .cone import onto_cone
 from .meetings import Spot
-from .problem import STIFF, Impulses, Problem, frozen
+from .problem import STIFF, Impulses, Problem
 
 __all__ = ["NO_STIFFNESS", "felt_stiffness", "newton"]
 
@@ -50,7 +50,7 @@ def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]],
     twists = given.columns.twists(guess.v)
     states, wrenches, stiffnesses = [], [], []
     for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True):
-        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), meeting.size, holding)
+        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), holding)
         wrench, K = when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
         states.append(state)
         wrenches.append(wrench)
@@ -71,11 +71,10 @@ def _laws(
     impulses: Sequence[Sequence[Scalar]],
     twist: Motion,
     targets: Sequence[Scalar],
-    size: float,
     holding: Scalar,
 ) -> list[Law]:
     return [
-        _law(spot, impulse, spot.along(twist), target, 1.0 / size, holding)
+        _law(spot, impulse, spot.along(twist), target, 1.0 / spot.size, holding)
         for spot, impulse, target in zip(spots, impulses, targets, strict=True)
     ]
 
@@ -95,7 +94,7 @@ def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
     return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: float, holding: Scalar) -> Law:
+def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: Scalar, holding: Scalar) -> Law:
     mu, stiff = spot.friction, STIFF * inverse
     lack = u[0] - target
     x, y = impulse[1] - u[1] * inverse, impulse[2] - u[2] * inverse

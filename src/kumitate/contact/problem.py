@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -16,11 +16,11 @@ from ..model import Tree
 from ..scalar import absolute, maximum, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
-from .columns import Columns, Rows
+from .columns import Columns, Rows, frozen
 from .cone import onto_cone
 from .meetings import Meeting, Spot
 
-__all__ = ["STIFF", "Held", "Impulses", "Problem", "frozen", "inertia", "loop_equations"]
+__all__ = ["STIFF", "Held", "Impulses", "Problem", "inertia", "loop_equations"]
 
 Scalar = Any
 #: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
@@ -180,7 +180,7 @@ class Problem:
         for meeting, impulses, wanted in zip(self.meetings, guess.points, targets, strict=True):
             twist = meeting.twist(self.columns, twists)
 
-            state = (meeting.spots, frozen(impulses), twist, tuple(wanted), meeting.size)
+            state = (meeting.spots, frozen(impulses), twist, tuple(wanted))
             worst = maximum(worst, when(meeting.near, partial(reused, _open, *state, name="open"), 0.0))
         for equation, impulse in zip(self.held, guess.held, strict=True):
             worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
@@ -206,17 +206,15 @@ def _congruent(K: Sequence[Sequence[Scalar]], columns: Sequence[Sequence[Scalar]
     return [[sum((a * b for a, b in zip(one, felt, strict=True)), 0.0) for felt in pushed] for one in columns]
 
 
-def _open(
-    spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar], size: float
-) -> Scalar:
-    """How far the points of a meeting are from obeying their laws."""
+def _open(spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar]) -> Scalar:
+    """How far the points of a meeting are from obeying their laws [m/s]."""
     most: Scalar = 0.0
     for spot, impulse, target in zip(spots, impulses, targets, strict=True):
-        u, step = spot.along(twist), 1.0 / size
+        u, step = spot.along(twist), 1.0 / spot.size
         aim = [impulse[0] - (u[0] - target) * step, impulse[1] - u[1] * step, impulse[2] - u[2] * step]
-        errors = (absolute(a - b) for a, b in zip(impulse, onto_cone(aim, spot.friction), strict=True))
+        errors = (absolute(a - b) * spot.size for a, b in zip(impulse, onto_cone(aim, spot.friction), strict=True))
         most = reduce(maximum, errors, most)
-    return most * size
+    return most
 
 
 def _add_held(H: Pattern, held: Sequence[Held]) -> None:
@@ -257,8 +255,3 @@ def loop_equations(tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], im
 
 def _sum(one: Rows, other: Rows) -> Rows:
     return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]
-
-
-def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
-    """Rows as tuples, as programs that are reused take them."""
-    return tuple(tuple(row) for row in rows)

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..scalar import loop, select, when
+from ..scalar import loop, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion
-from .columns import Rows
+from .columns import Rows, frozen
 from .cone import onto_cone
 from .meetings import Spot
 from .newton import NO_STIFFNESS, felt_stiffness
-from .problem import Impulses, Problem, frozen
+from .problem import Impulses, Problem
 
 __all__ = ["split"]
 
@@ -28,11 +28,10 @@ STRENGTH = 1.0
 
 def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], rounds: int) -> Impulses:
     """The guess after some rounds."""
-    strengths = [select(meeting.near, STRENGTH / meeting.size, 0.0) for meeting in given.meetings]
     factors = given.stiffened(
         [
-            when(meeting.near, partial(reused, _alike, meeting.spots, R, name="alike"), NO_STIFFNESS)
-            for meeting, R in zip(given.meetings, strengths, strict=True)
+            when(meeting.near, partial(reused, _coupled, meeting.spots, name="coupled"), NO_STIFFNESS)
+            for meeting in given.meetings
         ]
     )
     twists = given.columns.twists(guess.v)
@@ -44,12 +43,12 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
     def turn(_: Any, now: Any) -> Any:
         impulses, held, wanted = now
         wrenches = []
-        for meeting, R, old, wishes, aims in zip(given.meetings, strengths, impulses, wanted, targets, strict=True):
+        for meeting, old, wishes, aims in zip(given.meetings, impulses, wanted, targets, strict=True):
             lacks = [
                 [a - b for a, b in zip(wish, _above(point.free, aim), strict=True)]
                 for point, wish, aim in zip(meeting.points, wishes, aims, strict=True)
             ]
-            pull = partial(reused, _pull, meeting.spots, frozen(old), frozen(lacks), R, name="pull")
+            pull = partial(reused, _pull, meeting.spots, frozen(old), frozen(lacks), name="pull")
             wrenches.append(when(meeting.near, pull, Force()))
         pulls = [
             old - equation.stiffness * (equation.rate(given.v_free) + equation.softness * old)
@@ -59,9 +58,9 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
         v = [rate + dv[k] for k, rate in enumerate(given.v_free)]
         twists = given.columns.twists(v)
         after, wishes_after = [], []
-        for meeting, R, old, wishes, aims in zip(given.meetings, strengths, impulses, wanted, targets, strict=True):
+        for meeting, old, wishes, aims in zip(given.meetings, impulses, wanted, targets, strict=True):
             twist = meeting.twist(given.columns, twists)
-            obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), R, meeting.size, name="obey")
+            obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
             new, wished = when(meeting.near, obey, (old, wishes))
             after.append(new)
             wishes_after.append(wished)
@@ -79,25 +78,30 @@ def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
     return [u[0] - target, u[1], u[2]]
 
 
-def _alike(spots: Sequence[Spot], R: Scalar) -> Rows:
-    """The stiffness of points that are all coupled by R."""
-    return felt_stiffness(spots, [[[R, 0.0, 0.0], [0.0, R, 0.0], [0.0, 0.0, R]] for _ in spots])
+def _strength(spot: Spot) -> Scalar:
+    """R: how strongly a point's velocity is coupled to its law's."""
+    return STRENGTH / spot.size
 
 
-def _pull(spots: Sequence[Spot], impulses: Any, lacks: Any, R: Scalar) -> Force:
+def _coupled(spots: Sequence[Spot]) -> Rows:
+    """The stiffness of the coupling."""
+    return felt_stiffness(spots, [[[R, 0.0, 0.0], [0.0, R, 0.0], [0.0, 0.0, R]] for R in map(_strength, spots)])
+
+
+def _pull(spots: Sequence[Spot], impulses: Any, lacks: Any) -> Force:
     """The wrench of a meeting's impulses and of what its velocities lack."""
     total = Force()
     for spot, impulse, lack in zip(spots, impulses, lacks, strict=True):
-        total = total + spot.wrench([a + R * b for a, b in zip(impulse, lack, strict=True)])
+        total = total + spot.wrench([a + _strength(spot) * b for a, b in zip(impulse, lack, strict=True)])
     return total
 
 
-def _obey(spots: Sequence[Spot], impulses: Any, twist: Motion, aims: Any, R: Scalar, size: float) -> Any:
+def _obey(spots: Sequence[Spot], impulses: Any, twist: Motion, aims: Any) -> Any:
     """Impulses that obey their laws, and the velocities that go with them."""
     after, wishes = [], []
     for spot, impulse, aim in zip(spots, impulses, aims, strict=True):
-        aimed = [a - R * b for a, b in zip(impulse, _above(spot.along(twist), aim), strict=True)]
+        aimed = [a - _strength(spot) * b for a, b in zip(impulse, _above(spot.along(twist), aim), strict=True)]
         new = onto_cone(aimed, spot.friction)
         after.append(new)
-        wishes.append([(a - b) * (size / STRENGTH) for a, b in zip(new, aimed, strict=True)])
+        wishes.append([(a - b) * (spot.size / STRENGTH) for a, b in zip(new, aimed, strict=True)])
     return after, wishes

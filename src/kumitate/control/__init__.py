@@ -1,7 +1,9 @@
 """Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7."""
 
 from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
+from .gait import FootPlan, Gait
 from .limits import joint_stops, limited, speed_limited
+from .linear_pendulum import MassCenterPlan, mass_center_plan
 from .loop_accelerations import loop_accelerations
 from .operational_space import operational_space
 from .page import Page
@@ -21,13 +23,15 @@ from .spline import Spline
 from .standing import closed_gravity_compensation, half_sine, pulse, push
 from .three_joint_model import ThreeJointModel
 from .trapezoid import Trapezoid
+from .upright import Motion, Upright
 from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [
-    "BasePartition", "Controller", "Delayed", "Noisy", "Page", "PoseSpline", "Sampled", "Spline", "ThreeJointModel",
-    "Trapezoid", "blend", "clamp", "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation",
-    "half_sine", "inverse_dynamics", "joint_acceleration_torque", "joint_columns", "joint_stops", "limited",
-    "loop_accelerations", "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless",
-    "reactionless_acceleration", "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid",
-    "speed_limited", "total", "undriven", "virtual_loop",
+    "BasePartition", "Controller", "Delayed", "FootPlan", "Gait", "MassCenterPlan", "Motion", "Noisy", "Page", "PoseSpline",
+    "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "blend", "clamp", "closed_by",
+    "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "inverse_dynamics",
+    "joint_acceleration_torque", "joint_columns", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
+    "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
+    "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
+    "undriven", "virtual_loop",
 ]  # fmt: skip

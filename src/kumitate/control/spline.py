@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from math import factorial
+from functools import partial
+from math import factorial, isqrt
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Symbol, both, maximum, minimum, select
+from ..scalar import Symbol, both, loop, maximum, minimum, select, table, when
 from .motion import PlannedMotion
 
 __all__ = ["Spline"]
@@ -18,6 +19,8 @@ __all__ = ["Spline"]
 Scalar = Any
 #: Coefficients of a polynomial of fifth order.
 _TERMS = 6
+#: More pieces than these are looked up in tables.
+_MANY = 24
 
 
 class Spline(PlannedMotion):
@@ -82,7 +85,9 @@ class Spline(PlannedMotion):
         symbolic = t.__class__ is Symbol
         inside = minimum(maximum(t, self.start), self.end)
         pieces = self.coefficients
-        if symbolic:
+        if symbolic and len(pieces) > _MANY:
+            since, chosen = self._looked_up(inside)
+        elif symbolic:
             since, chosen = inside - self.start, pieces[0].tolist()
             for begin, piece in zip(self.times[1:-1].tolist(), pieces[1:], strict=True):
                 later = inside >= begin
@@ -103,6 +108,29 @@ class Spline(PlannedMotion):
             return total
         moving = both(t >= self.start, t <= self.end)
         return [select(moving, x, 0.0) for x in total]
+
+    def _looked_up(self, inside: Scalar) -> tuple[Scalar, list[list[Scalar]]]:
+        """The time since a piece began and its coefficients, from tables: first which group of pieces, then which of them."""
+        count, n = len(self.coefficients), self.coefficients.shape[2]
+        found: tuple[Scalar, list[Scalar]] = (0.0, [0.0] * (_TERMS * n))
+        for first in range(0, count, group := isqrt(count)):
+            last = min(first + group, count)
+            here = inside >= float(self.times[first])
+            if last < count:
+                here = both(here, inside < float(self.times[last]))
+            found = when(here, partial(self._of_group, inside, first, last), found)
+        return found[0], [found[1][k : k + n] for k in range(0, _TERMS * n, n)]
+
+    def _of_group(self, inside: Scalar, first: int, last: int) -> tuple[Scalar, list[Scalar]]:
+        begins, size = self.times[first:last].tolist(), self.coefficients[0].size
+        starts, rows = table(begins), table(self.coefficients[first:last].reshape(-1).tolist())
+
+        def later(i: Any, now: tuple[Scalar, list[Scalar]]) -> tuple[tuple[Scalar, list[Scalar]], None]:
+            here = inside >= starts[i]
+            row = [select(here, rows[i * size + k], old) for k, old in enumerate(now[1])]
+            return (select(here, inside - starts[i], now[0]), row), None
+
+        return loop(last - first, later, (0.0, [0.0] * size), varies=True)[0]
 
     def _given(self, what: str, values: Any) -> np.ndarray:
         if values is None:  # rest at the ends
