@@ -35,7 +35,7 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, linearize, simulate
+from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .spatial import pose
 
@@ -60,7 +60,7 @@ __all__ = [
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
     "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "control", "convert",
     "held_motion", "lagrange", "linearize", "load", "merge_spherical", "on_ground", "open",
-    "parallel_ada", "pose", "read_srdf", "samples", "simulate",
+    "parallel_ada", "pose", "read_srdf", "samples", "simulate", "simulate_batch",
 ]  # fmt: skip
 
 

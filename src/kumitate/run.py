@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from .robot import Robot
 from .simulate import archive, run
 from .simulate.result import Result
 
-__all__ = ["Run", "linearize", "open_run", "simulate"]
+if TYPE_CHECKING:
+    from .simulate.many import Runs
+
+__all__ = ["Run", "linearize", "open_run", "simulate", "simulate_batch"]
 
 
 class Run(Result):
@@ -134,6 +137,17 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
             error.result = _as_run(error.result)
         raise
     return _as_run(result)
+
+
+def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
+    """Simulates N runs side by side; options as of `kumitate.simulate.many.simulate_batch`.
+
+    Args:
+        robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
+    """
+    from .simulate import many
+
+    return many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options)
 
 
 def linearize(

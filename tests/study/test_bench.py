@@ -1,20 +1,25 @@
 """Benchmarks: that what is timed is the same thing on both sides. How fast it is, no test judges."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kumitate.cli.bench import bench
+from kumitate.contact.scene import Contact
 from kumitate.dynamics import crba, jacobian_inertia, unit_vector
 from kumitate.errors import InputError, KumitateError
+from kumitate.model import Cylinder, Geometry
 from kumitate.model.samples import sample
 from kumitate.scalar import evaluate, trace
 from kumitate.study.bench import CASES, Effort, Report, Row, run
 from kumitate.study.bench.comparisons import Dynamics, PythonCall, Steps
+from kumitate.study.bench.contact import ContactSteps
 from kumitate.study.bench.contract import agreement
 from kumitate.study.bench.dense import constants, dense_program, unit_vector_at_run_time
 from kumitate.study.bench.inertia_matrix import InertiaMatrix
+from kumitate.study.bench.mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, floor_mjcf
 from kumitate.study.bench.mujoco_peer import MuJoCo
 from kumitate.study.bench.pinocchio_peer import Pinocchio
 from kumitate.study.bench.start import Compilation
@@ -97,6 +102,37 @@ def test_steps_are_mujocos_steps():
     one, batch = Steps(CHAIN, one=1.0, batch=1.0).rows(BRIEFLY)
     assert one.agreement < 1e-9
     assert one.theirs == batch.theirs is not None
+
+
+@pytest.mark.slow
+def test_a_humanoid_on_a_floor_is_mujocos_in_flight_and_stands_harder():
+    pytest.importorskip("mujoco")
+    case = ContactSteps(one=1.0, batch=1.0, at_most=1.0, trajectories=8, count=16)
+    rows = list(case.rows(BRIEFLY))
+    assert {row.what.split(",")[0] for row in rows} == {"step standing", "step falling"}
+    assert all(row.agreement is None or row.agreement < 1e-11 for row in rows)
+    ours = case.residuals()
+    assert ours.penetration < 1e-9
+    assert ours.cone < 1e-9
+    assert ours.creep < 1e-6
+    assert ours.complementarity < 1e-3
+    for settings in (DEFAULT, STIFF):
+        theirs = case.peer_residuals(
+            MuJoCoOnFloor(case.mechanism, case.contact, settings, step=case.step, stiffness=case.stiffness)
+        )
+        assert theirs.penetration > 1e3 * ours.penetration
+        assert theirs.creep > 10.0 * ours.creep
+
+
+def test_what_mujoco_is_not_given_is_refused():
+    mechanism = sample("planar_3r")()
+    with pytest.raises(InputError, match="must be the plane z = 0"):
+        floor_mjcf(mechanism, Contact(ground=()), DEFAULT, step=1e-3, stiffness=0.0)
+    ball = replace(
+        mechanism, bodies=(replace(mechanism.bodies[0], collisions=(Geometry(Cylinder(0.1, 0.1)),)), *mechanism.bodies[1:])
+    )
+    with pytest.raises(InputError, match="Cylinder: beside MuJoCo shapes are boxes, spheres and capsules"):
+        floor_mjcf(ball, Contact(), DEFAULT, step=1e-3, stiffness=0.0)
 
 
 def test_without_peers_our_own_times_stand_alone(monkeypatch):

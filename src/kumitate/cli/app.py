@@ -21,6 +21,7 @@ _VERBS = {
     "examples": "List the examples, or run one with all its figures.",
     "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
     "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
+    "contact-table": "Run contact models on problems with closed forms, and compare with what was expected.",
     "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
     "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
     "cache": "Show or clear the compiled code that is kept on disk.",
@@ -41,7 +42,8 @@ app = App(
     result_action="return_value",
 )
 for _verb, _what in _VERBS.items():
-    app.command(f"kumitate.cli.{_verb}:{_verb}", name=_verb, help=_what)  # loaded when it is called
+    _function = _verb.replace("-", "_")
+    app.command(f"kumitate.cli.{_function}:{_function}", name=_verb, help=_what)  # loaded when it is called
 
 
 def run(arguments: list[str]) -> int:

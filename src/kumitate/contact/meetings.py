@@ -11,7 +11,7 @@ from typing import Any
 
 from ..kinematics import place_pose
 from ..model import Mechanism, PerLink, Tree
-from ..scalar import absolute, both, either, maximum, minimum, select, sqrt, when
+from ..scalar import absolute, both, either, maximum, minimum, select, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, Transform, Vector3
 from .answers import answer_to, link_answers
@@ -28,6 +28,8 @@ Scalar = Any
 AT_REST = 1e-4
 #: Shapes whose bounding spheres, larger by this, do not meet have no points of contact.
 SURROUND = 1.25
+#: No point is heavier than the inverse of this [1/kg].
+SMALLEST = 1e-9
 #: What has sunk in comes out no faster [m/s].
 RECOVERY = 0.5
 
@@ -40,7 +42,7 @@ class Spot:
         lever: from the origin of A's twists [m].
         axes: the normal and two tangents.
         friction: the coefficient that holds now: static at rest, else kinetic.
-        size: how much velocity a unit impulse makes here [1/kg], at most: what velocities and impulses are compared by.
+        size: how much normal velocity a unit normal impulse makes here [1/kg]: what velocities and impulses are compared by.
     """
 
     lever: Vector3
@@ -193,18 +195,16 @@ def _sized(columns: Columns, met: Sequence[Meeting], q: Sequence[Scalar], v: Seq
 
 
 def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> list[Scalar]:
-    """The Frobenius norm of every point's own answer (3×3): no less than its largest eigenvalue."""
+    """Of every point the normal velocity that a unit impulse along the normal gives it."""
     found = []
     for spot in spots:
-        total: Scalar = 0.0
-        for axis in spot.axes:
-            push = Force(spot.lever.cross(axis), axis)
-            twist = answer_to(a, push)
-            if b is not None and shift is not None:
-                other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
-                twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-            total = total + sum((part * part for part in spot.along(twist)), 0.0)
-        found.append(sqrt(total))
+        normal = spot.axes[0]
+        push = Force(spot.lever.cross(normal), normal)
+        twist = answer_to(a, push)
+        if b is not None and shift is not None:
+            other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
+            twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
+        found.append(maximum(spot.along(twist)[0], SMALLEST))
     return found
 
 

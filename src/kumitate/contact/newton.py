@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from ..scalar import either, maximum, minimum, select, sqrt, when
@@ -37,7 +37,9 @@ class Law:
         return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], spot.friction)
 
 
-def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], holding: Scalar = 0.0) -> Impulses:
+def newton(
+    given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], *, holding: Scalar = 0.0, alike: Scalar = 1.0
+) -> Impulses:
     """The impulses that would obey all laws if each point went on as it does now: apart, sticking, or sliding its way.
 
     M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, but for loops
@@ -46,11 +48,13 @@ def newton(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]],
     Args:
         holding: 1 to take all closed points for sticking ones: where sliding would press a point down without end, only
             sticking stops it (Painlevé's case).
+        alike: 1 to hold all points of a meeting alike, so that what is undetermined has the least norm; 0 for each by its own
+            size, which converges better where they slide and roll.
     """
     twists = given.columns.twists(guess.v)
     states, wrenches, stiffnesses = [], [], []
     for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True):
-        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), holding)
+        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), holding, alike)
         wrench, K = when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
         states.append(state)
         wrenches.append(wrench)
@@ -72,9 +76,11 @@ def _laws(
     twist: Motion,
     targets: Sequence[Scalar],
     holding: Scalar,
+    alike: Scalar,
 ) -> list[Law]:
+    for_all = STIFF / reduce(minimum, (spot.size for spot in spots))
     return [
-        _law(spot, impulse, spot.along(twist), target, 1.0 / spot.size, holding)
+        _law(spot, impulse, spot.along(twist), target, select(alike > 0.5, for_all, STIFF / spot.size), holding)
         for spot, impulse, target in zip(spots, impulses, targets, strict=True)
     ]
 
@@ -94,8 +100,8 @@ def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
     return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, inverse: Scalar, holding: Scalar) -> Law:
-    mu, stiff = spot.friction, STIFF * inverse
+def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, stiff: Scalar, holding: Scalar) -> Law:
+    mu, inverse = spot.friction, 1.0 / spot.size
     lack = u[0] - target
     x, y = impulse[1] - u[1] * inverse, impulse[2] - u[2] * inverse
     aim = impulse[0] - lack * inverse

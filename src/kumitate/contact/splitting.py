@@ -35,10 +35,14 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
         ]
     )
     twists = given.columns.twists(guess.v)
-    wanted = []  # u that the laws would have, above the target
-    for meeting, aims in zip(given.meetings, targets, strict=True):
+    wanted, begun = [], []  # impulses that obey their laws, and the u, above the target, that go with them
+    for meeting, old, aims in zip(given.meetings, guess.points, targets, strict=True):
         twist = meeting.twist(given.columns, twists)
-        wanted.append([_above(spot.along(twist), aim) for spot, aim in zip(meeting.spots, aims, strict=True)])
+        above = [_above(spot.along(twist), aim) for spot, aim in zip(meeting.spots, aims, strict=True)]
+        obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
+        new, wished = when(meeting.near, obey, (old, above))
+        begun.append(new)
+        wanted.append(wished)
 
     def turn(_: Any, now: Any) -> Any:
         impulses, held, wanted = now
@@ -70,7 +74,7 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
         ]
         return (after, held, wishes_after), None
 
-    (points, held, _), _ = loop(rounds, turn, (guess.points, guess.held, wanted), varies=True)
+    (points, held, _), _ = loop(rounds, turn, (begun, guess.held, wanted), varies=True)
     return given.after(points, held)
 
 

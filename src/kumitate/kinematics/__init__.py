@@ -1,14 +1,14 @@
 """Kinematics: where things are and how they move, with no forces."""
 
 from .chords import chord_closing, chord_errors, gear_errors
-from .configuration import difference, integrate, neutral, normalized, random_coordinates, rate
+from .configuration import carried, difference, integrate, neutral, normalized, random_coordinates, rate, turning
 from .jacobian import jacobian, jacobian_rate
 from .mass_center import center_of_mass, total_mass
 from .poses import link_poses, link_twists, place_pose, place_twist, world_velocity
 from .reach import reach
 
 __all__ = [
-    "center_of_mass", "chord_closing", "chord_errors", "difference", "gear_errors", "integrate", "jacobian", "jacobian_rate",
-    "link_poses", "link_twists", "neutral", "normalized", "place_pose", "place_twist", "random_coordinates", "rate", "reach",
-    "total_mass", "world_velocity",
+    "carried", "center_of_mass", "chord_closing", "chord_errors", "difference", "gear_errors", "integrate", "jacobian",
+    "jacobian_rate", "link_poses", "link_twists", "neutral", "normalized", "place_pose", "place_twist", "random_coordinates",
+    "rate", "reach", "total_mass", "turning", "world_velocity",
 ]  # fmt: skip

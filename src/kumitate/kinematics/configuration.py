@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model import Tree
 
-__all__ = ["difference", "integrate", "neutral", "normalized", "random_coordinates", "rate"]
+__all__ = ["carried", "difference", "integrate", "neutral", "normalized", "random_coordinates", "rate", "turning"]
 
 Scalar = Any
 
@@ -37,6 +37,17 @@ def integrate(tree: Tree, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Sca
 def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
     """The `dv` (nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
     return [part for link in tree.links for part in link.kind.difference(link.coordinates(q0), link.coordinates(q1))]
+
+
+def turning(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
+    """How fast v (nv) changes only because the axes that a free body's velocity is given in turn with it: its −ω × v."""
+    return [part for link in tree.links for part in link.kind.turning(link.velocities(v))]
+
+
+def carried(tree: Tree, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+    """The velocities v (nv), given in the axes before a move by `dv` (nv), in the axes after it."""
+    pairs = ((link, link.velocities(v), link.velocities(dv)) for link in tree.links)
+    return [part for link, own, move in pairs for part in link.kind.carried(own, move)]
 
 
 def normalized(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:

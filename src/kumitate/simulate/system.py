@@ -120,6 +120,12 @@ class _Coordinates(ABC):
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v)
 
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.turning(self.mechanism.tree, v)
+
+    def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.carried(self.mechanism.tree, v, dv)
+
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.integrate(self.mechanism.tree, q, dv)
 

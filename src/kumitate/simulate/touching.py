@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import kinematics
 from ..compile import Kernel
 from ..contact.impacts import impact_program
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..contact.scene import Contact, Pair, contact_pairs
 from ..errors import InputError
 from ..model import Mechanism
-from ..scalar import Program
+from ..scalar import Program, trace
 from .forcing import Forcing
 from .integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from .stiffness import fastest_rate
@@ -64,14 +65,14 @@ class ContactRecord:
 
     @property
     def cone_violation(self) -> np.ndarray:
-        """How far the force of a point is outside Coulomb's cone at most, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
+        """How far at most a point's force is outside Coulomb's cone, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
         normal = self.normal_force
         outside = np.linalg.norm(self._tangential(self.force), axis=2) - self.friction * normal
         return np.maximum(outside, -normal).max(axis=1, initial=0.0)
 
     @property
     def dissipation_gap(self) -> np.ndarray:
-        """The most power that friction within the cone could take and did not take, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
+        """The most power that friction in the cone could take and did not, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
 
         Zero means that friction is what the principle of maximum dissipation asks for (Moreau 1988).
         """
@@ -146,12 +147,14 @@ class Touching:
         The solver starts anew from every state, so that this is what the run's steps found.
         """
         dynamics = Kernel(dynamics_program(self.mechanism, forcing, implicit_damping=True))
+        tree = self.mechanism.tree
+        turning = Kernel(trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, f"turning_{self.mechanism.name}"))
         kernel = Kernel(self.impacts)
         names = [array.name for array in self.impacts.outputs]
         chunks: list[dict[str, np.ndarray]] = []
         for start in range(0, len(q), _CHUNK):
             some = slice(start, start + _CHUNK)
-            free = v[some] + h * dynamics(h, q[some], v[some], u[some])[0]
+            free = v[some] + h * (dynamics(h, q[some], v[some], u[some])[0] - turning(v[some]))
             chunks.append(dict(zip(names, kernel(h, q[some], v[some], free), strict=True)))
         whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
@@ -168,4 +171,4 @@ class Touching:
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
         )
-        return record, (whole["v"] - v) / h
+        return record, (whole["v"] - v) / h + turning(v)

@@ -214,12 +214,13 @@ class Readings:
 
 
 def read(strategy: Strategy, result: Result) -> Readings:
-    """What a run of a strategy says."""
+    """What a run of a strategy says, with feet that are held or that stand on a floor."""
     n, wrench = len(result), strategy.wrench()
     pushed = np.array([wrench(t, None, None) for t in result.time])
-    still = np.zeros((n, 6))
-    q = np.column_stack([np.tile(HOAP2_STANDING[:7], (n, 1)), result.q])
-    v, a = np.column_stack([still, result.v]), np.column_stack([still, result.a])
+    q, v, a = result.q, result.v, result.a
+    if q.shape[1] == len(HOAP2_JOINTS):  # the feet are held
+        still = np.zeros((n, 6))
+        q, v, a = (np.column_stack(parts) for parts in ((np.tile(HOAP2_STANDING[:7], (n, 1)), q), (still, v), (still, a)))
     point, momentum, center, pose = _page(strategy.reaching, strategy.place)(q, v, a, pushed)
     R = pose[:, :3, :3]
     turns = [np.arctan2(R[:, 2, 1], R[:, 2, 2]), -np.arcsin(np.clip(R[:, 2, 0], -1.0, 1.0)), np.arctan2(R[:, 1, 0], R[:, 0, 0])]

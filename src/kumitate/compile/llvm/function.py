@@ -275,6 +275,7 @@ class Function(RowWriter):
     def compute_loop(self, node: Symbol) -> str:
         block: Loop = node.payload
         real, label = self.module.real, f"loop{self.count}"
+        self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
         first = [self.value(a) for a in node.args[: len(carries)]]
         for outer in node.args[len(carries) :]:

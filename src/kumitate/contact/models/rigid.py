@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import absolute, both, flatten, loop, maximum, select, sqrt, when
+from ...scalar import absolute, both, flatten, loop, maximum, minimum, select, sqrt, when
 from ..newton import newton
 from ..problem import Impulses, Problem
 from ..splitting import split
@@ -15,18 +15,30 @@ __all__ = ["rigid"]
 
 Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
-ABSOLUTE, RELATIVE = 1e-11, 1e-13
-#: At most so many Newton steps, and so many rounds of splitting where one gains too little.
-PASSES, ROUNDS = 60, 10
+ABSOLUTE, RELATIVE = 1e-11, 1e-11
+#: At most so many Newton steps, and so many rounds of splitting where one leaves more than the part TOO_LITTLE of the residual.
+PASSES, ROUNDS, TOO_LITTLE = 40, 10, 0.25
+#: After so many passes each further one makes a residual do that is this much larger. Points that stick at their limit, or by
+#: more than their body's freedoms, can keep a step from ever settling within rounding; what is left is in the record.
+PATIENCE, EASE = 16, 2.0
+#: So many passes hold all points of a meeting alike.
+ALIKE = 4
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """A guess, how far it is from the laws, and whether the next step shall take all closed points for sticking ones."""
+    """A guess, how far it is from the laws, and whether the next step shall take all closed points for sticking ones.
+
+    Beside it the best guess so far, the residual that will do by now, and the number of passes.
+    """
 
     guess: Impulses
     residual: Scalar
     holding: Scalar
+    best: Impulses
+    least: Scalar
+    enough: Scalar
+    passes: Scalar
 
 
 def rigid(given: Problem) -> Impulses:
@@ -66,23 +78,31 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
     start = given.nothing()
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
-        tried = newton(given, now.guess, targets, now.holding)
+        tried = newton(given, now.guess, targets, holding=now.holding, alike=select(now.passes < ALIKE, 1.0, 0.0))
         residual = given.residual(tried, targets)
-        kept = _chosen(residual < now.residual, _Pass(tried, residual, 0.0), _Pass(now.guess, now.residual, 0.0))
-        stuck = both(kept.residual > 0.1 * now.residual, kept.residual > enough)
+        best = _chosen(residual < now.least, tried, now.best)
+        least = minimum(residual, now.least)
+        better = residual < now.residual
+        eased = select(now.passes >= PATIENCE, EASE, 1.0) * now.enough
+        limits = (eased, now.passes + 1.0)
+        kept = _Pass(_chosen(better, tried, now.guess), minimum(residual, now.residual), 0.0, best, least, *limits)
+        stuck = both(kept.residual > TOO_LITTLE * now.residual, kept.residual > eased)
 
         def helped() -> _Pass:
             guess = split(given, kept.guess, targets, ROUNDS)
-            return _Pass(guess, given.residual(guess, targets), 1.0 - now.holding)
+            residual = given.residual(guess, targets)
+            best = _chosen(residual < kept.least, guess, kept.best)
+            return _Pass(guess, residual, 1.0 - now.holding, best, minimum(residual, kept.least), *limits)
 
         return when(stuck, helped, kept), None
 
     # most of what touches a floor sticks to it; what slides shows that it does by the first answer
-    first = _Pass(start, given.residual(start, targets), 1.0)
-    return loop(PASSES, step, first, while_=lambda now: now.residual > enough, varies=True)[0].guess
+    open_by = given.residual(start, targets)
+    first = _Pass(start, open_by, 1.0, start, open_by, enough, 0.0)
+    return loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0].best
 
 
-def _chosen(first: Scalar, one: _Pass, other: _Pass) -> _Pass:
+def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:
     ones, build = flatten(one)
     others, _ = flatten(other)
     return build([select(first, a, b) for a, b in zip(ones, others, strict=True)])

@@ -121,6 +121,14 @@ class JointKind(Closure):
         """The `dv` that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """How fast v changes where the motion does not, only because the axes it is in turn with M: −ω × v of a free body."""
+        return [0.0] * self.nv
+
+    def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        """The motion v, given in the axes before a move by `dv`, in the axes after it."""
+        return list(v)
+
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
         """q brought back to the manifold, after rounding or a step beside it."""
         return list(q)

@@ -55,6 +55,13 @@ class Floating(CoordinateJoint):
         shift = Vector3.of(q1[4:7]) - Vector3.of(q0[4:7])
         return [*_SPHERICAL.difference(q0[:4], q1[:4]), *quaternion_rotation(q0[:4]).unrotate(shift)]
 
+    def turning(self, v: Sequence[Any]) -> list[Any]:
+        return [0.0, 0.0, 0.0, *Vector3.of(v[3:6]).cross(Vector3.of(v[:3]))]
+
+    def carried(self, v: Sequence[Any], dv: Sequence[Any]) -> list[Any]:
+        turn = quaternion_rotation(_SPHERICAL.integrate(_SPHERICAL.neutral(), dv[:3]))
+        return [*v[:3], *turn.unrotate(Vector3.of(v[3:6]))]
+
     def normalized(self, q: Sequence[Any]) -> list[Any]:
         return [*_SPHERICAL.normalized(q[:4]), *q[4:7]]
 

@@ -29,6 +29,12 @@ class System(Protocol):
         v: before the step; v_free: after it, if nothing touched.
         """
 
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """How fast v (nv) changes only because the axes that it is given in turn with a free body: −ω × v."""
+
+    def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        """v (nv), given in the axes before a move by `dv`, in the axes after it."""
+
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """q̇ (nq)."""
 

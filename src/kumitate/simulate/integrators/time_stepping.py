@@ -27,10 +27,12 @@ class TimeStepping(Integrator):
 
     def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         acceleration, power = system.dynamics(t, h, state.q, state.v)
-        v_free = [rate + h * a for rate, a in zip(state.v, acceleration, strict=True)]
+        # contact acts in the axes before the step; with a free body's own axes turning under it, its speed would grow
+        turning = system.turning(state.v)
+        v_free = [rate + h * (a - b) for rate, a, b in zip(state.v, acceleration, turning, strict=True)]
         v, gained, touching = system.impact(h, state.q, state.v, v_free)
-        q = system.integrate(state.q, [h * rate for rate in v])
-        q_after, v_after = system.settled(q, v)
+        move = [h * rate for rate in v]
+        q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
         after = State(list(q_after), list(v_after), state.work + h * power + gained)
         if self.flight is None:
             return after, 0.0

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from ...errors import InputError
 from .closed_loops import ClosedDynamics, ClosedSteps
 from .comparisons import Dynamics, PythonCall, Steps
+from .contact import ContactSteps
 from .contract import Case
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
@@ -48,6 +49,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(TILTED, one=6.0, batch=25.0),
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
         ClosedSteps(FOUR_BAR, one=2.0),
+        ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),
         Compilation(TALOS, total=2.0),

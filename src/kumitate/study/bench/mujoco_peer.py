@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...model import Mechanism
+from ...model import Link, Mechanism
+from ...spatial import Transform
 
-__all__ = ["MuJoCo", "mjcf"]
+__all__ = ["MuJoCo", "inertial", "listed", "mjcf", "placed"]
 
 
 #: The least moment of inertia that bodies get [kg·m²]: MuJoCo takes no thin rods.
@@ -75,25 +76,15 @@ def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: 
 
     def body(index: int) -> str:
         link = tree.links[index]
-        inertia, (x, y, _) = link.inertia, link.placement.rotation.matrix().T
-        center = np.array(list(inertia.first_moment)) / inertia.mass
-        about_origin = np.array([list(row) for row in inertia.rotational])
-        I = about_origin - inertia.mass * (center @ center * np.eye(3) - np.outer(center, center))
-        size, axes = np.linalg.eigh(I)
-        I = (axes * np.maximum(size, THINNEST)) @ axes.T
-        full = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
-        place = f'pos="{_numbers(link.placement.translation)}" xyaxes="{_numbers([*x, *y])}"'
-        mass = f'pos="{_numbers(center)}" mass="{inertia.mass!r}"'
         return (
-            f'<body name="{link.name}" {place}>'
-            f'<inertial {mass} fullinertia="{_numbers(full)}"/>'
+            f'<body name="{link.name}" {placed(link.placement)}>{inertial(link)}'
             f'<joint name="{link.name}" type="hinge" axis="0 0 1" damping="{link.damping[0]!r}"/>'
             f"{sites(index)}{''.join(body(child.index) for child in tree.children(index))}</body>"
         )
 
     def sites(index: int) -> str:
         here = [(name, place.pose.translation) for place, name in ends if place.link == index]
-        return "".join(f'<site name="{name}" pos="{_numbers(at)}"/>' for name, at in here)
+        return "".join(f'<site name="{name}" pos="{listed(at)}"/>' for name, at in here)
 
     driven = tree.links if stiffness or damping else ()
     drives = "".join(f'<position joint="{link.name}" kp="{stiffness!r}" kv="{damping!r}"/>' for link in driven)
@@ -101,7 +92,7 @@ def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: 
     loops = "".join(f'<connect site1="{chord.name} base" site2="{chord.name} follower" {stiff}/>' for chord in tree.chords)
     constrained = "enable" if loops else "disable"
     option = (
-        f'<option timestep="{step!r}" integrator="RK4" gravity="{_numbers(mechanism.gravity)}">'
+        f'<option timestep="{step!r}" integrator="RK4" gravity="{listed(mechanism.gravity)}">'
         f'<flag contact="disable" constraint="{constrained}"/></option>'
     )
     bodies = "".join(body(link.index) for link in tree.children(-1))
@@ -109,5 +100,24 @@ def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: 
     return f'<mujoco><compiler angle="radian"/>{option}{parts}</mujoco>'
 
 
-def _numbers(values: Iterable[float]) -> str:
+def inertial(link: Link) -> str:
+    """Mass and inertia of a link."""
+    inertia = link.inertia
+    center = np.array(list(inertia.first_moment)) / inertia.mass
+    about_origin = np.array([list(row) for row in inertia.rotational])
+    I = about_origin - inertia.mass * (center @ center * np.eye(3) - np.outer(center, center))
+    size, axes = np.linalg.eigh(I)
+    I = (axes * np.maximum(size, THINNEST)) @ axes.T
+    full = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+    return f'<inertial pos="{listed(center)}" mass="{inertia.mass!r}" fullinertia="{listed(full)}"/>'
+
+
+def placed(at: Transform) -> str:
+    """A pose as attributes."""
+    x, y, _ = at.dense().rotation.matrix().T
+    return f'pos="{listed(at.translation)}" xyaxes="{listed([*x, *y])}"'
+
+
+def listed(values: Iterable[float]) -> str:
+    """Numbers as an attribute has them."""
     return " ".join(repr(float(value)) for value in values)

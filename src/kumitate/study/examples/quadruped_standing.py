@@ -1,0 +1,43 @@
+"""The quadruped ANYmal, dropped onto its feet, and standing."""
+
+from ...contact.scene import Contact
+from ...contact.surface import Surface
+from ...simulate.result import Result
+from ...simulate.run import simulate
+from ..catalogue import Example
+from ..legged import Stance, legged
+
+#: Where example-robot-data keeps it.
+FILE = "anymal_b_simple_description/robots/anymal.urdf"
+FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
+#: The posture "standing" of the robot's own files.
+ANGLES = {
+    "LF_HAA": -0.1, "LF_HFE": 0.7, "LF_KFE": -1.0, "RF_HAA": 0.1, "RF_HFE": 0.7, "RF_KFE": -1.0,
+    "LH_HAA": -0.1, "LH_HFE": -0.7, "LH_KFE": 1.0, "RH_HAA": 0.1, "RH_HFE": -0.7, "RH_KFE": 1.0,
+}  # fmt: skip
+
+
+def stance() -> Stance:
+    """With springs of 300 N·m/rad in every joint, the feet five centimetres above the floor."""
+    return Stance(legged(FILE, FEET), ANGLES, stiffness=300.0, damping=10.0, height=0.05)
+
+
+def run() -> Result:
+    """Two seconds."""
+    start = stance()
+    ground = Contact(surface=Surface(friction=0.8))
+    return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)
+
+
+EXAMPLE = Example(
+    name="quadruped_standing",
+    title="ANYmal, dropped onto its feet",
+    rows=(),
+    summary=(
+        "The quadruped of 12 joints and 30 kg falls 5 cm onto its spherical feet and stands, each joint held by a spring, a "
+        "damper and the torque that it bears at rest: the floor carries 299 N. Needs the robot's files: "
+        "pip install example-robot-data pin."
+    ),
+    run=run,
+    panels=("q", "v", "center_of_mass", "energy", "contact_forces", "center_of_pressure", "contact_residual"),
+)
