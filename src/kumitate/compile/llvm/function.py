@@ -263,7 +263,7 @@ class Function(RowWriter):
         self.result_size = max(self.result_size, len(program.results), 1)
         for k, argument in enumerate(node.args):
             self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.module.align}")
-        scratch = self.slot("%scratch", _own_scratch(self.program.line)) if _scratch(self.program) else "null"
+        scratch = self.slot("%scratch", _scratch_of_loops(self.program)) if _scratch(self.program) else "null"
         name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
         self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {
@@ -341,9 +341,14 @@ def _own_scratch(line: Sequence[Symbol]) -> int:
 
 
 @lru_cache(maxsize=256)
+def _scratch_of_loops(program: Program) -> int:
+    """Blocks of lanes that the loops of a program need, without the programs it calls."""
+    return _own_scratch(program.line)
+
+
 def _scratch_of_blocks(program: Program) -> int:
     """Blocks of lanes that the loops of a program and the programs it calls need."""
-    return _own_scratch(program.line) + max((_scratch(callee) for callee in program.callees), default=0)
+    return _scratch_of_loops(program) + max((_scratch(callee) for callee in program.callees), default=0)
 
 
 def _scratch(program: Program) -> int:
