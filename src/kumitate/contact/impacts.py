@@ -58,8 +58,9 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
                 pushed = pushed + impulse[0]
         return {
             "v": found.v,
-            "gained": work,
+            "work": work,
             "touching": select(pushed > 0.0, 1.0, 0.0),
+            "gained": given.gained(found),
             "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
             "positions": [list(point.touch.point) for point in points],
             "normals": [list(point.touch.normal) for point in points],

@@ -178,7 +178,7 @@ class TracedSystem(_Coordinates):
     ) -> tuple[list[Scalar], Scalar, Scalar]:
         assert self.impacts is not None
         outputs = call(self.impacts, h, q, v, v_free)
-        return outputs["v"], outputs["gained"], outputs["touching"]
+        return outputs["v"], outputs["work"], outputs["touching"]
 
 
 class CalledSystem(_Coordinates):

@@ -38,7 +38,7 @@ class ContactRecord:
         friction: the coefficient that held (n, m): static for what was at rest, else kinetic.
         residual: (n) [m/s], how far the step's laws of contact were from being obeyed.
         penetration: (n) [m], the deepest of all points, also of those without force.
-        work: (n) [J], done by contact in each step.
+        work: (n) [J], the kinetic energy that each step's impulses add to what the step would have without them.
     """
 
     bodies: tuple[tuple[str, str], ...]
