@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, KumitateError
-from ..model.read.json import from_json, to_json
 from .audit import Audit
 from .result import Energy, Result
 
@@ -120,6 +119,8 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
 
 
 def _texts(result: Result) -> dict[str, str]:
+    from ..model.read.json import to_json  # the readers are loaded when they are needed
+
     header = {"format": FORMAT, "version": VERSION}
     try:
         settings = json.dumps(result.settings, default=_plain)
@@ -210,6 +211,8 @@ def _contact(text: Callable[[str], str], array: Callable[[str], np.ndarray]) -> 
 
 
 def _result(target: Path, entries: Mapping[str, Any]) -> Result:
+    from ..model.read.json import from_json  # the readers are loaded when they are needed
+
     try:
         energy = Energy(*(entries[f"energy/{name}"] for name in Energy._fields))
         arrays = {name: entries[name] for name in _UNITS if "/" not in name}
