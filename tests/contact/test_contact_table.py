@@ -17,7 +17,7 @@ QUICK = {
     "bouncing ball", "incline, at the limit", "incline, between thresholds", "cube pushed along 0, 30, 45, 60 deg",
     "sphere, sliding to rolling", "box on four corners", "Painlevé rod",
 }  # fmt: skip
-#: Its error stands at its tolerance, so that the processor's rounding decides.
+#: Its error stands at its tolerance, so that the processor's rounding decides; it is held from both sides below.
 UNDECIDED = {("incline, sliding", "multipoint")}
 CASES = [
     pytest.param(row, model, id=f"{row.name}-{model}", marks=() if model == "rigid" and row.name in QUICK else pytest.mark.slow)
@@ -31,6 +31,14 @@ CASES = [
 def test_verdicts_are_those_written_before(row, model):
     [verdict] = contact_table([model], [row])
     assert verdict.as_expected, f"{told(verdict)}; expected because {row.expected[model].because}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "model"), sorted(UNDECIDED))
+def test_what_stands_at_its_tolerance_stays_there(name, model):
+    [row] = [row for row in ROWS if row.name == name]
+    [verdict] = contact_table([model], [row])
+    assert 0.5 < verdict.worst.error / verdict.worst.tolerance < 1.5
 
 
 def test_something_is_expected_of_every_model_on_every_row():

@@ -46,19 +46,13 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         impulses = [impulse for meeting in found.points for impulse in meeting]
         twists = jacobians.twists(found.v)
         reached = [spot.force(spot.along(meeting.twist(jacobians, twists))) for meeting in met for spot in meeting.spots]
-        work: Scalar = 0.0  # by the mean of the velocities before and after: what rests on the floor takes none
-        for meeting, of_points in zip(met, found.points, strict=True):
-            twist = meeting.twist(jacobians, jacobians.twists(found.v))
-            for point, impulse in zip(meeting.points, of_points, strict=True):
-                speeds = zip(impulse, point.velocity, point.spot.along(twist), strict=True)
-                work = work + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
         pushed: Scalar = 0.0
         for of_points in found.points:
             for impulse in of_points:
                 pushed = pushed + impulse[0]
         return {
             "v": found.v,
-            "work": work,
+            "work": given.work(found),
             "touching": select(pushed > 0.0, 1.0, 0.0),
             "gained": given.gained(found),
             "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],

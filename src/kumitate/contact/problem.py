@@ -187,16 +187,27 @@ class Problem:
         return worst
 
     def gained(self, guess: Impulses) -> Scalar:
-        """The kinetic energy that the impulses add [J]: their mean power, free and after."""
-        twists = self.columns.twists(guess.v)
-        total: Scalar = 0.0
-        for meeting, impulses in zip(self.meetings, guess.points, strict=True):
-            twist = meeting.twist(self.columns, twists)
-            for point, impulse in zip(meeting.points, impulses, strict=True):
-                speeds = zip(impulse, point.free, point.spot.along(twist), strict=True)
-                total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
+        """The kinetic energy that the impulses add to what the step would have without them [J]."""
+        total = self._at_mean_velocity(guess, [[point.free for point in meeting.points] for meeting in self.meetings])
         for equation, impulse in zip(self.held, guess.held, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
+        return total
+
+    def work(self, guess: Impulses) -> Scalar:
+        """The work of the impulses by the mean of the velocities before and after [J]: what rests takes none.
+
+        Loops are closed before and after; theirs do no work.
+        """
+        return self._at_mean_velocity(guess, [[point.velocity for point in meeting.points] for meeting in self.meetings])
+
+    def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
+        twists = self.columns.twists(guess.v)
+        total: Scalar = 0.0
+        for meeting, impulses, starts in zip(self.meetings, guess.points, before, strict=True):
+            twist = meeting.twist(self.columns, twists)
+            for spot, impulse, start in zip(meeting.spots, impulses, starts, strict=True):
+                speeds = zip(impulse, start, spot.along(twist), strict=True)
+                total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
         return total
 
 

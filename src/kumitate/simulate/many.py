@@ -16,7 +16,7 @@ from ..errors import InputError, KumitateWarning
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, loop, trace
 from .forcing import Controller, Forcing
-from .run import RUNAWAY, _hold, _integrator, _step_count, _touching, check_manifold
+from .run import RUNAWAY, check_manifold, chosen_integrator, contact_of, step_count, steps_held
 from .stepper import Stabilisation, Stepper
 from .touching import Touching
 
@@ -114,14 +114,14 @@ def simulate_batch(
     v0 = _checked(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
     if len(v0) != runs:
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each a run")
-    count, hold = _step_count(duration, step), _hold(sample_time, step)
+    count, hold = step_count(duration, step), steps_held(sample_time, step)
     stretch = _stretch(count, every, hold)
-    touching, pressing = (None, None) if contact is None else _touching(mechanism, contact, ())
+    touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, ())
     name = pressing.integrator(integrator, []) if pressing else integrator
     method = (
         touching.integrator(name, step, q0[0], v0[0])
         if touching
-        else _integrator(mechanism, name, step, 1e-8, q0[0], v0[0], [])
+        else chosen_integrator(mechanism, name, step, 1e-8, q0[0], v0[0], [])
     )
     if method.adaptive:
         raise InputError(f"{mechanism.name}: runs side by side need a constant step; {method.name} has none, take 'auto'")

@@ -90,15 +90,15 @@ def simulate(
     check_resistance(mechanism)
     q0 = checked_state(mechanism, "q", mechanism.nq, neutral(mechanism.tree) if q is None else q)
     v0 = checked_state(mechanism, "v", mechanism.nv, np.zeros(mechanism.nv) if v is None else v)
-    count = _step_count(duration, step)
-    hold = _hold(sample_time, step)
+    count = step_count(duration, step)
+    hold = steps_held(sample_time, step)
     notes: list[str] = []
     surfaces = _held(mechanism, held, held_method)
     integrator = surfaces.integrator(integrator, notes) if surfaces else integrator
-    touching, pressing = (None, None) if contact is None else _touching(mechanism, contact, held)
+    touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, held)
     integrator = pressing.integrator(integrator, notes) if pressing else integrator
     if touching is None:
-        method = _integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
+        method = chosen_integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
     else:
         method = touching.integrator(integrator, step, q0, v0)
     forcing = Forcing(mechanism, controller, dict(wrenches or {}), dict(loop_tau or {}))
@@ -197,7 +197,8 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
             )
 
 
-def _step_count(duration: float, step: float) -> int:
+def step_count(duration: float, step: float) -> int:
+    """How many steps make a duration; refused if it is no whole number of them."""
     if not (np.isfinite(step) and step > 0.0):
         raise InputError(f"step is {step} s; it must be positive")
     if not (np.isfinite(duration) and duration >= 0.0):
@@ -210,7 +211,7 @@ def _step_count(duration: float, step: float) -> int:
     return count
 
 
-def _hold(sample_time: float | None, step: float) -> int | None:
+def steps_held(sample_time: float | None, step: float) -> int | None:
     """How many steps a sampled effort is held; None if it is not sampled."""
     if sample_time is None:
         return None
@@ -229,7 +230,7 @@ def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldR
     return HeldRun.of(mechanism, held, method)
 
 
-def _touching(
+def contact_of(
     mechanism: Mechanism, contact: Contact | str, held: Sequence[HeldPoint]
 ) -> tuple[Touching, None] | tuple[None, Pressing]:
     """The contact of a run, by impulses or by forces; its room is loaded when it is asked for."""
@@ -253,9 +254,10 @@ def _asked(contact: Contact | str | None) -> dict[str, Any] | None:
     return as_plain(contact)
 
 
-def _integrator(
+def chosen_integrator(
     mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
 ) -> Integrator:
+    """The integrator of this name; what "auto" takes besides rkf45 is told in `notes`."""
     if name == "auto":
         rate, joint = fastest_rate(mechanism, q, v)
         name = "rkf45" if rate * step < 2.5 else "semi_implicit_euler"

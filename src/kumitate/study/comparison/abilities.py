@@ -23,8 +23,9 @@ from ...lagrange import lagrange
 from ...model import Tree
 from ...model.samples import pa10, planar_4r
 from ...model.subchains import parts_by_cuts
-from ...scalar import Program, trace
+from ...scalar import trace
 from .chains import chain_in_space
+from .program_depth import program_depth
 
 __all__ = ["LENGTHS", "Ability", "abilities"]
 
@@ -161,17 +162,8 @@ def _growth(page: Callable[..., Any]) -> tuple[dict[int, int], dict[int, int]]:
         program = trace(
             lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, gravity=m.gravity), inputs, f"chain{links}"
         )  # fmt: skip
-        operations[links], depth[links] = program.operations.total(), _depth(program)
+        operations[links], depth[links] = program.operations.total(), program_depth(program)
     return operations, depth
-
-
-def _depth(program: Program) -> int:
-    """The longest row of operations of which each needs the one before; calls count as what they call."""
-    level: dict[Any, int] = {}
-    for node in program.line:
-        own = _depth(node.payload) if node.op == "call" else int(bool(node.args) and node.op != "result")
-        level[node] = own + max((level[argument] for argument in node.args), default=0)
-    return max(level.values(), default=0)
 
 
 def _exponent(counts: dict[int, int]) -> float:
