@@ -12,6 +12,7 @@ from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
 from kumitate.contact.columns import columns
 from kumitate.contact.impacts import impact_program
+from kumitate.contact.limbs import Limbs
 from kumitate.contact.meetings import meetings
 from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.problem import Problem, inertia, loop_equations
@@ -165,9 +166,9 @@ def test_floats_and_machine_code():
     run, tree = compiled(program), mechanism.lean_tree
     for before, free in pushed(mechanism, q, v, 1, 6):
         expected, given_v, given_free = run(q, before, free), before.tolist(), free.tolist()
-        jacobians, M = columns(tree, q), inertia(tree, q, given_v, H)
-        met = meetings(jacobians, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism, q)
-        given = Problem.of(jacobians, met, loop_equations(tree, q, given_free, H, M), M, given_free)
+        limbs = Limbs.of(columns(tree, q), inertia(tree, q, given_v, H))
+        met = meetings(limbs, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism)
+        given = Problem.of(limbs, met, loop_equations(tree, q, given_free, H, limbs.M), given_free)
         plain = IMPULSE_MODELS["multipoint"](given)
         impulses = [
             list(spot.force(impulse))

@@ -1,48 +1,36 @@
-"""How links answer pushes: the inverse inertia that each shows at its own place, the rest of the mechanism moving with it.
-
-From the world outwards by ABA's articulated bodies (the force propagation of Kreutz-Delgado, Jain and Rodriguez 1992).
-"""
+"""How links answer pushes: the inverse inertia that each shows at its own place, the rest of the mechanism moving with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..dynamics.aba import articulated
-from ..dynamics.motion import link_motions
-from ..model import Link, PerLink, outward
-from ..spatial import Force, Motion, Transform
+from ..model import Link
+from ..spatial import Force, Motion, SparseFactors
 from .columns import Columns, Rows
 
-__all__ = ["answer_to", "link_answers"]
+__all__ = ["answer_to", "link_answer"]
 
 Scalar = Any
 
 
-def link_answers(columns: Columns, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> PerLink:
-    """Of every link the 6×6 matrix from a wrench's impulse to its twist, in the axes of the world, about its origin.
+def link_answer(columns: Columns, link: Link, factors: SparseFactors) -> Rows:
+    """J M⁻¹ Jᵀ (6×6) of a link: from a wrench's impulse to its twist, in the axes of the world, about its origin.
 
-    Loops are left open: with them a link answers less.
+    `factors` are those of the inertia matrix, loops left open: with them a link answers less. A wrench on a link passes through
+    no other joints than those that carry it, and only they answer.
     """
-    tree, still = columns.tree, [0.0] * columns.tree.nv
-    motions = link_motions(tree, q, still)
-    handles = articulated(tree, motions, q, v, still, wrenches=None, implicit_step=implicit_step)
-
-    def stage(link: Link, answer: Rows) -> Rows:
-        pose = columns.poses[link]
-        at_origin = Transform(pose.rotation, pose.translation - columns.origins[link])
-        for S, release in reversed(list(zip(columns.S[link], handles[link].releases, strict=True))):
-            gain = release.gain.to_parent(at_origin)
-            y = answer_to(answer, gain)
-            own = y.dot(gain) + release.mobility
-            # (1 − S gᵀ) Λ (1 − g Sᵀ) + S D⁻¹ Sᵀ: what the joint does not pass on, and what it gives by itself
-            answer = [
-                [entry - a * z - c * b + a * own * b for entry, b, z in zip(row, S, y, strict=True)]
-                for row, a, c in zip(answer, S, y, strict=True)
-            ]
-        return answer
-
-    return outward(tree, stage, [[0.0] * 6 for _ in range(6)])
+    passed = {
+        k: S for ancestor in columns.tree.ancestors(link.index) for k, S in enumerate(columns.S[ancestor], ancestor.v_start)
+    }
+    half: Rows = [[0.0] * (k + 1) for k in range(6)]  # its lower triangle
+    for step in factors.steps:
+        if step.pivot in passed:
+            y = passed[step.pivot]
+            for i, factor in step.column.items():
+                passed[i] = passed[i] - y * factor
+            eased = list(y * step.inverse)
+            half = [[entry + a * b for entry, b in zip(row, eased, strict=False)] for row, a in zip(half, y, strict=True)]
+    return [[half[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
 def answer_to(answer: Rows, push: Force) -> Motion:

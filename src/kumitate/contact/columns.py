@@ -13,11 +13,13 @@ from ..kinematics import link_poses
 from ..model import Link, PerLink, Tree, inward, outward
 from ..spatial import Force, Motion
 
-__all__ = ["Columns", "Rows", "columns", "frozen"]
+__all__ = ["NO_STIFFNESS", "Columns", "Pattern", "Rows", "added", "columns", "frozen"]
 
 Scalar = Any
-#: A matrix by its rows.
+#: A matrix by its rows, and one by its entries that are not always zero.
 Rows = list[list[Scalar]]
+Pattern = dict[int, dict[int, Scalar]]
+NO_STIFFNESS: Rows = [[0.0] * 6 for _ in range(6)]
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,20 @@ class Columns:
         felt = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
-    def add_stiffness(self, H: dict[int, dict[int, Scalar]], on: Mapping[int, Rows]) -> None:
-        """Adds Σ Jᵀ K J to H: a link's K (6×6) is what wrench its twist calls forth. The tree's sparsity stays."""
-        nothing = [[0.0] * 6 for _ in range(6)]
+    def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Rows]) -> Rows:
+        """Adds Σ Jᵀ K J to H: a link's K (6×6) is what wrench its twist calls forth. The tree's sparsity stays.
 
-        def gather(link: Link, children: list[Rows]) -> Rows:
-            total = on.get(link.index, nothing)
-            for child in children:
-                total = [[a + b for a, b in zip(one, other, strict=True)] for one, other in zip(total, child, strict=True)]
-            return total
+        Args:
+            links: whose freedoms are meant, parents before children; on: K by the index of the link.
 
-        felt = inward(self.tree, gather)
-        for link in self.tree.links:
-            K = felt[link]
+        Returns:
+            The sum of K on these links, which those that carry them feel as well.
+        """
+        felt, total = dict(on), NO_STIFFNESS
+        own = {link.index for link in links}
+        for link in reversed(links):
+            if (K := felt.get(link.index)) is None:
+                continue
             transposed = [[K[j][i] for j in range(6)] for i in range(6)]
             for k, column in enumerate(self.S[link], link.v_start):
                 pushed, pulled = (Force.of(_times(rows, column)) for rows in (K, transposed))
@@ -71,6 +74,11 @@ class Columns:
                         _add(H, i, k, other.dot(pushed))
                         if ancestor is not link:
                             _add(H, k, i, other.dot(pulled))
+            if link.parent in own:
+                felt[link.parent] = added(felt.get(link.parent, NO_STIFFNESS), K)
+            else:
+                total = added(total, K)
+        return total
 
 
 def columns(tree: Tree, q: Sequence[Scalar]) -> Columns:
@@ -87,17 +95,25 @@ def columns(tree: Tree, q: Sequence[Scalar]) -> Columns:
             found.append(Motion(omega, v + lever.cross(omega)))
         return tuple(found)
 
-    return Columns(tree, poses, origins, outward(tree, stage, None))
+    S = outward(tree, stage, None)
+    for link in tree.links:
+        _ = S[link]  # now, not where they are first asked for, which may be in a block that is skipped
+    return Columns(tree, poses, origins, S)
 
 
 def _times(rows: Rows, vector: Motion) -> list[Scalar]:
     return [sum((a * b for a, b in zip(row, vector, strict=True)), 0.0) for row in rows]
 
 
-def _add(H: dict[int, dict[int, Scalar]], i: int, k: int, value: Scalar) -> None:
+def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
     if value.__class__ is not float or value != 0.0:
         H[i][k] = H[i].get(k, 0.0) + value
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
+
+
+def added(one: Rows, other: Rows) -> Rows:
+    """The sum of two matrices."""
+    return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]
 
 
 def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:

@@ -10,6 +10,7 @@ from ..model import Mechanism
 from ..model.traversal import rolled_runs
 from ..scalar import Program, select, trace
 from .columns import columns
+from .limbs import Limbs
 from .meetings import meetings
 from .problem import Impulses, Problem, inertia, loop_equations
 from .scene import Contact, contact_pairs
@@ -38,9 +39,9 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
         jacobians = columns(tree, q)
-        met = meetings(jacobians, pairs, v, v_free, h, mechanism, q)
-        M = inertia(tree, q, v, h)
-        given = Problem.of(jacobians, met, loop_equations(tree, q, v_free, h, M), M, v_free)
+        limbs = Limbs.of(jacobians, inertia(tree, q, v, h))
+        met = meetings(limbs, pairs, v, v_free, h, mechanism)
+        given = Problem.of(limbs, met, loop_equations(tree, q, v_free, h, limbs.M), v_free)
         found = solve(given)
         points = [point for meeting in met for point in meeting.points]
         impulses = [impulse for meeting in found.points for impulse in meeting]

@@ -14,9 +14,9 @@ from typing import Any
 from ..scalar import loop, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
-from .columns import Rows, frozen
+from .columns import NO_STIFFNESS, Rows, frozen
 from .meetings import Spot
-from .newton import NO_STIFFNESS, felt_stiffness
+from .newton import felt_stiffness
 from .problem import Held, Problem
 
 __all__ = ["least_norm"]

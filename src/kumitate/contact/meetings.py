@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -14,8 +14,9 @@ from ..model import Mechanism, PerLink, Tree
 from ..scalar import absolute, both, either, maximum, minimum, select, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, Transform, Vector3
-from .answers import answer_to, link_answers
+from .answers import answer_to, link_answer
 from .columns import Columns, Rows, frozen
+from .limbs import Limbs
 from .scene import Pair
 from .shapes import FAR, Touch, bounding_radius, touches
 from .surface import Surface
@@ -26,6 +27,8 @@ Scalar = Any
 
 #: Points that slide slower are at rest: static friction holds them [m/s].
 AT_REST = 1e-4
+#: What would close its gap by less, and opens by less, rests on the other [m/s].
+CLOSED = 1e-3
 #: Shapes whose bounding spheres, larger by this, do not meet have no points of contact.
 SURROUND = 1.25
 #: No point is heavier than the inverse of this [1/kg].
@@ -42,13 +45,15 @@ class Spot:
         lever: from the origin of A's twists [m].
         axes: the normal and two tangents.
         friction: the coefficient that holds now: static at rest, else kinetic.
-        size: how much normal velocity a unit normal impulse makes here [1/kg]: what velocities and impulses are compared by.
+        size: how much velocity along itself a unit impulse along an axis makes here, at most [1/kg]: what velocities and
+            impulses are compared by; `mass`: its inverse [kg].
     """
 
     lever: Vector3
     axes: tuple[Vector3, Vector3, Vector3]
     friction: Scalar
     size: Scalar = 1.0
+    mass: Scalar = 1.0
 
     def along(self, twist: Motion) -> list[Scalar]:
         """The point's velocity along its axes, from the twist of A's link against B's."""
@@ -75,6 +80,7 @@ class Point:
         target: the least normal velocity after the step [m/s]: what closes the gap just so, or throws back.
         plastic: the same without restitution.
         velocity: of A against B along the axes before the step [m/s]; `free`: after it without contact.
+        habit: the velocity above the target [m/s] by which the point would go on as before, or meet as it is about to.
     """
 
     touch: Touch
@@ -85,6 +91,7 @@ class Point:
     plastic: Scalar
     velocity: tuple[Scalar, ...]
     free: tuple[Scalar, ...]
+    habit: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,11 @@ class Meeting:
         """Of all points."""
         return tuple(point.spot for point in self.points)
 
+    @property
+    def habits(self) -> tuple[tuple[Scalar, ...], ...]:
+        """Of all points."""
+        return tuple(point.habit for point in self.points)
+
     def twist(self, columns: Columns, twists: PerLink) -> Motion:
         """[ω; v] of A against B."""
         return _relative(columns, twists, self.links, self.shift)
@@ -123,23 +135,23 @@ class Meeting:
 
 
 def meetings(
-    columns: Columns,
+    limbs: Limbs,
     pairs: Sequence[Pair],
     v: Sequence[Scalar],
     v_free: Sequence[Scalar],
     h: Scalar,
     mechanism: Mechanism,
-    q: Sequence[Scalar],
 ) -> list[Meeting]:
     """All meetings at a state.
 
     Args:
-        q: coordinates (nq), those of the columns.
+        limbs: of the tree at its posture.
         v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
     """
+    columns = limbs.columns
     tree = columns.tree
     before, after = columns.twists(v), columns.twists(v_free)
-    fall = Vector3.of(mechanism.gravity).norm() * h
+    fall, per_step = Vector3.of(mechanism.gravity).norm() * h, 1.0 / h
     found: list[tuple[tuple[int, int], Vector3 | None, list[Point]]] = []
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
@@ -154,7 +166,7 @@ def meetings(
             )
             for touch in _touches(pair, X_WA, X_WB):
                 lever = touch.point - columns.origins[tree.links[links[0]]]
-                points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, 2.0 * fall))
+                points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))
 
     fastest: Scalar = fall
@@ -166,45 +178,41 @@ def meetings(
         Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
-    return _sized(columns, met, q, v, h)
+    return [_sized(meeting, limbs) for meeting in met]
 
 
-def _sized(columns: Columns, met: Sequence[Meeting], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Meeting]:
-    """The meetings with the sizes of their points, which are only looked for where something is near."""
+def _sized(meeting: Meeting, limbs: Limbs) -> Meeting:
+    """The meeting with the sizes of its points, which are only looked for where something is near."""
 
-    def sizes() -> list[list[Scalar]]:
-        answers = link_answers(columns, q, v, h)
-        found = []
-        for meeting in met:
-            a, b = (frozen(answers[columns.tree.links[index]]) if index >= 0 else None for index in meeting.links)
-            state = (meeting.spots, a) if meeting.shift is None else (meeting.spots, a, b, meeting.shift)
-            found.append(reused(_sizes, *state, name="sizes"))
-        return found
-
-    near = reduce(either, (meeting.near for meeting in met))
-    of_points = when(near, sizes, [[1.0 for _ in meeting.points] for meeting in met])
-    return [
-        replace(
-            meeting,
-            points=tuple(
-                replace(point, spot=replace(point.spot, size=size)) for point, size in zip(meeting.points, own, strict=True)
-            ),
+    def sizes() -> list[Scalar]:
+        links = limbs.columns.tree.links
+        a, b = (
+            frozen(link_answer(limbs.columns, links[index], limbs.factors)) if index >= 0 else None for index in meeting.links
         )
-        for meeting, own in zip(met, of_points, strict=True)
-    ]
+        state = (meeting.spots, a) if meeting.shift is None else (meeting.spots, a, b, meeting.shift)
+        return reused(_sizes, *state, name="sizes")
+
+    of_points = when(meeting.near, sizes, [1.0 for _ in meeting.points])
+    sized = (
+        replace(point, spot=replace(point.spot, size=size, mass=1.0 / size))
+        for point, size in zip(meeting.points, of_points, strict=True)
+    )
+    return replace(meeting, points=tuple(sized))
 
 
 def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> list[Scalar]:
-    """Of every point the normal velocity that a unit impulse along the normal gives it."""
+    """Of every point the most velocity that a unit impulse along one of its axes gives it along this axis."""
     found = []
     for spot in spots:
-        normal = spot.axes[0]
-        push = Force(spot.lever.cross(normal), normal)
-        twist = answer_to(a, push)
-        if b is not None and shift is not None:
-            other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
-            twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-        found.append(maximum(spot.along(twist)[0], SMALLEST))
+        most: Scalar = SMALLEST
+        for k, axis in enumerate(spot.axes):
+            push = Force(spot.lever.cross(axis), axis)
+            twist = answer_to(a, push)
+            if b is not None and shift is not None:
+                other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
+                twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
+            most = maximum(most, spot.along(twist)[k])
+        found.append(most)
     return found
 
 
@@ -217,9 +225,17 @@ def _relative(columns: Columns, twists: PerLink, links: tuple[int, int], shift: 
 
 
 def _point(
-    touch: Touch, pair: int, surface: Surface, lever: Vector3, before: Motion, after: Motion, h: Scalar, resting: Scalar
+    touch: Touch,
+    pair: int,
+    surface: Surface,
+    lever: Vector3,
+    before: Motion,
+    after: Motion,
+    h: Scalar,
+    per_step: Scalar,
+    resting: Scalar,
 ) -> Point:
-    """The point, with what the velocities decide; a bounce slower than `resting` [m/s] is over within some steps."""
+    """The point, with what the velocities decide; per_step: 1 / h; a bounce slower than `resting` [m/s] is over soon."""
     axes = (touch.normal, *_tangents(touch.normal))
     bare = Spot(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
@@ -227,13 +243,16 @@ def _point(
     if surface.kinetic != surface.friction:
         slips = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
         friction = select(slips, surface.kinetic, surface.friction)
-    target = plastic = minimum(-touch.gap / h, RECOVERY)
+    target = plastic = minimum(-touch.gap * per_step, RECOVERY)
     if surface.restitution > 0.0:
         # what acts all along the step acts on the way back, too: without that a ball would gain g h with every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
         target = select(arrives, maximum(plastic, back), plastic)
-    return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free)
+    stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
+    slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
+    habit = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))
+    return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free, habit)
 
 
 def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:

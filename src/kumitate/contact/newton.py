@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..scalar import either, maximum, minimum, select, sqrt, when
+from ..scalar import maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
-from ..spatial import Force, Motion
-from .columns import Rows, frozen
+from ..spatial import Force, Motion, SparseFactors
+from .columns import NO_STIFFNESS, Rows, frozen
 from .cone import onto_cone
 from .meetings import Spot
 from .problem import STIFF, Impulses, Problem
 
-__all__ = ["NO_STIFFNESS", "felt_stiffness", "newton"]
+__all__ = ["Approach", "again", "felt_stiffness", "newton"]
 
 Scalar = Any
+Targets = Sequence[Sequence[Scalar]]
 
 #: What is closed and at rest within rounding is taken to hold [m/s].
 TIE = 1e-10
-NO_STIFFNESS: Rows = [[0.0] * 6 for _ in range(6)]
 
 
 @dataclass(frozen=True)
@@ -37,32 +37,67 @@ class Law:
         return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], spot.friction)
 
 
-def newton(
-    given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], *, holding: Scalar = 0.0, alike: Scalar = 1.0
-) -> Impulses:
+@dataclass(frozen=True)
+class Approach:
+    """How a step of Newton's is taken.
+
+    Attributes:
+        first: 1 to take the points to go on as before the step: what rested stays at rest, what slid slides on; 0 to go by the
+            impulses and velocities of the guess.
+        strength: how much more stiffly points answer than their surroundings. Near the solution that is the error which a step
+            leaves; far from it steps of less strength go astray less.
+        alike: 1 to hold all points of a meeting alike, so that what is undetermined has the least norm; 0 for each by its own
+            size, which converges better where they slide and roll.
+    """
+
+    first: Scalar
+    strength: Scalar
+    alike: Scalar
+
+
+def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> tuple[Impulses, SparseFactors]:
     """The impulses that would obey all laws if each point went on as it does now: apart, sticking, or sliding its way.
 
     M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, but for loops
     and meetings of two moving links. Where a point slides, K is not symmetric: its friction follows its normal force.
 
-    Args:
-        holding: 1 to take all closed points for sticking ones: where sliding would press a point down without end, only
-            sticking stops it (Painlevé's case).
-        alike: 1 to hold all points of a meeting alike, so that what is undetermined has the least norm; 0 for each by its own
-            size, which converges better where they slide and roll.
+    Returns:
+        the impulses, and the factors of M + JᵀKJ.
     """
-    twists = given.columns.twists(guess.v)
-    states, wrenches, stiffnesses = [], [], []
-    for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True):
-        state = (meeting.spots, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), holding, alike)
-        wrench, K = when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
-        states.append(state)
-        wrenches.append(wrench)
-        stiffnesses.append(K)
-    still = [0.0 for _ in given.held]  # the loops are closed: what opens them by dv they answer by their stiffness
-    dv = given.stiffened(stiffnesses).solve(given.efforts(wrenches, still))
+    states = _states(given, guess, targets, approach)
+    felt = [
+        when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
+        for meeting, state in zip(given.meetings, states, strict=True)
+    ]
+    factors = given.stiffened([K for _, K in felt])
+    return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
 
-    turned = given.columns.twists(dv)
+
+def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
+    """A step with the factors of the one before: where no point slides, and none has changed its way."""
+    states = _states(given, guess, targets, approach)
+    lacks = [
+        when(meeting.near, partial(reused, _lack, *state, name="lack"), Force())
+        for meeting, state in zip(given.meetings, states, strict=True)
+    ]
+    return _after_all(given, guess, states, factors, lacks)
+
+
+def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
+    """By meeting, all that its points' laws go by."""
+    twists = given.columns.twists(guess.v)
+    return [
+        (meeting.spots, meeting.habits, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), approach)
+        for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True)
+    ]
+
+
+def _after_all(
+    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
+) -> Impulses:
+    """All impulses once each meeting's has got what it lacks, in proportion to what it moves."""
+    still = [0.0 for _ in given.held]  # the loops are closed: what opens them by dv they answer by their stiffness
+    turned = given.columns.twists(factors.solve(given.efforts(lacks, still)))
     points = []
     for meeting, state, impulses in zip(given.meetings, states, guess.points, strict=True):
         change = meeting.twist(given.columns, turned)
@@ -72,26 +107,34 @@ def newton(
 
 def _laws(
     spots: Sequence[Spot],
+    habits: Sequence[Sequence[Scalar]],
     impulses: Sequence[Sequence[Scalar]],
     twist: Motion,
     targets: Sequence[Scalar],
-    holding: Scalar,
-    alike: Scalar,
+    approach: Approach,
 ) -> list[Law]:
-    for_all = STIFF / reduce(minimum, (spot.size for spot in spots))
-    return [
-        _law(spot, impulse, spot.along(twist), target, select(alike > 0.5, for_all, STIFF / spot.size), holding)
-        for spot, impulse, target in zip(spots, impulses, targets, strict=True)
-    ]
+    for_all = approach.strength * reduce(maximum, (spot.mass for spot in spots))
+    laws = []
+    for spot, habit, impulse, target in zip(spots, habits, impulses, targets, strict=True):
+        stiff = select(approach.alike > 0.5, for_all, approach.strength * spot.mass)
+        u = spot.along(twist)
+        above = [u[0] - target, u[1], u[2]]
+        told_by = [select(approach.first > 0.5, one, other) for one, other in zip(habit, above, strict=True)]
+        laws.append(_law(spot, impulse, above, told_by, stiff))
+    return laws
 
 
-def _felt(spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], *state: Any) -> tuple[Force, Rows]:
-    """By a meeting's laws, the wrench that its impulses lack, and their stiffness."""
-    laws = _laws(spots, impulses, *state)
+def _felt(*state: Any) -> tuple[Force, Rows]:
+    """What a meeting's impulses lack, and their stiffness."""
+    return _lack(*state), felt_stiffness(state[0], [law.K for law in _laws(*state)])
+
+
+def _lack(spots: Sequence[Spot], habits: Any, impulses: Sequence[Sequence[Scalar]], *state: Any) -> Force:
+    """The wrench that a meeting's impulses lack by its laws."""
     total = Force()
-    for spot, law, old in zip(spots, laws, impulses, strict=True):
+    for spot, law, old in zip(spots, _laws(spots, habits, impulses, *state), impulses, strict=True):
         total = total + spot.wrench([a - b for a, b in zip(law.base, old, strict=True)])
-    return total, felt_stiffness(spots, [law.K for law in laws])
+    return total
 
 
 def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
@@ -100,22 +143,23 @@ def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
     return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Scalar, stiff: Scalar, holding: Scalar) -> Law:
-    mu, inverse = spot.friction, 1.0 / spot.size
-    lack = u[0] - target
-    x, y = impulse[1] - u[1] * inverse, impulse[2] - u[2] * inverse
-    aim = impulse[0] - lack * inverse
-    closed = aim >= -TIE * inverse
+def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
+    """By its velocity u above the target, and the velocity that tells whether it is apart, sticks, or which way it slides."""
+    mu, tie = spot.friction, TIE * spot.mass
+    aim, x, y = (part - rate * spot.mass for part, rate in zip(impulse, told_by, strict=True))
+    closed = aim >= -tie
     length = sqrt(maximum(x * x + y * y, 1e-300))
-    sticks = either(length <= mu * maximum(aim, 0.0) + TIE * inverse, holding > 0.5)
+    sticks = length <= mu * maximum(aim, 0.0) + tie
     R = select(closed, stiff, 0.0)
     holds, slides = select(sticks, R, 0.0), select(sticks, 0.0, R)
-    dx, dy = x / length, y / length
-    normal = impulse[0] - stiff * lack
+    shrink = 1.0 / length
+    dx, dy = x * shrink, y * shrink
+    normal = impulse[0] - stiff * u[0]
     # sliding, the force keeps its size and turns with the velocity: stiff across, the more so the slower it slides
-    kept = mu * maximum(impulse[0], 0.0) / length
-    across = minimum(kept / maximum(1.0 - kept, 1.0 / STIFF), STIFF) * inverse
+    kept = mu * maximum(impulse[0], 0.0) * shrink
+    across = minimum(kept * spot.mass / maximum(1.0 - kept, 1.0 / STIFF), stiff)
     turns = select(sticks, 0.0, select(closed, across, 0.0))
+    aside = turns * (dx * u[2] - dy * u[1])
     K = [
         [R, 0.0, 0.0],
         [mu * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
@@ -123,8 +167,8 @@ def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], target: Sca
     ]
     base = [
         select(closed, normal, 0.0),
-        select(closed, select(sticks, impulse[1] - stiff * u[1], mu * dx * normal), 0.0),
-        select(closed, select(sticks, impulse[2] - stiff * u[2], mu * dy * normal), 0.0),
+        select(closed, select(sticks, impulse[1] - stiff * u[1], mu * dx * normal + aside * dy), 0.0),
+        select(closed, select(sticks, impulse[2] - stiff * u[2], mu * dy * normal - aside * dx), 0.0),
     ]
     return Law(base, K)
 

@@ -13,11 +13,12 @@ from ..dynamics.loop_jacobian import loop_jacobian
 from ..dynamics.motion import link_motions
 from ..dynamics.passive import resisting_inertia
 from ..model import Tree
-from ..scalar import absolute, maximum, when
+from ..scalar import absolute, either, maximum, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
-from .columns import Columns, Rows, frozen
+from .columns import Columns, Pattern, Rows, added, frozen
 from .cone import onto_cone
+from .limbs import Limbs
 from .meetings import Meeting, Spot
 
 __all__ = ["STIFF", "Held", "Impulses", "Problem", "inertia", "loop_equations"]
@@ -27,7 +28,6 @@ Scalar = Any
 STIFF = 1e7
 #: Sweeps that settle the loops' impulses.
 SWEEPS = 3
-Pattern = dict[int, dict[int, Scalar]]
 
 
 @dataclass(frozen=True)
@@ -76,26 +76,42 @@ class Problem:
     """Everything that stays while it is solved.
 
     Attributes:
-        columns, meetings, held: what is pushed, where.
-        M: the inertia matrix by its entries, as a step feels it; `factors`: of it, with the loops held stiffly.
+        limbs: the tree at its posture, with the inertia matrix as a step feels it.
+        meetings, held: what is pushed, where.
+        factors: of the inertia matrix, with the loops held stiffly.
         v_free: the velocities (nv) after the step without contact.
     """
 
-    columns: Columns
+    limbs: Limbs
     meetings: Sequence[Meeting]
     held: Sequence[Held]
-    M: Pattern
     factors: SparseFactors
     v_free: Sequence[Scalar]
 
     @classmethod
-    def of(
-        cls, columns: Columns, meetings: Sequence[Meeting], held: Sequence[Held], M: Pattern, v_free: Sequence[Scalar]
-    ) -> Problem:
+    def of(cls, limbs: Limbs, meetings: Sequence[Meeting], held: Sequence[Held], v_free: Sequence[Scalar]) -> Problem:
         """The problem with the factors that it needs."""
-        stiff = {i: dict(row) for i, row in M.items()}
-        _add_held(stiff, held)
-        return cls(columns, meetings, held, M, SparseFactors(stiff), v_free)
+        factors = limbs.factors
+        if held:
+            stiff = {i: dict(row) for i, row in limbs.M.items()}
+            _add_held(stiff, held)
+            factors = SparseFactors.of(stiff, symmetric=True)
+        return cls(limbs, meetings, held, factors, v_free)
+
+    @property
+    def columns(self) -> Columns:
+        """The links' Jacobians."""
+        return self.limbs.columns
+
+    @property
+    def M(self) -> Pattern:
+        """The inertia matrix by its entries."""
+        return self.limbs.M
+
+    @property
+    def coupled(self) -> bool:
+        """Whether forces act between moving links, so that one limb's stiffness is felt by another."""
+        return bool(self.held) or any(meeting.shift is not None for meeting in self.meetings)
 
     def nothing(self) -> Impulses:
         """No impulses."""
@@ -139,17 +155,22 @@ class Problem:
 
     def stiffened(self, on_meetings: Sequence[Rows]) -> SparseFactors:
         """The factors of M + Jᵀ K J, of one K (6×6) a meeting, and with the loops held stiffly."""
-        H = {i: dict(row) for i, row in self.M.items()}
-        on_links: dict[int, Rows] = {}
+        on: dict[int, Rows] = {}
+        near: dict[int, Scalar] = {}
         for meeting, K in zip(self.meetings, on_meetings, strict=True):
             if meeting.shift is None:
                 link = meeting.links[0]
-                on_links[link] = _sum(on_links[link], K) if link in on_links else K
-            else:
+                on[link] = added(on[link], K) if link in on else K
+                near[link] = either(near[link], meeting.near) if link in near else meeting.near
+        if not self.coupled:
+            return self.limbs.stiffened(on, near)
+        H = {i: dict(row) for i, row in self.M.items()}
+        self.columns.add_stiffness(H, self.columns.tree.links, on)
+        for meeting, K in zip(self.meetings, on_meetings, strict=True):
+            if meeting.shift is not None:
                 self._add_between(H, meeting, K)
-        self.columns.add_stiffness(H, on_links)
         _add_held(H, self.held)
-        return SparseFactors(H)
+        return SparseFactors.of(H)
 
     def _add_between(self, H: Pattern, meeting: Meeting, K: Rows) -> None:
         """Adds the stiffness between two moving links."""
@@ -221,8 +242,8 @@ def _open(spots: Sequence[Spot], impulses: Sequence[Sequence[Scalar]], twist: Mo
     """How far the points of a meeting are from obeying their laws [m/s]."""
     most: Scalar = 0.0
     for spot, impulse, target in zip(spots, impulses, targets, strict=True):
-        u, step = spot.along(twist), 1.0 / spot.size
-        aim = [impulse[0] - (u[0] - target) * step, impulse[1] - u[1] * step, impulse[2] - u[2] * step]
+        u = spot.along(twist)
+        aim = [a - rate * spot.mass for a, rate in zip(impulse, (u[0] - target, *u[1:]), strict=True)]
         errors = (absolute(a - b) * spot.size for a, b in zip(impulse, onto_cone(aim, spot.friction), strict=True))
         most = reduce(maximum, errors, most)
     return most
@@ -262,7 +283,3 @@ def loop_equations(tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], im
         start = sum((value * v_free[k] for k, value in push.items()), 0.0) if soft else 0.0
         found.append(Held(push, start, row.softness, maximum(size, 1e-30)))
     return found
-
-
-def _sum(one: Rows, other: Rows) -> Rows:
-    return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]

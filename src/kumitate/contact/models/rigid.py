@@ -1,43 +1,44 @@
-"""Rigid contact: unilateral and with Coulomb's round cone together, by Newton steps, helped where they fail."""
+"""Rigid contact: unilateral and with Coulomb's round cone together, by Newton steps, weaker where they fail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import absolute, both, flatten, loop, maximum, minimum, select, sqrt, when
-from ..newton import newton
-from ..problem import Impulses, Problem
-from ..splitting import split
+from ...scalar import absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ..newton import Approach, again, newton
+from ..problem import STIFF, Impulses, Problem
 
 __all__ = ["rigid"]
 
 Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
-#: At most so many Newton steps, and so many rounds of splitting where one leaves more than the part TOO_LITTLE of the residual.
-PASSES, ROUNDS, TOO_LITTLE = 40, 10, 0.25
-#: After so many passes each further one makes a residual do that is this much larger. Points that stick at their limit, or by
-#: more than their body's freedoms, can keep a step from ever settling within rounding; what is left is in the record.
-PATIENCE, EASE = 16, 2.0
+#: At most so many steps of Newton's. After PATIENCE of them each further one makes a residual do that is EASE times larger:
+#: points that stick at their limit, or by more than their body's freedoms, can keep a step from ever settling within rounding.
+#: What is left is in the record.
+PASSES, PATIENCE, EASE = 40, 12, 2.0
+#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, down to the
+#: surroundings' own; others by stronger ones.
+PROGRESS, WEAKER, STRONGER = 0.9, 1e3, 1e2
 #: So many passes hold all points of a meeting alike.
 ALIKE = 4
+#: What the softness of the laws leaves of a velocity, if every point went on as guessed, is less than this part of it.
+SOFT = 10.0 / STIFF
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """A guess, how far it is from the laws, and whether the next step shall take all closed points for sticking ones.
+    """The best guess so far, how far it is from the laws, and the residual that will do by now [m/s].
 
-    Beside it the best guess so far, the residual that will do by now, and the number of passes.
+    Beside it the strength of the next step, and the number of steps.
     """
 
-    guess: Impulses
-    residual: Scalar
-    holding: Scalar
     best: Impulses
-    least: Scalar
+    residual: Scalar
     enough: Scalar
+    strength: Scalar
     passes: Scalar
 
 
@@ -69,37 +70,41 @@ def rigid(given: Problem) -> Impulses:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
-    enough: Scalar = 0.0
-    for meeting in given.meetings:
-        for point in meeting.points:
+    """By Newton steps, from what was before the step; where one does not help, a weaker one (Levenberg's idea)."""
+    fastest: Scalar = 0.0
+    closing: Scalar = 0.0
+    for meeting, aims in zip(given.meetings, targets, strict=True):
+        for point, target in zip(meeting.points, aims, strict=True):
+            closing = maximum(closing, target - point.free[0])
             for part in point.free:
-                enough = maximum(enough, absolute(part))
-    enough = ABSOLUTE + RELATIVE * enough
-    start = given.nothing()
+                fastest = maximum(fastest, absolute(part))
+    enough = ABSOLUTE + RELATIVE * fastest
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
-        tried = newton(given, now.guess, targets, holding=now.holding, alike=select(now.passes < ALIKE, 1.0, 0.0))
+        approach = Approach(
+            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < ALIKE, 1.0, 0.0)
+        )
+        tried, factors = newton(given, now.best, targets, approach)
         residual = given.residual(tried, targets)
-        best = _chosen(residual < now.least, tried, now.best)
-        least = minimum(residual, now.least)
-        better = residual < now.residual
-        eased = select(now.passes >= PATIENCE, EASE, 1.0) * now.enough
-        limits = (eased, now.passes + 1.0)
-        kept = _Pass(_chosen(better, tried, now.guess), minimum(residual, now.residual), 0.0, best, least, *limits)
-        stuck = both(kept.residual > TOO_LITTLE * now.residual, kept.residual > eased)
 
-        def helped() -> _Pass:
-            guess = split(given, kept.guess, targets, ROUNDS)
-            residual = given.residual(guess, targets)
-            best = _chosen(residual < kept.least, guess, kept.best)
-            return _Pass(guess, residual, 1.0 - now.holding, best, minimum(residual, kept.least), *limits)
+        def repeated() -> tuple[Impulses, Scalar]:
+            finer = again(given, tried, targets, replace(approach, first=0.0), factors)
+            left = given.residual(finer, targets)
+            return _chosen(left < residual, finer, tried), minimum(left, residual)
 
-        return when(stuck, helped, kept), None
+        tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
+        better = either(residual < now.residual, now.passes < 1.0)
+        weaker, stronger = maximum(now.strength * (1.0 / WEAKER), 1.0), minimum(now.strength * STRONGER, STIFF)
+        return _Pass(
+            best=_chosen(better, tried, now.best),
+            residual=select(better, residual, now.residual),
+            enough=select(now.passes >= PATIENCE, EASE, 1.0) * now.enough,
+            strength=select(residual < PROGRESS * now.residual, stronger, weaker),
+            passes=now.passes + 1.0,
+        ), None
 
-    # most of what touches a floor sticks to it; what slides shows that it does by the first answer
-    open_by = given.residual(start, targets)
-    first = _Pass(start, open_by, 1.0, start, open_by, enough, 0.0)
-    return loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0].best
+    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0)
+    return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].best
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:

@@ -10,11 +10,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model import Box, Capsule, Cylinder, Hull, Plane, Polygon, Sphere
-from ...scalar import minimum, select, sqrt
+from ...scalar import maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .touch import Touch, axes_of, signed
 
-__all__ = ["Ball", "box_on", "capsule_on", "cylinder_on", "cylinder_points", "hull_on", "sphere_on", "vertices_of"]
+__all__ = [
+    "Ball",
+    "box_on_plane",
+    "box_on_polygon",
+    "capsule_on",
+    "cylinder_on",
+    "cylinder_points",
+    "hull_on",
+    "sphere_on",
+    "vertices_of",
+]
 
 Scalar = Any
 
@@ -36,13 +46,36 @@ def capsule_on(capsule: Capsule, X_WA: Transform, flat: Plane | Polygon, X_WB: T
     return _on(flat, X_WB, [(X_WA.translation + half, capsule.radius), (X_WA.translation - half, capsule.radius)])
 
 
-def box_on(box: Box, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
-    """A box with a plane or polygon: its eight corners."""
+def box_on_plane(box: Box, X_WA: Transform, flat: Plane, X_WB: Transform) -> list[Touch]:
+    """A box with a plane: the four corners of the face that looks most towards it, the lowest corner among them."""
+    halves = _halves(box, X_WA)
+    normal = axes_of(X_WB)[2]
+    up = [normal.dot(axis) for axis in axes_of(X_WA)]
+    steep = [along * along for along in up]
+    by_x, by_y = steep[0] >= maximum(steep[1], steep[2]), steep[1] >= steep[2]
+
+    def chosen(of_x: Vector3, of_y: Vector3, of_z: Vector3) -> Vector3:
+        parts = zip(of_x, of_y, of_z, strict=True)
+        return Vector3(*(select(by_x, one, select(by_y, two, three)) for one, two, three in parts))
+
+    across = [Vector3(*(signed(part, along) for part in half)) for half, along in zip(halves, up, strict=True)]
+    middle = X_WA.translation - chosen(*across)
+    x, y, z = halves
+    one, two = chosen(y, z, x), chosen(z, x, y)
+    return _on(flat, X_WB, [(middle + side + other, 0.0) for side in (one, -one) for other in (two, -two)])
+
+
+def box_on_polygon(box: Box, X_WA: Transform, flat: Polygon, X_WB: Transform) -> list[Touch]:
+    """A box with a polygon: its eight corners, as those over the polygon need not be the lowest."""
     corners = [X_WA.translation]
-    for axis_W, edge in zip(axes_of(X_WA), box.size, strict=True):
-        half = axis_W * (0.5 * edge)
+    for half in _halves(box, X_WA):
         corners = [corner + side for corner in corners for side in (half, -half)]
     return _on(flat, X_WB, [(corner, 0.0) for corner in corners])
+
+
+def _halves(box: Box, X_WA: Transform) -> list[Vector3]:
+    """From the middle of a box to the middles of three of its faces, in the world [m]."""
+    return [axis * (0.5 * edge) for axis, edge in zip(axes_of(X_WA), box.size, strict=True)]
 
 
 def hull_on(hull: Hull, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:

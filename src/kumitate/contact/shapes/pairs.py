@@ -9,7 +9,7 @@ from ...model import Box, Capsule, Cylinder, Hull, Mesh, Plane, Polygon, Shape, 
 from ...spatial import Transform
 from .box_box import box_box
 from .boxes import capsule_box, cylinder_box, hull_box, sphere_box
-from .flats import box_on, capsule_on, cylinder_on, hull_on, sphere_on
+from .flats import box_on_plane, box_on_polygon, capsule_on, cylinder_on, hull_on, sphere_on
 from .rounds import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from .touch import Touch
 
@@ -19,7 +19,8 @@ __all__ = ["PAIRS", "capacity", "touches"]
 PAIRS: dict[tuple[type, type], Callable[..., list[Touch]]] = {
     **{(Sphere, flat): sphere_on for flat in (Plane, Polygon)},
     **{(Capsule, flat): capsule_on for flat in (Plane, Polygon)},
-    **{(Box, flat): box_on for flat in (Plane, Polygon)},
+    (Box, Plane): box_on_plane,
+    (Box, Polygon): box_on_polygon,
     **{(Cylinder, flat): cylinder_on for flat in (Plane, Polygon)},
     **{(Hull, flat): hull_on for flat in (Plane, Polygon)},
     (Sphere, Sphere): sphere_sphere,
