@@ -1,4 +1,4 @@
-"""What touches stiffens an inertia matrix: factored limb by limb it is the same as whole, and answers are those of dense algebra."""
+"""What touches stiffens an inertia matrix: limb by limb its factors are those of the whole; answers are dense algebra's."""
 
 from __future__ import annotations
 

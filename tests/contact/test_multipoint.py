@@ -167,7 +167,8 @@ def test_floats_and_machine_code():
     for before, free in pushed(mechanism, q, v, 1, 6):
         expected, given_v, given_free = run(q, before, free), before.tolist(), free.tolist()
         limbs = Limbs.of(columns(tree, q), inertia(tree, q, given_v, H))
-        met = meetings(limbs, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism)
+        met = meetings(limbs.columns, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism)
+        met = [meeting.sized(limbs) for meeting in met]
         given = Problem.of(limbs, met, loop_equations(tree, q, given_free, H, limbs.M), given_free)
         plain = IMPULSE_MODELS["multipoint"](given)
         impulses = [

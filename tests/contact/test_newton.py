@@ -27,7 +27,8 @@ def box_on_floor(v: list[float], tilt: float = 0.0) -> tuple[Problem, list[list[
     q = [math.sin(tilt / 2), 0.0, 0.0, math.cos(tilt / 2), 0.0, 0.0, height]
     tree, v_free = mechanism.lean_tree, [*v[:5], v[5] - G * H]
     limbs = Limbs.of(columns(tree, q), inertia(tree, q, v, H))
-    met = meetings(limbs, contact_pairs(mechanism, tree, contact), v, v_free, H, mechanism)
+    met = meetings(limbs.columns, contact_pairs(mechanism, tree, contact), v, v_free, H, mechanism)
+    met = [meeting.sized(limbs) for meeting in met]
     return Problem.of(limbs, met, [], v_free), [[point.target for point in meeting.points] for meeting in met]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from ..errors import InputError
 from ..model import Mechanism
 from ..model.traversal import rolled_runs
-from ..scalar import Program, select, trace
+from ..scalar import Program, either, select, trace, when
 from .columns import columns
 from .limbs import Limbs
 from .meetings import meetings
@@ -39,30 +40,35 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
         jacobians = columns(tree, q)
-        limbs = Limbs.of(jacobians, inertia(tree, q, v, h))
-        met = meetings(limbs, pairs, v, v_free, h, mechanism)
-        given = Problem.of(limbs, met, loop_equations(tree, q, v_free, h, limbs.M), v_free)
-        found = solve(given)
+        met = meetings(jacobians, pairs, v, v_free, h, mechanism)
+
+        def pushed() -> Any:
+            limbs = Limbs.of(jacobians, inertia(tree, q, v, h))
+            sized = [meeting.sized(limbs) for meeting in met]
+            given = Problem.of(limbs, sized, loop_equations(tree, q, v_free, h, limbs.M), v_free)
+            found = solve(given)
+            targets = [[point.target for point in meeting.points] for meeting in met]
+            return found.points, found.v, given.work(found), given.gained(found), given.residual(found, targets)
+
+        nothing = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in met]
+        near = reduce(either, (meeting.near for meeting in met))
+        found, v_after, work, gained, residual = when(near, pushed, (nothing, list(v_free), 0.0, 0.0, 0.0))
         points = [point for meeting in met for point in meeting.points]
-        impulses = [impulse for meeting in found.points for impulse in meeting]
-        twists = jacobians.twists(found.v)
+        impulses = [impulse for of_points in found for impulse in of_points]
+        twists = jacobians.twists(v_after)
         reached = [spot.force(spot.along(meeting.twist(jacobians, twists))) for meeting in met for spot in meeting.spots]
-        pushed: Scalar = 0.0
-        for of_points in found.points:
-            for impulse in of_points:
-                pushed = pushed + impulse[0]
         return {
-            "v": found.v,
-            "work": given.work(found),
-            "touching": select(pushed > 0.0, 1.0, 0.0),
-            "gained": given.gained(found),
+            "v": v_after,
+            "work": work,
+            "touching": select(sum((impulse[0] for impulse in impulses), 0.0) > 0.0, 1.0, 0.0),
+            "gained": gained,
             "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
             "positions": [list(point.touch.point) for point in points],
             "normals": [list(point.touch.normal) for point in points],
             "gaps": [point.touch.gap for point in points],
             "velocities": [list(u) for u in reached],
             "frictions": [point.spot.friction for point in points],
-            "residual": given.residual(found, [[point.target for point in meeting.points] for meeting in met]),
+            "residual": residual,
         }
 
     nv = mechanism.nv

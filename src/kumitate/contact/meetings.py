@@ -133,22 +133,39 @@ class Meeting:
             on[self.links[1]] = Force(total.moment + self.shift.cross(total.force), total.force) * -1.0
         return on
 
+    def sized(self, limbs: Limbs) -> Meeting:
+        """The meeting with the sizes of its points, which are only looked for where something is near."""
+
+        def sizes() -> list[tuple[Scalar, Scalar]]:
+            links = limbs.columns.tree.links
+            a, b = (
+                frozen(link_answer(limbs.columns, links[index], limbs.factors)) if index >= 0 else None for index in self.links
+            )
+            state = (self.spots, a) if self.shift is None else (self.spots, a, b, self.shift)
+            return reused(_sizes, *state, name="sizes")
+
+        of_points = when(self.near, sizes, [(1.0, 1.0) for _ in self.points])
+        points = (
+            replace(point, spot=replace(point.spot, size=size, mass=mass))
+            for point, (size, mass) in zip(self.points, of_points, strict=True)
+        )
+        return replace(self, points=tuple(points))
+
 
 def meetings(
-    limbs: Limbs,
+    columns: Columns,
     pairs: Sequence[Pair],
     v: Sequence[Scalar],
     v_free: Sequence[Scalar],
     h: Scalar,
     mechanism: Mechanism,
 ) -> list[Meeting]:
-    """All meetings at a state.
+    """All meetings at a state, their points not yet sized.
 
     Args:
-        limbs: of the tree at its posture.
+        columns: of the tree at its posture.
         v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
     """
-    columns = limbs.columns
     tree = columns.tree
     before, after = columns.twists(v), columns.twists(v_free)
     fall, per_step = Vector3.of(mechanism.gravity).norm() * h, 1.0 / h
@@ -165,7 +182,9 @@ def meetings(
                 for place, geometry in zip(pair.places, pair.geometries, strict=True)
             )
             for touch in _touches(pair, X_WA, X_WB):
-                lever = touch.point - columns.origins[tree.links[links[0]]]
+                # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
+                place = touch.point - touch.normal * (0.5 * touch.gap) if shift is None else touch.point
+                lever = place - columns.origins[tree.links[links[0]]]
                 points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))
 
@@ -174,34 +193,14 @@ def meetings(
         for point in points:
             for part in (point.velocity[0], point.free[0]):
                 fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
-    met = [
+    return [
         Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
-    return [_sized(meeting, limbs) for meeting in met]
 
 
-def _sized(meeting: Meeting, limbs: Limbs) -> Meeting:
-    """The meeting with the sizes of its points, which are only looked for where something is near."""
-
-    def sizes() -> list[Scalar]:
-        links = limbs.columns.tree.links
-        a, b = (
-            frozen(link_answer(limbs.columns, links[index], limbs.factors)) if index >= 0 else None for index in meeting.links
-        )
-        state = (meeting.spots, a) if meeting.shift is None else (meeting.spots, a, b, meeting.shift)
-        return reused(_sizes, *state, name="sizes")
-
-    of_points = when(meeting.near, sizes, [1.0 for _ in meeting.points])
-    sized = (
-        replace(point, spot=replace(point.spot, size=size, mass=1.0 / size))
-        for point, size in zip(meeting.points, of_points, strict=True)
-    )
-    return replace(meeting, points=tuple(sized))
-
-
-def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> list[Scalar]:
-    """Of every point the most velocity that a unit impulse along one of its axes gives it along this axis."""
+def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> Any:
+    """Of every point the most velocity that a unit impulse along one of its axes gives it along this axis, and the inverse."""
     found = []
     for spot in spots:
         most: Scalar = SMALLEST
@@ -212,7 +211,7 @@ def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3
                 other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
                 twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
             most = maximum(most, spot.along(twist)[k])
-        found.append(most)
+        found.append((most, 1.0 / most))
     return found
 
 

@@ -11,7 +11,7 @@ from ..model import Mechanism
 from ..scalar import Program
 from .forcing import Forcing
 from .integrators import Integrator, State
-from .system import CalledSystem, dynamics_program, projection_program, step_program
+from .system import CalledSystem, Jumps, dynamics_program, projection_program, step_program
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
@@ -64,14 +64,15 @@ class Stepper:
         constrained = mechanism.tree.closed or points is not None
         projection = projection_program(mechanism, points) if constrained and stabilisation.projects else None
         program = forcing.program(q, v) if traced and not held else None
+        jumps = None if impacts is None else Jumps.of(impacts, mechanism, forcing)
         self.mode = "held" if held else "compiled" if program is not None else "called"
         if self.mode == "called":
-            self._system = CalledSystem(mechanism, dynamics, projection, forcing, impacts)
+            self._system = CalledSystem(mechanism, dynamics, projection, forcing, jumps)
             self.efforts = self._system.efforts(0.0, q, v)
         else:
             self._forcing = None if program is None else Kernel(program)
             self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
-            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program, impacts))
+            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program, jumps))
 
     @property
     def program(self) -> Program | None:

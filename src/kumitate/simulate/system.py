@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from ..contact.forces import ContactForces
     from ..contact.held_motion import Held
 
-__all__ = ["CalledSystem", "TracedSystem", "dynamics_program", "observables_program", "projection_program", "step_program"]
+__all__ = [
+    "CalledSystem",
+    "Jumps",
+    "TracedSystem",
+    "dynamics_program",
+    "observables_program",
+    "projection_program",
+    "step_program",
+]
 
 Scalar = Any
 
@@ -71,6 +79,20 @@ def dynamics_program(
     return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
 
 
+def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
+    """(q, v, u) → the power of all that is applied, u being the efforts of the `forcing`."""
+    places = forcing.places
+
+    def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
+        efforts = iter(u[mechanism.nv :])
+        applied = {name: list(islice(efforts, 6)) for name in places}
+        loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
+        return {"power": _power(mechanism, q, v, u[: mechanism.nv], applied, loop_tau)}
+
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    return trace(power, inputs, f"power_{mechanism.name}")
+
+
 def projection_program(mechanism: Mechanism, held: Held | None = None) -> Program:
     """(q, v) → q and v with the loops closed, and held points on their surfaces."""
     tree = mechanism.lean_tree
@@ -111,6 +133,18 @@ def _power(
     return total
 
 
+class Jumps(NamedTuple):
+    """What steps over jumps of the velocities ask for: the `impacts` of contact, and the power of what is applied."""
+
+    impacts: Program
+    power: Program
+
+    @classmethod
+    def of(cls, impacts: Program, mechanism: Mechanism, forcing: Forcing) -> Jumps:
+        """With the power of a `forcing`."""
+        return cls(impacts, power_program(mechanism, forcing))
+
+
 class _Coordinates(ABC):
     """How coordinates move: the same in both systems."""
 
@@ -132,6 +166,10 @@ class _Coordinates(ABC):
     @abstractmethod
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         """q and v with the loops closed; None where there is nothing to close."""
+
+    @abstractmethod
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        """See `integrators.System`."""
 
     @abstractmethod
     def impact(
@@ -156,11 +194,11 @@ class TracedSystem(_Coordinates):
         projection: Program | None,
         forcing: Program | None,
         held: Sequence[Scalar],
-        impacts: Program | None = None,
+        jumps: Jumps | None = None,
     ):
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
-        self.impacts = impacts
+        self.jumps = jumps
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
@@ -169,16 +207,22 @@ class TracedSystem(_Coordinates):
         return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
-        u = self.held if self.forcing is None else call(self.forcing, t, q, v)
-        outputs = call(self.program, h, q, v, u)
+        outputs = call(self.program, h, q, v, self._efforts(t, q, v))
         return outputs["acceleration"], outputs["power"]
 
     def impact(
         self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
     ) -> tuple[list[Scalar], Scalar, Scalar]:
-        assert self.impacts is not None
-        outputs = call(self.impacts, h, q, v, v_free)
+        assert self.jumps is not None
+        outputs = call(self.jumps.impacts, h, q, v, v_free)
         return outputs["v"], outputs["work"], outputs["touching"]
+
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        assert self.jumps is not None
+        return call(self.jumps.power, q, moving, self._efforts(t, q, v))
+
+    def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
+        return self.held if self.forcing is None else call(self.forcing, t, q, v)
 
 
 class CalledSystem(_Coordinates):
@@ -190,10 +234,10 @@ class CalledSystem(_Coordinates):
         dynamics: Program,
         projection: Program | None,
         forcing: Forcing,
-        impacts: Program | None = None,
+        jumps: Jumps | None = None,
     ):
         super().__init__(mechanism)
-        self.impacts = None if impacts is None else Kernel(impacts)
+        self.jumps = None if jumps is None else tuple(Kernel(program) for program in jumps)
         self.kernel, self.forcing = Kernel(dynamics), forcing
         self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
@@ -219,9 +263,14 @@ class CalledSystem(_Coordinates):
     def impact(
         self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
     ) -> tuple[list[Scalar], Scalar, Scalar]:
-        assert self.impacts is not None
-        after, gained, touching, *_ = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        assert self.jumps is not None
+        after, gained, touching, *_ = self.jumps[0](h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
         return after.tolist(), float(gained), float(touching)
+
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        assert self.jumps is not None
+        coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
+        return float(self.jumps[1](coordinates, along, self.efforts(t, coordinates, velocities)))
 
 
 def step_program(
@@ -230,12 +279,12 @@ def step_program(
     dynamics: Program,
     projection: Program | None,
     forcing: Program | None,
-    impacts: Program | None = None,
+    jumps: Jumps | None = None,
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, impacts)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
         after, error = integrator.step(system, t, h, State(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 

@@ -128,7 +128,7 @@ ROWS = (
     Row(
         "incline, sliding", "35 deg, μ_s = 0.5, μ_k = 0.4: a = g (sin θ − μ_k cos θ)", problems.slides_down,
         {
-            "rigid": _yes(_LAW), "multipoint": _no("friction comes after the normal impulses and turns the cube: it trembles, out by about the tolerance"),
+            "rigid": _yes(_LAW), "multipoint": _no("friction, set afterwards, turns the cube: it trembles"),
             "penalty": _yes("full friction above 4 mm/s"),
         },
     ),

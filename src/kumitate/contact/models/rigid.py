@@ -16,12 +16,12 @@ Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
 #: At most so many steps of Newton's. After PATIENCE of them each further one makes a residual do that is EASE times larger:
-#: points that stick at their limit, or by more than their body's freedoms, can keep a step from ever settling within rounding.
+#: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within rounding.
 #: What is left is in the record.
-PASSES, PATIENCE, EASE = 40, 12, 2.0
-#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, down to the
-#: surroundings' own; others by stronger ones.
-PROGRESS, WEAKER, STRONGER = 0.9, 1e3, 1e2
+PASSES, PATIENCE, EASE = 40, 8, 4.0
+#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by a stronger
+#: one. What leaves more than there was is not done, unless nothing weaker is left to try.
+PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: So many passes hold all points of a meeting alike.
 ALIKE = 4
 #: What the softness of the laws leaves of a velocity, if every point went on as guessed, is less than this part of it.
@@ -30,12 +30,12 @@ SOFT = 10.0 / STIFF
 
 @dataclass(frozen=True)
 class _Pass:
-    """The best guess so far, how far it is from the laws, and the residual that will do by now [m/s].
+    """A guess, how far it is from the laws, and the residual that will do by now [m/s].
 
     Beside it the strength of the next step, and the number of steps.
     """
 
-    best: Impulses
+    guess: Impulses
     residual: Scalar
     enough: Scalar
     strength: Scalar
@@ -84,7 +84,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
         approach = Approach(
             first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < ALIKE, 1.0, 0.0)
         )
-        tried, factors = newton(given, now.best, targets, approach)
+        tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
 
         def repeated() -> tuple[Impulses, Scalar]:
@@ -93,18 +93,18 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
             return _chosen(left < residual, finer, tried), minimum(left, residual)
 
         tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
-        better = either(residual < now.residual, now.passes < 1.0)
-        weaker, stronger = maximum(now.strength * (1.0 / WEAKER), 1.0), minimum(now.strength * STRONGER, STIFF)
+        done = either(residual < now.residual, now.strength <= WEAKEST)
+        weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
         return _Pass(
-            best=_chosen(better, tried, now.best),
-            residual=select(better, residual, now.residual),
+            guess=_chosen(done, tried, now.guess),
+            residual=select(done, residual, now.residual),
             enough=select(now.passes >= PATIENCE, EASE, 1.0) * now.enough,
             strength=select(residual < PROGRESS * now.residual, stronger, weaker),
             passes=now.passes + 1.0,
         ), None
 
     first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0)
-    return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].best
+    return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].guess
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:

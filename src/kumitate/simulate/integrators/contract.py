@@ -21,6 +21,9 @@ class System(Protocol):
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all that is applied [W]. `h` > 0 makes the joints' damping implicit over a step h."""
 
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        """The power of all that is applied at a state if it moved by the velocities `moving` [W]."""
+
     def impact(
         self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
     ) -> tuple[list[Scalar], Scalar, Scalar]:

@@ -26,13 +26,15 @@ class TimeStepping(Integrator):
         self.flight = flight
 
     def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
-        acceleration, power = system.dynamics(t, h, state.q, state.v)
+        acceleration, _ = system.dynamics(t, h, state.q, state.v)
         # contact acts in the axes before the step; with a free body's own axes turning under it, its speed would grow
         turning = system.turning(state.v)
         v_free = [rate + h * (a - b) for rate, a, b in zip(state.v, acceleration, turning, strict=True)]
         v, gained, touching = system.impact(h, state.q, state.v, v_free)
         move = [h * rate for rate in v]
         q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
+        # velocities jump: what acts in between works along their mean, as the kinetic energy grows
+        power = system.power(t, state.q, state.v, [0.5 * (a + b) for a, b in zip(state.v, v, strict=True)])
         after = State(list(q_after), list(v_after), state.work + h * power + gained)
         if self.flight is None:
             return after, 0.0

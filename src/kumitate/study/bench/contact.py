@@ -18,7 +18,7 @@ from ...scalar import Program
 from ...simulate.forcing import Forcing
 from ...simulate.many import simulate_batch
 from ...simulate.run import simulate
-from ...simulate.system import dynamics_program, step_program
+from ...simulate.system import Jumps, dynamics_program, step_program
 from ...simulate.touching import Touching
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
@@ -128,10 +128,9 @@ class ContactSteps(Case):
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
         integrator = touching.integrator("auto", self.step, q, v)
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
-        drives = Forcing(mechanism, self.drives).program(q, v)
-        return rollout(
-            mechanism, step_program(mechanism, integrator, dynamics, None, drives, touching.impacts), self.step, count
-        )
+        forcing = Forcing(mechanism, self.drives)
+        drives, jumps = forcing.program(q, v), Jumps.of(touching.impacts, mechanism, forcing)
+        return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
     def drives(self, t: Any, q: Any, v: Any) -> Any:
         """tau: springs towards the upright posture."""
