@@ -359,8 +359,7 @@ class Robot:
         except (TypeError, ValueError):
             raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
         if self._has_quaternions and array.shape[-1:] == (self.nq,):
-            for row in array.reshape(-1, self.nq):
-                check_manifold(self.mechanism, row)
+            check_manifold(self.mechanism, array)
         return array
 
     @cached_property

@@ -110,6 +110,8 @@ def _points(mechanism, contact: Contact, q: np.ndarray):
         X = [(world(pair, k) @ pair.geometries[k].pose).dense() for k in (0, 1)]
         for touch in touches(pair.geometries[0].shape, X[0], pair.geometries[1].shape, X[1]):
             point = np.array(list(touch.point))
+            if pair.links[1] < 0:  # what stands still is touched on its surface
+                point -= 0.5 * min(touch.gap, 1.0) * np.array(list(touch.normal))
             J = np.zeros((3, mechanism.nv))
             for k, sign in ((0, 1.0), (1, -1.0)):
                 place = _place(tree, pair.bodies[k])

@@ -183,9 +183,9 @@ def meetings(
             )
             for touch in _touches(pair, X_WA, X_WB):
                 # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
-                place = touch.point - touch.normal * (0.5 * touch.gap) if shift is None else touch.point
-                lever = place - columns.origins[tree.links[links[0]]]
-                points.append(_point(touch, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
+                place = touch.on_b if shift is None else touch
+                lever = place.point - columns.origins[tree.links[links[0]]]
+                points.append(_point(place, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))
 
     fastest: Scalar = fall

@@ -225,8 +225,7 @@ def _checked(mechanism: Mechanism, what: str, values: Any, size: int, rows: int 
         run, k = bad[0]
         raise InputError(f"{mechanism.name}: {what} is {array[run, k]} in column {k} of run {run}; it must be finite")
     if what == "q":
-        for row in array:
-            check_manifold(mechanism, row)
+        check_manifold(mechanism, array)
     return array
 
 

@@ -182,14 +182,19 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
 
 
 def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
-    """Refuses coordinates (nq) whose quaternions are not of unit length.
+    """Refuses coordinates (..., nq) whose quaternions are not of unit length.
 
     Raises:
         InputError: naming the joint, with the order of components as a hint.
     """
+    rows = q.reshape(-1, mechanism.nq)
     for link in mechanism.tree.links:
-        own = q[link.q_start : link.q_start + link.kind.nq].tolist()
-        off = link.kind.off_manifold(own)
+        if link.kind.nq == link.kind.nv or not len(rows):
+            continue
+        values = rows[:, link.q_start : link.q_start + link.kind.nq]
+        apart = np.abs(link.kind.off_manifold(list(values.T)))
+        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
+        own, off = values[worst].tolist(), apart[worst]
         if not off < 1e-6:
             raise InputError(
                 f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "

@@ -19,8 +19,8 @@ ABSOLUTE, RELATIVE = 1e-11, 1e-11
 #: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within rounding.
 #: What is left is in the record.
 PASSES, PATIENCE, EASE = 40, 8, 4.0
-#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by a stronger
-#: one. What leaves more than there was is not done, unless nothing weaker is left to try.
+#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by
+#: stronger ones. What leaves more than there was is not done, unless nothing weaker is left to try.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: So many passes hold all points of a meeting alike.
 ALIKE = 4
@@ -32,13 +32,15 @@ SOFT = 10.0 / STIFF
 class _Pass:
     """A guess, how far it is from the laws, and the residual that will do by now [m/s].
 
-    Beside it the strength of the next step, and the number of steps.
+    Beside it the strength of the next step, whether it shall hold all closed points (1; once only: 2 from then on), and the
+    number of steps.
     """
 
     guess: Impulses
     residual: Scalar
     enough: Scalar
     strength: Scalar
+    holding: Scalar
     passes: Scalar
 
 
@@ -82,7 +84,10 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
         approach = Approach(
-            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < ALIKE, 1.0, 0.0)
+            first=select(now.passes < 1.0, 1.0, 0.0),
+            strength=now.strength,
+            holding=select(absolute(now.holding - 1.0) < 0.5, 1.0, 0.0),
+            alike=select(now.passes < ALIKE, 1.0, 0.0),
         )
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
@@ -93,17 +98,21 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
             return _chosen(left < residual, finer, tried), minimum(left, residual)
 
         tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
-        done = either(residual < now.residual, now.strength <= WEAKEST)
+        weakest, helps = now.strength <= WEAKEST, residual < PROGRESS * now.residual
+        done = either(residual < now.residual, weakest)
         weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
+        hold = both(both(weakest, residual >= PROGRESS * now.residual), now.holding < 0.5)
+        weaker = select(hold, STIFF, select(now.holding > 0.5, WEAKEST, weaker))
         return _Pass(
             guess=_chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
             enough=select(now.passes >= PATIENCE, EASE, 1.0) * now.enough,
-            strength=select(residual < PROGRESS * now.residual, stronger, weaker),
+            strength=select(helps, stronger, weaker),
+            holding=select(hold, 1.0, select(now.holding > 0.5, 2.0, 0.0)),
             passes=now.passes + 1.0,
         ), None
 
-    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0)
+    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0, 0.0)
     return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].guess
 
 

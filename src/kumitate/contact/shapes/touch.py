@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import select, sqrt
+from ...scalar import minimum, select, sqrt
 from ...spatial import Transform, Vector3
 
 __all__ = ["FAR", "Touch", "axes_of", "between_balls", "signed"]
@@ -33,6 +33,11 @@ class Touch:
     point: Vector3
     normal: Vector3
     gap: Scalar
+
+    @property
+    def on_b(self) -> Touch:
+        """The same with its point on B's surface; one that is metres away stays about where it is."""
+        return replace(self, point=self.point - self.normal * (0.5 * minimum(self.gap, 1.0)))
 
     def flipped(self) -> Touch:
         """The same point, seen as one of B with A."""

@@ -133,8 +133,8 @@ class JointKind(Closure):
         """q brought back to the manifold, after rounding or a step beside it."""
         return list(q)
 
-    def off_manifold(self, q: Sequence[float]) -> float:
-        """How far q is from a configuration: |1 − |quaternion||, else 0."""
+    def off_manifold(self, q: Sequence[Any]) -> Any:
+        """How far q is from a configuration, over floats or arrays: |1 − |quaternion||, else 0."""
         return 0.0
 
     def singularity(self, q: Sequence[float]) -> float:

@@ -65,5 +65,5 @@ class Floating(CoordinateJoint):
     def normalized(self, q: Sequence[Any]) -> list[Any]:
         return [*_SPHERICAL.normalized(q[:4]), *q[4:7]]
 
-    def off_manifold(self, q: Sequence[float]) -> float:
+    def off_manifold(self, q: Sequence[Any]) -> Any:
         return _SPHERICAL.off_manifold(q[:4])

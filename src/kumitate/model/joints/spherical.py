@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,8 +66,8 @@ class Spherical(CoordinateJoint):
     def movable_inertia(self, inertia: Inertia) -> Inertia:
         return Inertia(inertia.mass)  # a point at the centre
 
-    def off_manifold(self, q: Sequence[float]) -> float:
-        return abs(1.0 - math.sqrt(sum(part * part for part in q)))
+    def off_manifold(self, q: Sequence[Any]) -> Any:
+        return abs(1.0 - np.sqrt(sum(part * part for part in q)))
 
 
 def random_quaternion(rng: np.random.Generator) -> list[float]:

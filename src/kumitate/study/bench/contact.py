@@ -61,6 +61,9 @@ class ContactSteps(Case):
     Of these a stretch of flight, impacts and lying is timed. Both sides have the same inertias, shapes, damping (implicit) and
     drives.
 
+    Both step by semi-implicit Euler; ours takes, where nothing touches, steps of Runge-Kutta 4 unless told otherwise: rows of
+    their own.
+
     Attributes:
         one, batch: targets for the ratio, one run after another and all lanes of the processor at once.
         at_most: target for our time of one standing step [s].
@@ -97,20 +100,27 @@ class ContactSteps(Case):
         return Contact()
 
     def rows(self, effort: Effort) -> Iterator[Row]:
-        kernel, count = Kernel(self.program(effort.share(self.count))), effort.share(self.count)
+        count = effort.share(self.count)
+        euler, runge_kutta = (Kernel(self.program(count, name)) for name in ("semi_implicit_euler", "auto"))
         theirs = [self._peer(settings) for settings in (DEFAULT, STIFF)] if MuJoCo.installed() else []
         error = self._flights_agree(theirs)
         ours = f"ours: {self.residuals()}"
         remarks = "; ".join(
             [f"1 s of standing, {ours}", *(f"MuJoCo {peer.settings.name}: {self.peer_residuals(peer)}" for peer in theirs)]
         )
-        for what, (q, v) in (("standing", self.standing_states()), ("falling", self.falling_states())):
+        standing, falling = self.standing_states(), self.falling_states()
+        cases = (
+            ("standing", euler, standing, self.one, self.batch),
+            ("falling", euler, falling, self.one, self.batch),
+            ("falling, its flight by rk4", runge_kutta, falling, None, None),
+        )
+        for what, kernel, (q, v), one, batch in cases:
             out = np.empty_like(q), np.empty_like(v)
             contenders = {f"{lanes}": Contender(raw(kernel, lanes, (q, v), out), len(q) * count) for lanes in (1, host().lanes)}
             contenders |= {peer.settings.name: Contender(peer.steps(q, v, count), len(q) * count) for peer in theirs}
             timings = by_turns(contenders, effort.rounds, clock=thread_seconds)
             said = remarks if what == "standing" else f"{len(q)} trajectories of {count} steps, flight included"
-            for lanes, target in ((1, self.one), (host().lanes, self.batch)):
+            for lanes, target in ((1, one), (host().lanes, batch)):
                 peers: Sequence[MuJoCoOnFloor | None] = theirs or (None,)
                 for peer in peers:
                     name = "" if peer is None else f"MuJoCo's mj_step(nstep={count}), {peer.settings.name}"
@@ -122,11 +132,11 @@ class ContactSteps(Case):
             if what == "standing":
                 yield Row(self.name, "step standing, one run at a time", timings["1"], at_most=self.at_most)
 
-    def program(self, count: int) -> Program:
-        """(q, v) → q, v after `count` steps: the step that `simulate` compiles, in a loop."""
+    def program(self, count: int, name: str) -> Program:
+        """(q, v) → q, v after `count` steps: the step that `simulate` compiles for an integrator, in a loop."""
         mechanism, touching = self.mechanism, Touching.of(self.mechanism, self.contact)
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
-        integrator = touching.integrator("auto", self.step, q, v)
+        integrator = touching.integrator(name, self.step, q, v)
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
         drives, jumps = forcing.program(q, v), Jumps.of(touching.impacts, mechanism, forcing)
