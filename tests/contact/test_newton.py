@@ -38,7 +38,7 @@ def test_errors_square_where_every_corner_slides_its_own_way(spin):
     given, targets = box_on_floor([0.0, 0.0, spin, 0.3, 0.1, 0.0])
     found, left = given.nothing(), []
     for k in range(3):
-        found, _ = newton(given, found, targets, Approach(float(k == 0), STIFF, 0.0, 0.0))
+        found, _ = newton(given, found, targets, Approach(float(k == 0), STIFF, 0.0))
         left.append(given.residual(found, targets))
     assert 1e-6 < left[0] < 1e-3
     assert left[1] < max(1e4 * left[0] ** 2, 1e-11)
@@ -50,10 +50,10 @@ def test_what_rests_is_held_in_one_step_and_closed_in_a_second_of_the_same_facto
     """One side would lift off in the step if nothing held it: the first guess goes by what is closed, not by that."""
     given, targets = box_on_floor([0.0] * 6)
     given.v_free[:] = [0.005, 0.002, 0.01, 0.0, 0.0, -G * H]
-    approach = Approach(1.0, STIFF, 0.0, 1.0)
+    approach = Approach(1.0, STIFF, 1.0)
     found, factors = newton(given, given.nothing(), targets, approach)
     assert 0.0 < given.residual(found, targets) < 1e-6
-    closed = again(given, found, targets, Approach(0.0, STIFF, 0.0, 1.0), factors)
+    closed = again(given, found, targets, Approach(0.0, STIFF, 1.0), factors)
     assert given.residual(closed, targets) < 1e-13
     assert np.abs(closed.v).max() < 1e-13
     assert all(impulse[0] > 0.0 for impulse in closed.points[0])
@@ -61,7 +61,7 @@ def test_what_rests_is_held_in_one_step_and_closed_in_a_second_of_the_same_facto
 
 def test_weaker_steps_go_less_far():
     given, targets = box_on_floor([0.0] * 6)
-    stiff, weak = (newton(given, given.nothing(), targets, Approach(1.0, strength, 0.0, 1.0))[0] for strength in (STIFF, 1.0))
+    stiff, weak = (newton(given, given.nothing(), targets, Approach(1.0, strength, 1.0))[0] for strength in (STIFF, 1.0))
     full, part = (sum(impulse[0] for impulse in found.points[0]) for found in (stiff, weak))
     assert full == pytest.approx(2.0 * G * H, rel=1e-6)
     assert 0.2 * full < part < 0.95 * full

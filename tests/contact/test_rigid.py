@@ -227,6 +227,24 @@ def test_a_tumbling_box_obeys_every_law(surface):
     assert np.linalg.norm(run.v[-1]) < 1e-9
 
 
+@pytest.mark.parametrize("tilt", [1e-5, 1e-4, 3e-4])
+def test_a_tilting_sole_does_not_jam(tilt):
+    """It rests on one edge and comes down on the other: what stops it pulls all corners one way, none against another.
+
+    Midway between the surfaces the corners would lie at different heights and could not all stick.
+    """
+    box, spin = unconnected(solid("box", Box((0.4, 0.3, 0.2)), 2.0)), -1.0
+    q = np.array([[math.sin(tilt / 2), 0.0, 0.0, math.cos(tilt / 2), 0.0, 0.0, 0.15 * math.sin(tilt) + 0.1 * math.cos(tilt)]])
+    rising = 0.15 * spin  # of its middle, the edge at y = −0.15 m being at rest
+    v = np.array([[spin, 0.0, 0.0, 0.0, -0.1 * spin, rising]])
+    found = outputs(box, Contact(surface=Surface(1.5)), q, v, h=1e-3)
+    along_y, up = found["impulses"][0, :, 1], found["impulses"][0, :, 2]
+    assert found["residual"][0] < 1e-9
+    assert up.sum() > 0.1
+    assert (up > 1e-3).sum() == 4
+    assert np.abs(along_y).sum() < 1.001 * abs(along_y.sum())
+
+
 def test_the_residuals_see_what_is_wrong():
     box = unconnected(solid("box", Box((0.3, 0.2, 0.1)), 2.0))
     run = simulate(box, [0, 0, 0, 1, 0, 0, 0.05], [0, 0, 0, 1, 0, 0], duration=0.01, contact=Contact(surface=Surface(0.4)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..scalar import either, maximum, minimum, select, sqrt, when
+from ..scalar import maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
 from .columns import NO_STIFFNESS, Rows, frozen
@@ -46,15 +46,12 @@ class Approach:
             impulses and velocities of the guess.
         strength: how much more stiffly points answer than their surroundings. Near the solution that is the error which a step
             leaves; far from it steps of less strength go astray less.
-        holding: 1 to take all closed points for sticking ones: where sliding would press a point down without end, only
-            sticking stops it (Painlevé's case).
         alike: 1 to hold all points of a meeting alike, so that what is undetermined has the least norm; 0 for each by its own
             size, which converges better where they slide and roll.
     """
 
     first: Scalar
     strength: Scalar
-    holding: Scalar
     alike: Scalar
 
 
@@ -123,7 +120,7 @@ def _laws(
         u = spot.along(twist)
         above = [u[0] - target, u[1], u[2]]
         told_by = [select(approach.first > 0.5, one, other) for one, other in zip(habit, above, strict=True)]
-        laws.append(_law(spot, impulse, above, told_by, stiff, approach.holding))
+        laws.append(_law(spot, impulse, above, told_by, stiff))
     return laws
 
 
@@ -146,15 +143,13 @@ def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
     return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
 
 
-def _law(
-    spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar, holding: Scalar
-) -> Law:
+def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
     """By its velocity u above the target, and the velocity that tells whether it is apart, sticks, or which way it slides."""
     mu, tie = spot.friction, TIE * spot.mass
     aim, x, y = (part - rate * spot.mass for part, rate in zip(impulse, told_by, strict=True))
     closed = aim >= -tie
     length = sqrt(maximum(x * x + y * y, 1e-300))
-    sticks = either(length <= mu * maximum(aim, 0.0) + tie, holding > 0.5)
+    sticks = length <= mu * maximum(aim, 0.0) + tie
     R = select(closed, stiff, 0.0)
     holds, slides = select(sticks, R, 0.0), select(sticks, 0.0, R)
     shrink = 1.0 / length

@@ -9,19 +9,22 @@ from typing import Any
 from ...scalar import absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ..newton import Approach, again, newton
 from ..problem import STIFF, Impulses, Problem
+from ..splitting import split
 
 __all__ = ["rigid"]
 
 Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
-#: At most so many steps of Newton's. After PATIENCE of them each further one makes a residual do that is EASE times larger:
-#: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within rounding.
-#: What is left is in the record.
-PASSES, PATIENCE, EASE = 40, 8, 4.0
-#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by
-#: stronger ones. What leaves more than there was is not done, unless nothing weaker is left to try.
+#: At most so many steps of Newton's.
+PASSES = 40
+#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by stronger
+#: ones. What leaves more than there was is not done, unless nothing weaker is left to try.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
+#: After PATIENCE steps each further one makes a residual do that is EASE times larger, up to the part DOUBT of the velocities and
+#: of 1 m/s: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within
+#: rounding. What is left is in the record. Where more is left, every fourth step (EVERY) is followed by ROUNDS of splitting.
+PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
 #: So many passes hold all points of a meeting alike.
 ALIKE = 4
 #: What the softness of the laws leaves of a velocity, if every point went on as guessed, is less than this part of it.
@@ -32,16 +35,15 @@ SOFT = 10.0 / STIFF
 class _Pass:
     """A guess, how far it is from the laws, and the residual that will do by now [m/s].
 
-    Beside it the strength of the next step, whether it shall hold all closed points (1; once only: 2 from then on), and the
-    number of steps.
+    Beside it the strength of the next step, the number of steps, and in how many there is help.
     """
 
     guess: Impulses
     residual: Scalar
     enough: Scalar
     strength: Scalar
-    holding: Scalar
     passes: Scalar
+    help_in: Scalar
 
 
 def rigid(given: Problem) -> Impulses:
@@ -72,7 +74,7 @@ def rigid(given: Problem) -> Impulses:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
-    """By Newton steps, from what was before the step; where one does not help, a weaker one (Levenberg's idea)."""
+    """By Newton steps from what was before the step; where one does not help, by a weaker one (Levenberg), or splitting."""
     fastest: Scalar = 0.0
     closing: Scalar = 0.0
     for meeting, aims in zip(given.meetings, targets, strict=True):
@@ -80,14 +82,11 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
             closing = maximum(closing, target - point.free[0])
             for part in point.free:
                 fastest = maximum(fastest, absolute(part))
-    enough = ABSOLUTE + RELATIVE * fastest
+    enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
         approach = Approach(
-            first=select(now.passes < 1.0, 1.0, 0.0),
-            strength=now.strength,
-            holding=select(absolute(now.holding - 1.0) < 0.5, 1.0, 0.0),
-            alike=select(now.passes < ALIKE, 1.0, 0.0),
+            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < ALIKE, 1.0, 0.0)
         )
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
@@ -98,21 +97,26 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
             return _chosen(left < residual, finer, tried), minimum(left, residual)
 
         tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
-        weakest, helps = now.strength <= WEAKEST, residual < PROGRESS * now.residual
-        done = either(residual < now.residual, weakest)
+        done = either(residual < now.residual, now.strength <= WEAKEST)
         weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
-        hold = both(both(weakest, residual >= PROGRESS * now.residual), now.holding < 0.5)
-        weaker = select(hold, STIFF, select(now.holding > 0.5, WEAKEST, weaker))
-        return _Pass(
+        after = _Pass(
             guess=_chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
-            enough=select(now.passes >= PATIENCE, EASE, 1.0) * now.enough,
-            strength=select(helps, stronger, weaker),
-            holding=select(hold, 1.0, select(now.holding > 0.5, 2.0, 0.0)),
+            enough=select(now.passes >= PATIENCE, maximum(minimum(EASE * now.enough, doubtful), now.enough), now.enough),
+            strength=select(residual < PROGRESS * now.residual, stronger, weaker),
             passes=now.passes + 1.0,
-        ), None
+            help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(EVERY)),
+        )
 
-    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0, 0.0)
+        def helped() -> tuple[Impulses, Scalar, Scalar]:
+            guess = split(given, after.guess, targets, ROUNDS)
+            return guess, given.residual(guess, targets), STIFF
+
+        lost = both(now.help_in <= 1.0, after.residual > maximum(doubtful, after.enough))
+        guess, residual, strength = when(lost, helped, (after.guess, after.residual, after.strength))
+        return replace(after, guess=guess, residual=residual, strength=strength), None
+
+    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0, float(PATIENCE))
     return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].guess
 
 
