@@ -74,7 +74,7 @@ def rigid(given: Problem) -> Impulses:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
-    """By Newton steps from what was before the step; where one does not help, by a weaker one (Levenberg), or splitting."""
+    """By Newton steps from what was before the step; where one does not help, by a weaker one (Levenberg 1944), or splitting."""
     fastest: Scalar = 0.0
     closing: Scalar = 0.0
     for meeting, aims in zip(given.meetings, targets, strict=True):
