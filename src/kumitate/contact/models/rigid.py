@@ -18,11 +18,11 @@ Scalar = Any
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
 #: At most so many steps of Newton's.
 PASSES = 40
-#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by stronger
-#: ones. What leaves more than there was is not done, unless nothing weaker is left to try.
+#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by
+#: stronger ones. What leaves more than there was is not done, unless nothing weaker is left to try.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
-#: After PATIENCE steps each further one makes a residual do that is EASE times larger, up to the part DOUBT of the velocities and
-#: of 1 m/s: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within
+#: After PATIENCE steps each further one makes a residual do that is EASE times larger, up to the part DOUBT of the velocities
+#: and of 1 m/s: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within
 #: rounding. What is left is in the record. Where more is left, every fourth step (EVERY) is followed by ROUNDS of splitting.
 PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
 #: So many passes hold all points of a meeting alike.
@@ -74,7 +74,7 @@ def rigid(given: Problem) -> Impulses:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
-    """By Newton steps from what was before the step; where one does not help, by a weaker one (Levenberg 1944), or splitting."""
+    """By Newton steps from what was before the step; where one does not help, a weaker one (Levenberg 1944), or splitting."""
     fastest: Scalar = 0.0
     closing: Scalar = 0.0
     for meeting, aims in zip(given.meetings, targets, strict=True):
