@@ -245,6 +245,21 @@ def test_a_tilting_sole_does_not_jam(tilt):
     assert np.abs(along_y).sum() < 1.001 * abs(along_y.sum())
 
 
+def test_drives_work_along_the_mean_velocity():
+    """A pushed block slides: what the push and the friction put in is its kinetic energy, step for step, to rounding."""
+    box = unconnected(solid("box", Box((0.4, 0.3, 0.1)), 2.0))
+    run = simulate(
+        box,
+        [0, 0, 0, 1, 0, 0, 0.05],
+        duration=0.2,
+        contact=Contact(surface=Surface(0.3)),
+        wrenches={"box": [0, 0, 0, 15, 0, 0]},
+    )
+    assert run.v[-1][3] == pytest.approx((15.0 / 2.0 - 0.3 * G) * 0.2, rel=1e-9)
+    assert run.energy.kinetic[-1] > 0.5
+    assert abs(run.audit.energy_drift) < 1e-11
+
+
 def test_the_residuals_see_what_is_wrong():
     box = unconnected(solid("box", Box((0.3, 0.2, 0.1)), 2.0))
     run = simulate(box, [0, 0, 0, 1, 0, 0, 0.05], [0, 0, 0, 1, 0, 0], duration=0.01, contact=Contact(surface=Surface(0.4)))

@@ -238,10 +238,8 @@ def _point(
     axes = (touch.normal, *_tangents(touch.normal))
     bare = Spot(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
-    friction: Scalar = surface.friction
-    if surface.kinetic != surface.friction:
-        slips = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
-        friction = select(slips, surface.kinetic, surface.friction)
+    slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
+    friction = surface.friction if surface.kinetic == surface.friction else select(slid, surface.kinetic, surface.friction)
     target = plastic = minimum(-touch.gap * per_step, RECOVERY)
     if surface.restitution > 0.0:
         # what acts all along the step acts on the way back, too: without that a ball would gain g h with every bounce
@@ -249,7 +247,6 @@ def _point(
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
         target = select(arrives, maximum(plastic, back), plastic)
     stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
-    slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
     habit = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))
     return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free, habit)
 

@@ -52,15 +52,13 @@ def dynamics_program(
     none are held, forces of contact.
     """
     check_resistance(mechanism)
-    tree, places = mechanism.lean_tree, forcing.places
+    tree = mechanism.lean_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains read tau in loops
-        applied = {name: list(islice(efforts, 6)) for name in places}
-        loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
+        tau, applied, loop_tau = _parts(mechanism, forcing, u)
         options: dict[str, Any] = {
             "gravity": mechanism.gravity,
-            "wrenches": Wrenches(tree, applied) if places else None,
+            "wrenches": Wrenches(tree, applied) if applied else None,
             "implicit_step": h if implicit_damping else 0.0,
             "loop_tau": loop_tau,
             "baumgarte": baumgarte,
@@ -81,13 +79,9 @@ def dynamics_program(
 
 def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
     """(q, v, u) → the power of all that is applied, u being the efforts of the `forcing`."""
-    places = forcing.places
 
     def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        efforts = iter(u[mechanism.nv :])
-        applied = {name: list(islice(efforts, 6)) for name in places}
-        loop_tau = {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
-        return {"power": _power(mechanism, q, v, u[: mechanism.nv], applied, loop_tau)}
+        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(power, inputs, f"power_{mechanism.name}")
@@ -102,6 +96,13 @@ def projection_program(mechanism: Mechanism, held: Held | None = None) -> Progra
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
     return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
+
+
+def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
+    """Of the efforts u: tau (nv), the wrenches by place, and what drives in loop joints give, by name."""
+    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains read tau in loops
+    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
+    return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
 
 
 def _power(
@@ -237,7 +238,8 @@ class CalledSystem(_Coordinates):
         jumps: Jumps | None = None,
     ):
         super().__init__(mechanism)
-        self.jumps = None if jumps is None else tuple(Kernel(program) for program in jumps)
+        self.impacts = None if jumps is None else Kernel(jumps.impacts)
+        self.applied_power = None if jumps is None else Kernel(jumps.power)
         self.kernel, self.forcing = Kernel(dynamics), forcing
         self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
@@ -263,14 +265,14 @@ class CalledSystem(_Coordinates):
     def impact(
         self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
     ) -> tuple[list[Scalar], Scalar, Scalar]:
-        assert self.jumps is not None
-        after, gained, touching, *_ = self.jumps[0](h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        assert self.impacts is not None
+        after, gained, touching, *_ = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
         return after.tolist(), float(gained), float(touching)
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        assert self.jumps is not None
+        assert self.applied_power is not None
         coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
-        return float(self.jumps[1](coordinates, along, self.efforts(t, coordinates, velocities)))
+        return float(self.applied_power(coordinates, along, self.efforts(t, coordinates, velocities)))
 
 
 def step_program(
