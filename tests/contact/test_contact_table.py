@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 
 from kumitate.errors import InputError
@@ -17,7 +18,7 @@ QUICK = {
     "bouncing ball", "incline, at the limit", "incline, between thresholds", "cube pushed along 0, 30, 45, 60 deg",
     "sphere, sliding to rolling", "box on four corners", "Painlevé rod",
 }  # fmt: skip
-#: Its error stands at its tolerance, so that the processor's rounding decides; it is held from both sides below.
+#: It trembles about its tolerance, so that rounding decides of a single run; many are looked at below.
 UNDECIDED = {("incline, sliding", "multipoint")}
 CASES = [
     pytest.param(row, model, id=f"{row.name}-{model}", marks=() if model == "rigid" and row.name in QUICK else pytest.mark.slow)
@@ -34,11 +35,18 @@ def test_verdicts_are_those_written_before(row, model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "model"), sorted(UNDECIDED))
-def test_what_stands_at_its_tolerance_stays_there(name, model):
-    [row] = [row for row in ROWS if row.name == name]
-    [verdict] = contact_table([model], [row])
-    assert 0.25 < verdict.worst.error / verdict.worst.tolerance < 4.0
+def test_what_trembles_misses_its_tolerance(monkeypatch):
+    """`multipoint` on the incline, from 25 starts that differ by rounding: out by two to three tolerances (median)."""
+    rng, simulate = np.random.default_rng(0), problems.simulate
+
+    def nudged(mechanism, q, *arguments, **options):
+        return simulate(mechanism, np.array(q) + rng.normal(scale=1e-13, size=len(q)), *arguments, **options)
+
+    monkeypatch.setattr(problems, "simulate", nudged)
+    [row] = [row for row in ROWS if (row.name, "multipoint") in UNDECIDED]
+    errors = [row.problem(Trial("multipoint"))[0] for _ in range(25)]
+    parts = [item.error / item.tolerance for item in errors]
+    assert 1.5 < np.median(parts) < 5.0
 
 
 def test_something_is_expected_of_every_model_on_every_row():
