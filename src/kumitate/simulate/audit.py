@@ -68,6 +68,7 @@ class Audit:
         notes: sentences for people, such as a change of method on the way.
         steps, rejected_steps: of the integrator.
         wall_time: that the run took [s].
+        efforts: how the controller and each wrench was evaluated, and why.
         contact: how contact went, if there was any.
     """
 
@@ -80,6 +81,7 @@ class Audit:
     steps: int = 0
     rejected_steps: int = 0
     wall_time: float = 0.0
+    efforts: tuple[str, ...] = ()
     contact: ContactAccount | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +90,8 @@ class Audit:
         passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
         object.__setattr__(self, "limits_passed", passed)
         object.__setattr__(self, "loop_gaps", tuple(LoopGap(str(name), *map(float, gap)) for name, *gap in self.loop_gaps))
-        object.__setattr__(self, "notes", tuple(str(note) for note in self.notes))
+        for name in ("notes", "efforts"):
+            object.__setattr__(self, name, tuple(str(line) for line in getattr(self, name)))
 
     def lines(self) -> list[str]:
         """The account, a line an entry, for people."""
@@ -112,7 +115,7 @@ class Audit:
             passed = [item for item in self.limits_passed if item.joint == joint]
             what = ", ".join(f"{item.quantity} from {item.time:.3g} s by up to {item.excess:.3g}" for item in passed)
             lines.append(f"limits passed at {joint} (SI units): {what}")
-        return [*lines, *self.notes]
+        return [*lines, *self.efforts, *self.notes]
 
     @staticmethod
     def _contact_lines(contact: ContactAccount) -> list[str]:
@@ -128,7 +131,14 @@ class Audit:
         """The account as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
         contact = None if self.contact is None else self.contact._asdict()
-        return {**asdict(self), "limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes), "contact": contact}
+        return {
+            **asdict(self),
+            "limits_passed": passed,
+            "loop_gaps": gaps,
+            "notes": list(self.notes),
+            "efforts": list(self.efforts),
+            "contact": contact,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:

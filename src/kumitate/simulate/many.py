@@ -15,6 +15,7 @@ from ..compile import Kernel
 from ..errors import InputError, KumitateWarning
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, loop, trace
+from .actuation import Actuation, How
 from .forcing import Controller, Forcing
 from .run import RUNAWAY, check_manifold, chosen_integrator, contact_of, step_count, steps_held
 from .stepper import Stabilisation, Stepper
@@ -93,8 +94,8 @@ def simulate_batch(
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
         duration: [s]; `step` [s]; `every`: how many steps lie between recorded states.
         integrator: as of `simulate`, of constant step.
-        controller: tau = f(t, q, v) of plain arithmetic, compiled into the step; or constants, (nv) or (N, nv).
-        wrenches: as of `simulate`, constant or of plain arithmetic.
+        controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
+        wrenches: as of `simulate`, constants or functions that can be compiled.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
         contact: as of `simulate`.
@@ -135,15 +136,18 @@ def simulate_batch(
             np.array(part)
             for part in zip(*(closed_state(equations, *state) for state in zip(q0, v0, strict=True)), strict=True)
         )
+    actuation = Actuation.of(forcing, q0[0], v0[0])
+    if actuation.mode in ("called", "sampled"):
+        why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
+        raise InputError(
+            f"{mechanism.name}: runs side by side need functions that can be compiled; {why}. Give `sample_time`, and the "
+            "controller is called with the states of all runs at once"
+        )
     stepper = Stepper(
-        mechanism, method, forcing, q0[0], v0[0], held=forcing.constant, traced=True, stabilisation=Stabilisation(),
+        mechanism, method, actuation, q0[0], v0[0], stabilisation=Stabilisation(),
         impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
-    if stepper.program is None:
-        raise InputError(
-            f"{mechanism.name}: the controller or a wrench is not of plain arithmetic, so that it cannot be compiled; give "
-            "`sample_time`, and it is called with the states of all runs at once"
-        )
+    assert stepper.program is not None
     efforts = np.tile(stepper.efforts, (runs, 1))
     if per_run:
         efforts[:, : mechanism.nv] = _checked(mechanism, "controller", controller, mechanism.nv, runs)

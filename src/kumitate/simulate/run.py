@@ -10,13 +10,15 @@ import numpy as np
 
 from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
-from ..errors import DivergenceError, InputError
+from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
+from .actuation import Actuation
 from .audit import Audit, contact_account, limits_passed, quaternion_error
 from .forcing import Controller, Forcing
 from .integrators import INTEGRATORS, Integrator
 from .result import Energy, Result
+from .rows import Rows
 from .stepper import Stabilisation, Stepper
 from .stiffness import fastest_rate
 from .system import dynamics_program, observables_program
@@ -67,10 +69,13 @@ def simulate(
             stiff "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, unless damping or springs are too fast for it at
             this step; the audit then says so.
-        controller: tau = f(t, q, v) (nv) [N·m, N], evaluated at every stage of the integrator; or a constant.
+        controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
+            clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the freedoms of loop joints [N·m, N], by the loop's name, likewise.
-        sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
+        sample_time: if given, controller and wrenches are called at its multiples only and held in between [s]. Without it,
+            functions that keep state are called once per step, at its start, and all others are evaluated at every stage of
+            the integrator; with 0, all are.
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
             step, the default; zero leaves them to drift.
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
@@ -79,12 +84,13 @@ def simulate(
         contact: what touches the mechanism, by which model; a model's name for a floor at z = 0. Models that make velocities
             jump ("rigid", "multipoint") have steps of their own; "penalty" is forces, which any integrator takes, "auto" being
             rkf45_adaptive. `Result.contact` has their forces.
-        traced: whether functions of plain arithmetic may be compiled; False calls them all.
+        traced: whether functions may be compiled; False calls them all.
         progress: called with the fraction done, now and then.
 
     Raises:
         InputError: if an argument has a wrong shape or value.
-        DivergenceError: if the motion runs away; it carries the result up to there.
+        DivergenceError: if the motion runs away; it carries the result up to there. So does, as its attribute `result`, any
+            exception that ends a run early: Ctrl-C, or an error in a controller.
     """
     begin = clock.perf_counter()
     check_resistance(mechanism)
@@ -110,52 +116,71 @@ def simulate(
     q0, v0 = surfaces.start(q0, v0) if surfaces else (q0, v0)
     points = surfaces.held if surfaces else None
 
-    sampled = hold is not None or forcing.constant
+    actuation = Actuation.of(forcing, q0, v0, traced=traced, sampled=bool(hold), stages=sample_time == 0.0)
     stepper = Stepper(
-        mechanism, method, forcing, q0, v0, held=sampled, traced=traced, stabilisation=stabilisation, points=points,
+        mechanism, method, actuation, q0, v0, stabilisation=stabilisation, points=points,
         impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
-    times = np.arange(count + 1) * step
-    qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
-    us, work = np.empty((count + 1, forcing.size)), np.zeros(count + 1)
-    qs[0], vs[0] = q0, v0
-    reached, failure = count, ""
-    for k in range(count):
-        if hold is None or k % hold == 0:
-            stepper.sample(times[k], qs[k], vs[k])
-        us[k] = stepper.efforts
-        try:
-            stepper.advance(times[k], step, qs, vs, work, k)
-        except FloatingPointError as error:
-            reached, failure = k, str(error)
-            break
-        if not np.abs(vs[k + 1]).max(initial=0.0) < RUNAWAY:
-            reached, failure = k, _runaway(mechanism, times[k + 1], qs[k], vs[k], vs[k + 1], method, step)
-            break
-        if progress is not None and k % 64 == 0:
-            progress(k / count)
-    if hold is None:
-        stepper.sample(times[reached], qs[reached], vs[reached])
-    us[reached] = stepper.efforts
-
-    kept = slice(0, reached + 1)
-    us = stepper.efforts_along(times[kept], qs[kept], vs[kept], us[kept])
-    notes += _singular_coordinates(mechanism, times[kept], qs[kept])
-    notes += surfaces.notes(forcing, qs[kept], vs[kept], us) if surfaces else []
+    rows = Rows.of(mechanism, forcing, np.arange(count + 1) * step, q0, v0)
+    failure, interruption = "", None
+    try:
+        failure = _advance(stepper, rows, step, hold or 1, progress)
+    except BaseException as error:  # Ctrl-C, or an error in a controller: what was computed is kept
+        if rows.reached == 0:
+            raise
+        interruption = error
+    rows.cut()
     settings = {
-        "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
+        "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": actuation.mode,
         "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
         "held": [point.label for point in held], "contact": _asked(contact),
     }  # fmt: skip
-    result = _result(
-        mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops,
-        points, touching or pressing,
-    )  # fmt: skip
+
+    def finished() -> Result:
+        us = stepper.efforts_along(rows.time, rows.q, rows.v, rows.u)
+        said = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, rows.time, rows.q)]
+        said += surfaces.notes(forcing, rows.q, rows.v, us) if surfaces else []
+        return _result(
+            mechanism, forcing, rows.time, rows.q, rows.v, us, rows.work, settings, said, stepper, begin, loops,
+            points, touching or pressing,
+        )  # fmt: skip
+
+    try:
+        result = finished()
+    except KeyboardInterrupt as error:  # once more: the second one is meant for this
+        interruption, result = error, finished()
+    if interruption is not None:
+        keep_result(interruption, result)
+        raise interruption
     if progress is not None:
         progress(1.0)
     if failure:
-        raise DivergenceError(f"{failure} The result up to t = {times[reached]:.6g} s is kept in the error's `result`.", result)
+        raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
     return result
+
+
+def _advance(stepper: Stepper, rows: Rows, step: float, hold: int, progress: Callable[[float], None] | None) -> str:
+    """Fills the rows, calling what is sampled every `hold` steps; returns why the motion ended before them, or nothing."""
+    count = len(rows.time) - 1
+    for k in range(count):
+        t, q, v = rows.time[k], rows.q[k], rows.v[k]
+        if k % hold == 0:
+            stepper.sample(t, q, v)
+        stepper.observe(t, q, v)
+        rows.u[k] = stepper.efforts
+        try:
+            stepper.advance(t, step, rows.q, rows.v, rows.work, k)
+        except FloatingPointError as error:
+            return str(error)
+        if not np.abs(rows.v[k + 1]).max(initial=0.0) < RUNAWAY:
+            return _runaway(stepper.mechanism, rows.time[k + 1], q, v, rows.v[k + 1], stepper.integrator, step)
+        rows.u[k + 1] = rows.u[k]
+        rows.reached = k + 1
+        if progress is not None and k % 64 == 0:
+            progress(k / count)
+    stepper.observe(rows.time[count], rows.q[count], rows.v[count])
+    rows.u[count] = stepper.efforts
+    return ""
 
 
 def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
@@ -217,8 +242,8 @@ def step_count(duration: float, step: float) -> int:
 
 
 def steps_held(sample_time: float | None, step: float) -> int | None:
-    """How many steps a sampled effort is held; None if it is not sampled."""
-    if sample_time is None:
+    """How many steps a sampled effort is held; None if efforts are not sampled at multiples of a time."""
+    if sample_time is None or sample_time == 0.0:
         return None
     hold = round(sample_time / step)
     if hold < 1 or abs(hold * step - sample_time) > 1e-9 * sample_time:
@@ -339,6 +364,7 @@ def _result(
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         wall_time=clock.perf_counter() - begin,
+        efforts=tuple(stepper.actuation.lines()),
         contact=None if touched is None else contact_account(touched, kinetic),
     )
     return Result(

@@ -17,6 +17,7 @@ from ..dynamics.wrenches import LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, trace
+from .actuation import Actuation
 from .forcing import Forcing
 from .integrators import Integrator, State
 
@@ -223,7 +224,7 @@ class TracedSystem(_Coordinates):
         return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
-        return self.held if self.forcing is None else call(self.forcing, t, q, v)
+        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
 
 
 class CalledSystem(_Coordinates):
@@ -234,13 +235,14 @@ class CalledSystem(_Coordinates):
         mechanism: Mechanism,
         dynamics: Program,
         projection: Program | None,
-        forcing: Forcing,
+        actuation: Actuation,
+        held: np.ndarray,
         jumps: Jumps | None = None,
     ):
         super().__init__(mechanism)
         self.impacts = None if jumps is None else Kernel(jumps.impacts)
         self.applied_power = None if jumps is None else Kernel(jumps.power)
-        self.kernel, self.forcing = Kernel(dynamics), forcing
+        self.kernel, self.actuation, self.held = Kernel(dynamics), actuation, held
         self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
@@ -252,9 +254,9 @@ class CalledSystem(_Coordinates):
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; the functions are not called twice for one state in a row, as they may count their calls."""
-        state = q.tobytes() + v.tobytes()
+        state = q.tobytes() + v.tobytes() + self.held.tobytes()
         if self._last is None or self._last[:2] != (t, state):
-            self._last = (t, state, self.forcing(t, q, v))
+            self._last = (t, state, self.actuation.staged(t, q, v, self.held))
         return self._last[2]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -283,7 +285,7 @@ def step_program(
     forcing: Program | None,
     jumps: Jumps | None = None,
 ) -> Program:
-    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
+    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
         system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
