@@ -21,10 +21,9 @@ from .result import Energy, Result
 from .rows import Rows
 from .stepper import Stabilisation, Stepper
 from .stiffness import fastest_rate
-from .system import dynamics_program, observables_program
+from .system import observables_program
 
 if TYPE_CHECKING:
-    from ..contact.held_motion import Held
     from ..contact.held_point import HeldPoint
     from ..contact.scene import Contact
     from .held import HeldRun
@@ -142,7 +141,7 @@ def simulate(
         said += surfaces.notes(forcing, rows.q, rows.v, us) if surfaces else []
         return _result(
             mechanism, forcing, rows.time, rows.q, rows.v, us, rows.work, settings, said, stepper, begin, loops,
-            points, touching or pressing,
+            touching or pressing,
         )  # fmt: skip
 
     try:
@@ -343,12 +342,12 @@ def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray
 def _result(
     mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
     settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float, loops: LoopEquations,
-    points: Held | None, touching: Touching | Pressing | None,
+    touching: Touching | Pressing | None,
 ) -> Result:  # fmt: skip
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
     touched = None
     if touching is None:
-        acceleration, _ = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False, held=points))(0.0, q, v, u)
+        acceleration, _ = Kernel(stepper.dynamics)(0.0, q, v, u)
     else:
         touched, acceleration = touching.record(forcing, float(settings["step"]), q, v, u)
     kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)

@@ -35,6 +35,7 @@ class Stepper:
     Attributes:
         actuation: how the efforts are evaluated.
         efforts: u held over the step, or at its start.
+        dynamics: (h, q, v, u) → v̇ and power, h being 0 where nothing is implicit.
         steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
     """
 
@@ -55,7 +56,7 @@ class Stepper:
         forcing = actuation.forcing
         self.steps = self.rejected = 0
         self._step_size: float | None = None
-        dynamics = dynamics_program(
+        self.dynamics = dynamics = dynamics_program(
             mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte, held=points,
             pressing=pressing,
         )  # fmt: skip
