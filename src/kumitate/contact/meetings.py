@@ -258,7 +258,7 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
     if reach == math.inf:
         return touches(a, X_WA, b, X_WB)
     apart = X_WA.translation - X_WB.translation
-    nowhere = [Touch(Vector3(), Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
+    nowhere = [Touch(X_WA.translation, Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
     return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 
