@@ -11,6 +11,7 @@ from ..model import Geometry, Mechanism, Place, Plane, Tree
 from ..spatial import Transform
 from .hulls import touchable
 from .shapes import capacity
+from .straddling import check_straddling
 from .surface import Surface
 
 __all__ = ["Contact", "Pair", "contact_pairs"]
@@ -76,6 +77,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
 
     Raises:
         InputError: if a name is no body's, or if nothing can touch anything.
+        ModelError: if a box is so small that a hull or a cylinder would pass through it.
 
     Warns:
         KumitateWarning: of meshes that cannot be read.
@@ -107,6 +109,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         raise InputError(
             f"{mechanism.name}: no body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF does"
         )
+    check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
 
 

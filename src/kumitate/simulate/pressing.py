@@ -12,6 +12,7 @@ from ..compile import Kernel
 from ..contact.forces import ContactForces
 from ..contact.models import FORCE_MODELS
 from ..contact.scene import Contact
+from ..contact.straddling import warn_of_thin_boxes
 from ..model import Mechanism
 from ..scalar import trace
 from .forcing import Forcing
@@ -34,9 +35,13 @@ class Pressing:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact) -> Pressing:
-        """Of a mechanism, by a model of `FORCE_MODELS`; errors as of the model and of `contact_pairs`."""
+        """Of a mechanism, by a model of `FORCE_MODELS`; errors and warnings as of the model, of `contact_pairs` and of
+        `warn_of_thin_boxes`.
+        """
         model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
-        return cls(mechanism, ContactForces.of(mechanism, contact, model))
+        forces = ContactForces.of(mechanism, contact, model)
+        warn_of_thin_boxes(mechanism.name, forces.pairs)
+        return cls(mechanism, forces)
 
     def integrator(self, name: str, notes: list[str]) -> str:
         """The integrator that "auto" means beside stiff springs at points: one that finds its steps."""

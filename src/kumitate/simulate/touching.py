@@ -12,6 +12,7 @@ from ..compile import Kernel
 from ..contact.impacts import impact_program
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..contact.scene import Contact, Pair, contact_pairs
+from ..contact.straddling import warn_of_thin_boxes
 from ..errors import InputError
 from ..model import Mechanism
 from ..scalar import Program, trace
@@ -113,12 +114,16 @@ class Touching:
 
         Raises:
             InputError: if there is no such model.
+
+        Warns:
+            KumitateWarning: as of `warn_of_thin_boxes`.
         """
         contact = Contact(contact) if isinstance(contact, str) else contact
         if contact.model not in IMPULSE_MODELS:
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
+        warn_of_thin_boxes(mechanism.name, pairs)
         return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
 
     def integrator(self, name: str, step: float, q: np.ndarray, v: np.ndarray) -> Integrator:
