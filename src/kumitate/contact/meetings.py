@@ -9,7 +9,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ..kinematics import place_pose
 from ..model import Mechanism, PerLink, Tree
 from ..scalar import absolute, both, either, maximum, minimum, select, when
 from ..scalar.shared import reused
@@ -177,11 +176,7 @@ def meetings(
         velocity, freely = (_relative(columns, twists, links, shift) for twists in (before, after))
         points: list[Point] = []
         for number, pair in group:
-            X_WA, X_WB = (
-                (place_pose(tree, columns.poses, place) @ geometry.pose).dense()
-                for place, geometry in zip(pair.places, pair.geometries, strict=True)
-            )
-            for touch in _touches(pair, X_WA, X_WB):
+            for touch in _touches(pair, *pair.poses(tree, columns.poses)):
                 # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
                 place = touch.on_b if shift is None else touch
                 lever = place.point - columns.origins[tree.links[links[0]]]

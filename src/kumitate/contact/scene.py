@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ..errors import InputError
-from ..model import Geometry, Mechanism, Place, Plane, Tree
+from ..kinematics import place_pose
+from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
 from ..spatial import Transform
 from .hulls import touchable
 from .shapes import capacity
@@ -70,6 +71,14 @@ class Pair:
     def capacity(self) -> int:
         """How many points it can touch with."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)
+
+    def poses(self, tree: Tree, links: PerLink) -> tuple[Transform, Transform]:
+        """X_WA and X_WB of the shapes, from the poses of the links."""
+        a, b = (
+            (place_pose(tree, links, place) @ geometry.pose).dense()
+            for place, geometry in zip(self.places, self.geometries, strict=True)
+        )
+        return a, b
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:

@@ -17,7 +17,7 @@ from ..model import Mechanism
 from ..scalar import trace
 from .forcing import Forcing
 from .system import dynamics_program
-from .touching import ContactRecord
+from .touching import ContactRecord, Touched
 
 __all__ = ["Pressing"]
 
@@ -53,10 +53,8 @@ class Pressing:
         )
         return "rkf45_adaptive"
 
-    def record(
-        self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray
-    ) -> tuple[ContactRecord, np.ndarray]:
-        """What touched along a motion of states h apart, and its accelerations (n, nv) with that.
+    def record(self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+        """What touched along a motion of states h apart.
 
         Forces and velocities are those at each time. The work of contact in a step is what the energy gains beyond the work of
         all else, which is taken by the trapezoidal rule with corrected ends: exact where nothing else works.
@@ -98,4 +96,4 @@ class Pressing:
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
             work=np.append(work, 0.0),
         )
-        return record, acceleration
+        return Touched(record, acceleration, record.residual)
