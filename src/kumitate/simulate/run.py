@@ -14,7 +14,7 @@ from ..compile import Kernel
 from ..errors import DivergenceError, InputError, KumitateWarning
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
-from .audit import Audit, contact_account, limits_passed, quaternion_error
+from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
 from .choice import chosen_integrator, divergence, singular_angles, vanishing_steps
 from .forcing import Controller, Forcing
 from .result import Energy, Result
@@ -297,7 +297,7 @@ def _result(
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, times, q, v, tau),
         loop_gaps=tuple(loops.gaps(q, v)),
-        notes=tuple(notes),
+        notes=(*notes, *energy_jump(times, kinetic, potential, work)),
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         wall_time=clock.perf_counter() - begin,
