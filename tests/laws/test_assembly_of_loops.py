@@ -206,6 +206,45 @@ def test_inverting_on_the_range(seed):
     assert np.allclose(A @ np.array(W.solve(G[0].tolist())), G[0], rtol=1e-9, atol=1e-9 * np.abs(G[0]).max())
 
 
+@pytest.mark.parametrize(**seeds(3))
+def test_between_is_what_solving_gives(seed):
+    """G W Hᵀ row by row and column by column, for different G and H, and for one that is both."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(5, 3))
+    A = half @ half.T
+    W = RangeInverse.of(Dense.of(A.tolist()), [1e-8] * 5)
+    G, H = (Dense.of((rng.normal(size=(n, 5)) @ A).tolist()) for n in (2, 3))
+    for left, right in ((G, H), (H, G), (G, G)):
+        solved = np.array([W.solve(row) for row in right.rows])
+        expected = np.array(left.rows) @ solved.T
+        np.testing.assert_allclose(
+            np.array(W.between(left, right).rows), expected, rtol=0.0, atol=1e-9 * np.abs(expected).max()
+        )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_redundant_loops_of_any_size_move_alike(scale, method):
+    """With lengths and gravity so many times larger the accelerations of angles are the same."""
+    plain, rng = ladder(2, thin=False), np.random.default_rng(6)
+
+    def scaled(X):
+        return replace(X, translation=X.translation * scale)
+
+    bodies = tuple(
+        replace(body, center_of_mass=scale * np.array(body.center_of_mass), inertia=scale**2 * np.array(body.inertia))
+        for body in plain.bodies
+    )
+    joints = tuple(replace(joint, pose=scaled(joint.pose.dense())) for joint in plain.joints)
+    loops = tuple(replace(one, pose_a=scaled(one.pose_a.dense()), pose_b=scaled(one.pose_b.dense())) for one in plain.loops)
+    large = replace(plain, bodies=bodies, joints=joints, loops=loops, gravity=tuple(scale * x for x in plain.gravity))
+    q, v = upright(plain, 1.1, 0.7)
+    tau = rng.normal(size=plain.nv)
+    expected = closed_aba(plain.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=plain.gravity)
+    found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), gravity=large.gravity).vdot
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+
+
 # --- what it costs ----------------------------------------------------------------------------------------------------------
 @pytest.mark.row("T-ada")
 @pytest.mark.parametrize(("method", "thin", "most"), [("ada", True, 1.3), ("dca", True, 1.4)])
