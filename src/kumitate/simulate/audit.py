@@ -15,8 +15,11 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .touching import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "limits_passed", "quaternion_error"]
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
 
+#: A step whose energy is out of balance by more than this part of the energy that the run exchanges is named, if that is more
+#: than this part of the energy itself.
+_JUMP, _ROUNDING = 0.02, 1e-9
 #: A step gains energy from contact if it is more than this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
 
@@ -163,6 +166,27 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
         work=float(work.sum()),
         gains=int((work > least).sum()),
         gained=float(work[work > least].sum()),
+    )
+
+
+def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
+    """What is to be said of a step in which energy comes or goes that nothing accounts for, if there is one.
+
+    Args:
+        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], by contact too.
+    """
+    balance = kinetic + potential - work
+    jumps = np.diff(balance)
+    if not len(jumps) or not np.isfinite(jumps).all():
+        return ()
+    worst = int(np.argmax(np.abs(jumps)))
+    jump, exchanged = float(jumps[worst]), max(float(kinetic.max()), float(np.ptp(potential)))
+    if not abs(jump) > _JUMP * exchanged + _ROUNDING * float(np.abs(balance).max()):
+        return ()
+    return (
+        f"energy: {abs(jump):.3g} J are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s, "
+        f"{abs(jump) / exchanged:.2g} of all that the run exchanges, which no effort, damping or contact accounts for; take a "
+        "smaller step, or an integrator of higher order",
     )
 
 

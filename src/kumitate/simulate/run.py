@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,16 @@ import numpy as np
 
 from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
-from ..errors import DivergenceError, InputError, keep_result, kept_up_to
+from ..errors import DivergenceError, InputError, KumitateWarning, keep_result, kept_up_to
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
 from .actuation import Actuation
-from .audit import Audit, contact_account, limits_passed, quaternion_error
+from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .choice import chosen_integrator, divergence, singular_angles, vanishing_steps
 from .forcing import Controller, Forcing
-from .integrators import INTEGRATORS, Integrator
 from .result import Energy, Result
 from .rows import Rows
 from .stepper import Stabilisation, Stepper
-from .stiffness import fastest_rate
 from .system import observables_program
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ __all__ = ["simulate"]
 RUNAWAY = 1e9
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
+#: So many steps before a failure are searched for its cause.
+RECENT = 10
 
 
 def simulate(
@@ -66,8 +68,8 @@ def simulate(
         duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for what is
             stiff "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
-            extrapolated to order 8, within `tolerance`). "auto" takes rkf45, unless damping or springs are too fast for it at
-            this step; the audit then says so.
+            extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
+            too fast for rkf45 at this step; the audit then says so.
         controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
             clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
@@ -88,8 +90,11 @@ def simulate(
 
     Raises:
         InputError: if an argument has a wrong shape or value.
-        DivergenceError: if the motion runs away; it carries the result up to there. So does, as its attribute `result`, any
-            exception that ends a run early: Ctrl-C, or an error in a controller.
+        DivergenceError: if the motion runs away, or contact has no usable solution; it carries the result up to there. So does,
+            as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
+
+    Warns:
+        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; the audit's notes say it too.
     """
     begin = clock.perf_counter()
     check_resistance(mechanism)
@@ -105,7 +110,7 @@ def simulate(
     if touching is None:
         method = chosen_integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
     else:
-        method = touching.integrator(integrator, step, q0, v0)
+        method = touching.integrator(integrator, step, q0, v0, notes)
     forcing = Forcing(mechanism, controller, dict(wrenches or {}), dict(loop_tau or {}))
     if baumgarte is not None and not 0.0 <= baumgarte < np.inf:
         raise InputError(f"baumgarte is {baumgarte} 1/s; it must not be negative")
@@ -123,7 +128,7 @@ def simulate(
     rows = Rows.of(mechanism, forcing, np.arange(count + 1) * step, q0, v0)
     failure, interruption = "", None
     try:
-        failure = _advance(stepper, rows, step, hold or 1, progress)
+        failure = _advance(stepper, rows, step, hold or 1, touching, progress)
     except BaseException as error:  # Ctrl-C, or an error in a controller: what was computed is kept
         if rows.reached == 0:
             raise
@@ -158,7 +163,14 @@ def simulate(
     return result
 
 
-def _advance(stepper: Stepper, rows: Rows, step: float, hold: int, progress: Callable[[float], None] | None) -> str:
+def _advance(
+    stepper: Stepper,
+    rows: Rows,
+    step: float,
+    hold: int,
+    touching: Touching | None,
+    progress: Callable[[float], None] | None,
+) -> str:
     """Fills the rows, calling what is sampled every `hold` steps; returns why the motion ended before them, or nothing."""
     count = len(rows.time) - 1
     for k in range(count):
@@ -167,12 +179,15 @@ def _advance(stepper: Stepper, rows: Rows, step: float, hold: int, progress: Cal
             stepper.sample(t, q, v)
         stepper.observe(t, q, v)
         rows.u[k] = stepper.efforts
+        recent = rows.q[max(k - RECENT, 0) : k + 1]
         try:
             stepper.advance(t, step, rows.q, rows.v, rows.work, k)
         except FloatingPointError as error:
-            return str(error)
-        if not np.abs(rows.v[k + 1]).max(initial=0.0) < RUNAWAY:
-            return _runaway(stepper.mechanism, rows.time[k + 1], q, v, rows.v[k + 1], stepper.integrator, step)
+            return vanishing_steps(stepper.mechanism, str(error), recent)
+        after = rows.v[k + 1]
+        if not np.abs(after).max(initial=0.0) < RUNAWAY:
+            touched = touching.meeting(q) if touching else ()
+            return divergence(stepper.mechanism, rows.time[k + 1], recent, v, after, stepper.integrator, step, touched)
         rows.u[k + 1] = rows.u[k]
         rows.reached = k + 1
         if progress is not None and k % 64 == 0:
@@ -283,60 +298,12 @@ def _asked(contact: Contact | str | None) -> dict[str, Any] | None:
     return as_plain(contact)
 
 
-def chosen_integrator(
-    mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
-) -> Integrator:
-    """The integrator of this name; what "auto" takes besides rkf45 is told in `notes`."""
-    if name == "auto":
-        rate, joint = fastest_rate(mechanism, q, v)
-        name = "rkf45" if rate * step < 2.5 else "semi_implicit_euler"
-        if name != "rkf45":
-            notes.append(
-                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
-                "semi_implicit_euler was taken, which is implicit in them (order 1). extrapolated_euler is, too, and of order 8"
-            )
-    if name not in INTEGRATORS:
-        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
-    kind = INTEGRATORS[name]
-    if not kind.adaptive:
-        return kind()
-    if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance is {tolerance}; it must be between 0 and 1")
-    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
-
-
-def _runaway(
-    mechanism: Mechanism, t: float, q: np.ndarray, v_before: np.ndarray, v: np.ndarray, method: Integrator, step: float
-) -> str:
-    lost = ~np.isfinite(v)
-    speeds = np.where(lost, np.inf, np.abs(v))
-    worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
-    rate, joint = fastest_rate(mechanism, q, v_before)
-    remedy = "Take a smaller step, or integrator='rkf45_adaptive'."
-    if rate * step > 1.0:
-        remedy = (
-            f"Damping or springs at {joint!r} act at {rate:.3g} 1/s: take integrator='semi_implicit_euler' or "
-            "'extrapolated_euler', which are implicit in them."
-        )
-    return (
-        f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
-        f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. {remedy}"
-    )
-
-
 def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:
-    notes = []
-    for link in mechanism.tree.links:
-        if link.kind.singularity([0.3] * link.kind.nq) == 1.0:
-            continue
-        distances = [link.kind.singularity(row[link.q_start : link.q_start + link.kind.nq]) for row in q]
-        nearest = int(np.argmin(distances))
-        if distances[nearest] < NEAR_SINGULAR:
-            notes.append(
-                f"the angles of joint {link.name!r} come within {distances[nearest]:.2g} of their singularity at "
-                f"t = {times[nearest]:.6g} s, where they lose accuracy; the kind with a quaternion has none"
-            )
-    return notes
+    return [
+        f"the angles of joint {name!r} come within {near:.2g} of their singularity at t = {times[row]:.6g} s, where they lose "
+        "accuracy; the kind with a quaternion has none"
+        for name, near, row in singular_angles(mechanism, q, NEAR_SINGULAR)
+    ]
 
 
 def _result(
@@ -349,7 +316,10 @@ def _result(
     if touching is None:
         acceleration, _ = Kernel(stepper.dynamics)(0.0, q, v, u)
     else:
-        touched, acceleration = touching.record(forcing, float(settings["step"]), q, v, u)
+        touched, acceleration, _ = contact = touching.record(forcing, float(settings["step"]), q, v, u)
+        for failure in contact.failures(mechanism.name, times):
+            notes.append(failure)
+            warnings.warn(failure, KumitateWarning, stacklevel=3)
     kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)
     total = kinetic + potential
     tau = u[:, : mechanism.nv]
@@ -359,7 +329,7 @@ def _result(
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, times, q, v, tau),
         loop_gaps=tuple(loops.gaps(q, v)),
-        notes=tuple(notes),
+        notes=(*notes, *energy_jump(times, kinetic, potential, work)),
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         wall_time=clock.perf_counter() - begin,

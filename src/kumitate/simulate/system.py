@@ -19,7 +19,7 @@ from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, trace
 from .actuation import Actuation
 from .forcing import Forcing
-from .integrators import Integrator, State
+from .integrators import Impact, Integrator, State
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
@@ -174,9 +174,7 @@ class _Coordinates(ABC):
         """See `integrators.System`."""
 
     @abstractmethod
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         """See `integrators.System`."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
@@ -212,12 +210,10 @@ class TracedSystem(_Coordinates):
         outputs = call(self.program, h, q, v, self._efforts(t, q, v))
         return outputs["acceleration"], outputs["power"]
 
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
         outputs = call(self.jumps.impacts, h, q, v, v_free)
-        return outputs["v"], outputs["work"], outputs["touching"]
+        return Impact(*(outputs[name] for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.jumps is not None
@@ -264,12 +260,11 @@ class CalledSystem(_Coordinates):
         acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(t, coordinates, velocities))
         return acceleration.tolist(), float(power)
 
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.impacts is not None
-        after, gained, touching, *_ = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
-        return after.tolist(), float(gained), float(touching)
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
+        return Impact(*(found[name].tolist() for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.applied_power is not None

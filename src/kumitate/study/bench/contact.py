@@ -137,7 +137,7 @@ class ContactSteps(Case):
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles for an integrator, in a loop."""
         mechanism, touching = self.mechanism, Touching.of(self.mechanism, self.contact)
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
-        integrator = touching.integrator(name, self.step, q, v)
+        integrator = touching.integrator(name, self.step, q, v, [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
         drives, jumps = Actuation.of(forcing, q, v).program, Jumps.of(touching.impacts, mechanism, forcing)
