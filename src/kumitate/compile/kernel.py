@@ -48,6 +48,10 @@ class Kernel:
         self._single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
+        return partial(type(self), self.program, self.precision.dtype, portable=self.portable), ()
+
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
         return f"Kernel {self.name}({arrays}) of {self.operations} operations"
