@@ -29,12 +29,14 @@ class Code:
         size: bytes of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
+        on_disk: whether it is in the cache now.
     """
 
     addresses: dict[str, int]
     size: int
     seconds: float
     from_cache: bool
+    on_disk: bool
     _keep: Any
 
 
@@ -43,19 +45,19 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     begin = time.perf_counter()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
-    image, hit = cached(key, lambda: object_code(text, target))
+    image, found, on_disk = cached(key, lambda: object_code(text, target))
     builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
     for name in functions:
         builder.export_symbol(name)
     tracker = _link(builder)
-    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, hit, tracker)
+    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, found, on_disk, tracker)
 
 
 def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
     """The linked library, which LLVM frees with the tracker.
 
-    A linker of its own for each library: LLVM keeps the names and tables of a library as long as its linker lives, and the
-    tracker is what keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
+    Each library has its own linker, because LLVM keeps the names and tables of a library until its linker is freed; the tracker
+    keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
     other, as the small code model needs.
     """
     return builder.link(llvm.create_lljit_compiler(use_jit_link=True), "kumitate")
