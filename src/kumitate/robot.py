@@ -6,7 +6,7 @@ With `run`, this is the only place that joins the rooms; it adds nothing but nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,10 @@ class Robot:
             q, v = (np.array(part, dtype=float) for part in self._given_start)
             return q, v
         return default_start(self._loops), np.zeros(self.nv)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in another process too, is made from the mechanism and the start; its kernels are compiled when needed."""
+        return partial(type(self), self.mechanism, start=vars(self).get("start", self._given_start)), ()
 
     def __repr__(self) -> str:
         m = self.mechanism
@@ -298,13 +302,8 @@ class Robot:
 
     def mass_center_motion(self, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
         """The mass centre's "position", "velocity", "acceleration" (..., 3) in the world [m, m/s, m/s²]."""
-        return dict(
-            zip(
-                ("position", "velocity", "acceleration"),
-                self.compile("mass_center_motion")(self._coordinates(q), v, a),
-                strict=True,
-            )
-        )
+        motion = self.compile("mass_center_motion")(self._coordinates(q), v, a)
+        return dict(zip(("position", "velocity", "acceleration"), motion, strict=True))
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """[n; f] (..., 6) of all that holds the robot, besides weight and `wrenches`: about the world's origin [N·m, N]."""

@@ -24,7 +24,7 @@ def test_a_compiled_kernel_is_shown_and_cleared(folder, capsys):
     robot = km.load("pendulum")
     robot.compile("energy").code(1)
     (kept,) = folder.iterdir()
-    counts = {"entries": 1, "kernels": 1, "meshes": 0, "bytes": kept.stat().st_size, "deleted": 0}
+    counts = {"entries": 1, "kernels": 1, "meshes": 0, "bytes": kept.stat().st_size, "deleted": 0, "limit": 1e9, "fault": None}
     expected = {"folder": str(folder), **counts}
     assert told(capsys) == expected
     assert told(capsys, "clear") == expected | {"entries": 0, "kernels": 0, "bytes": 0, "deleted": 1}
@@ -53,7 +53,24 @@ def test_people_read_it_too(folder, capsys):
     assert run(["cache"]) == 0
     said = capsys.readouterr().out
     assert str(folder) in said
-    assert "2.5 kB" in said
+    assert "2.5 kB of at most 1000 MB" in said
+    assert "not used" not in said
+
+
+def test_it_is_said_why_a_folder_is_not_used(folder, capsys):
+    folder.chmod(0o777)
+    assert "can be written to by others" in told(capsys)["fault"]
+    assert run(["cache"]) == 0
+    said = capsys.readouterr().out
+    assert "not used" in said
+    assert "mode 0777" in said
+
+
+def test_without_a_home_there_is_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("kumitate.cli.cache.cache_folder", lambda: None)
+    assert (told(capsys)["entries"], told(capsys)["fault"]) == (0, "there is no home folder")
+    assert run(["cache", "clear"]) == 0
+    assert "no home folder" in capsys.readouterr().out
 
 
 def test_an_unknown_action_is_refused(folder, capsys):

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -166,3 +168,33 @@ def test_the_last_result_is_the_newest(tmp_path, monkeypatch):
     assert folder.name == "a-b-c"
     (folder / "result.npz").touch()
     assert runs.latest(None).resolve() == (folder / "result.npz").resolve()
+
+
+def test_what_killed_runs_left_half_written_is_deleted(tmp_path):
+    """Processes are killed while they write; the next run in that folder finds what they left, an hour later."""
+    script = textwrap.dedent(
+        """
+        import os, signal
+        import kumitate as km
+        run = km.simulate(km.load("pendulum"), duration=0.01)
+        os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+        for write, name in ((run.save, "result.npz"), (run.save, "result.h5"), (run.page, "page.html")):
+            child = os.fork()
+            if child == 0:
+                write(name)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        """
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    left = list(tmp_path.iterdir())
+    assert len(left) == 3
+    mine = [tmp_path / name for name in (".notes.txt", ".bashrc", "result.npz", ".result.npz", ".result.12-ab.npz")]
+    for path in mine:
+        path.write_text("mine")
+        os.utime(path, (0, 0))
+    runs.make("pendulum", tmp_path)
+    assert all(path.exists() for path in left)  # they may be being written
+    for path in left:
+        os.utime(path, (time.time() - 7200.0,) * 2)
+    runs.make("pendulum", tmp_path)
+    assert set(tmp_path.iterdir()) == set(mine)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import textwrap
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kumitate.compile import Kernel, cache_folder
+from kumitate.compile import Kernel, cache, cache_folder, trust
+from kumitate.errors import InputError, KumitateWarning
 from kumitate.scalar import sin, trace
 
 
@@ -22,7 +26,14 @@ def make(factor: float = 1.5) -> Kernel:
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
+    fresh_process(monkeypatch)
     return tmp_path / "cache"
+
+
+def fresh_process(monkeypatch) -> None:
+    """As if nothing had been warned of or written yet."""
+    monkeypatch.setattr(cache._State, "warned", False)
+    monkeypatch.setattr(cache._State, "written", float("inf"))
 
 
 def check(kernel: Kernel) -> None:
@@ -64,8 +75,8 @@ def test_a_damaged_entry_is_made_anew(folder, damage):
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "file" / "cache"))  # below a file no folder can be made
-    check(make())
-    assert not make().code(1).from_cache
+    fresh_process(monkeypatch)
+    works_without_the_cache("cannot be written to")
 
 
 def test_no_pieces_are_left_when_writing_fails(folder, monkeypatch):
@@ -73,7 +84,7 @@ def test_no_pieces_are_left_when_writing_fails(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    check(make())
+    works_without_the_cache("No space left on device")
     assert list(folder.iterdir()) == []
 
 
@@ -83,6 +94,193 @@ def test_the_folder_is_chosen_by_the_environment(monkeypatch, tmp_path):
     monkeypatch.delenv("KUMITATE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_folder() == tmp_path / "xdg" / "kumitate"
+
+
+# --- who may write to it ----------------------------------------------------------------------------------------------
+def works_without_the_cache(words: str) -> None:
+    """Kernels compute, none comes from the cache or goes to it, and one warning says so however many there are."""
+    with pytest.warns(KumitateWarning, match=words) as said:
+        check(make())
+    assert "Set KUMITATE_CACHE" in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = make()
+        check(again)
+    assert (again.code(1).from_cache, again.code(1).on_disk) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "fault"),
+    [
+        ("me", 0o40755, None),
+        ("me", 0o100600, None),
+        ("root", 0o100644, None),
+        ("me", 0o120777, None),  # a link: its mode means nothing
+        ("me", 0o100620, "others"),
+        ("me", 0o40777, "others"),
+        ("root", 0o40775, "others"),
+        ("other", 0o40700, "belongs to user 54321"),
+        ("other", 0o120777, "belongs to user 54321"),
+    ],
+)
+def test_who_may_own_and_write(owner, mode, fault):
+    uid = {"me": os.geteuid(), "root": 0, "other": 54321}[owner]
+    said = trust.owner_fault(os.stat_result((mode, 0, 0, 1, uid, 0, 0, 0, 0, 0)))
+    assert said is None if fault is None else fault in said
+
+
+def test_the_folder_is_made_for_its_user_alone(folder):
+    before = os.umask(0)
+    try:
+        check(make())
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()] == [0o600]
+    assert make().code(1).from_cache
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_to_is_not_used(folder, mode):
+    check(make())
+    folder.chmod(mode)
+    works_without_the_cache(f"can be written to by others than user .*mode {mode:04o}")
+    folder.chmod(0o755)
+    assert make().code(1).from_cache
+
+
+def test_a_folder_of_another_user_is_not_used(folder, monkeypatch):
+    check(make())
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)  # now all that was written is somebody else's
+    monkeypatch.setattr(trust, "_ROOT", me + 2)
+    works_without_the_cache(f"belongs to user {me}, not to user {me + 1}")
+
+
+def test_a_folder_that_anybody_can_exchange_is_not_used(folder):
+    check(make())
+    folder.parent.chmod(0o777)
+    works_without_the_cache("can be written to by everybody")
+    folder.parent.chmod(0o1777)  # sticky, as /tmp
+    assert make().code(1).from_cache
+
+
+def test_a_link_leads_to_the_folder(folder, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(folder)
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "link"))
+    check(make())
+    assert make().code(1).from_cache
+    folder.chmod(0o777)
+    works_without_the_cache("can be written to by others")
+
+
+def test_a_link_of_another_user_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "cache")
+    monkeypatch.setattr(trust, "owner_fault", lambda status: "belongs to user 54321" if stat.S_ISLNK(status.st_mode) else None)
+    assert trust.folder_fault(tmp_path / "cache") is None
+    assert trust.folder_fault(tmp_path / "link") == f"{tmp_path / 'link'} belongs to user 54321"
+
+
+def test_an_entry_that_others_can_write_to_is_made_anew(folder):
+    check(make())
+    (entry,) = folder.iterdir()
+    entry.chmod(0o666)
+    with pytest.warns(KumitateWarning, match=f"{entry.name} can be written to by others"):
+        assert not make().code(1).from_cache
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    assert make().code(1).from_cache
+
+
+def test_an_entry_that_is_a_link_is_made_anew(folder, tmp_path):
+    check(make())
+    (entry,) = folder.iterdir()
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert not make().code(1).from_cache
+    assert not entry.is_symlink()
+    assert make().code(1).from_cache
+
+
+def test_without_a_home_there_is_no_cache(monkeypatch):
+    import pwd
+
+    def unknown(uid):
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    for name in ("HOME", "XDG_CACHE_HOME", "KUMITATE_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    fresh_process(monkeypatch)
+    assert cache_folder() is None
+    works_without_the_cache("no home folder")
+
+
+# --- what is let go ---------------------------------------------------------------------------------------------------
+def entry(folder: Path, letter: str, size: int, age: float, suffix: str = ".o") -> Path:
+    """A file of the cache, last used `age` seconds ago."""
+    path = folder / f"{letter * 64}{suffix}"
+    path.write_bytes(bytes(size))
+    os.utime(path, (time.time() - age,) * 2)
+    return path
+
+
+def test_what_was_used_least_recently_goes(folder, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE_SIZE", "1")  # MB
+    check(make())
+    (own,) = folder.iterdir()
+    os.utime(own, (0, 0))
+    assert make().code(1).from_cache  # which is a use
+    old, mesh, new = (
+        entry(folder, "a", 400_000, 3e6),
+        entry(folder, "b", 400_000, 2e6, ".npz"),
+        entry(folder, "c", 400_000, 1e6),
+    )
+    letter = folder / "letter.o"
+    letter.write_bytes(bytes(10**6))
+    fresh_process(monkeypatch)
+    make(2.5)([0.3])  # is written, so that the cache is tidied
+    assert (old.exists(), mesh.exists()) == (False, False)  # down to three quarters
+    assert all(path.exists() for path in (own, new, letter))
+    assert len(list(folder.iterdir())) == 4
+
+
+def test_it_is_not_tidied_at_every_write(folder, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE_SIZE", "1")
+    make()([0.3])
+    old = [entry(folder, letter, 400_000, 3e6) for letter in "abc"]
+    make(2.5)([0.3])
+    assert all(path.exists() for path in old)
+    monkeypatch.setattr(cache._State, "written", 1e6 / 16)
+    make(3.5)([0.3])
+    assert not all(path.exists() for path in old)
+
+
+def test_what_was_abandoned_is_swept(folder, monkeypatch):
+    folder.mkdir()
+    abandoned, under_way = entry(folder, "a", 10, 7200, "x1y2.part"), entry(folder, "b", 10, 60, "x1y2.part")
+    foreign = folder / "letter.part"
+    foreign.write_text("mine")
+    os.utime(foreign, (0, 0))
+    check(make())
+    assert not abandoned.exists()
+    assert under_way.exists()
+    assert foreign.exists()
+
+
+@pytest.mark.parametrize("size", ["many", "-1", "nan"])
+def test_a_wrong_size_is_answered(folder, monkeypatch, size):
+    monkeypatch.setenv("KUMITATE_CACHE_SIZE", size)
+    with pytest.raises(InputError, match=f"KUMITATE_CACHE_SIZE is '{size}'"):
+        make()([0.3])
+
+
+def test_nothing_is_kept_in_a_cache_of_no_size(folder, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE_SIZE", "0")
+    for factor in (1.5, 2.5):
+        make(factor)([0.3])
+    assert list(folder.iterdir()) == []
 
 
 def test_processes_at_once_do_not_disturb_each_other(folder):

@@ -19,10 +19,10 @@ def cut(monkeypatch):
     def set_lengths(longest: int, part: int) -> None:
         monkeypatch.setattr(parts, "LONGEST_LINE", longest)
         monkeypatch.setattr(parts, "PART", part)
-        parts.plan_of.cache_clear()
+        parts.plan_of.clear()
 
     yield set_lengths
-    parts.plan_of.cache_clear()
+    parts.plan_of.clear()
 
 
 def dynamics() -> Program:

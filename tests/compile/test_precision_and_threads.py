@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -72,6 +77,47 @@ def test_threads_change_no_bit(program, monkeypatch, n, count):
     monkeypatch.setattr("kumitate.compile.kernel.states_for_one_thread", lambda program: 16)
     monkeypatch.setattr("kumitate.compile.fastcall.states_for_one_thread", lambda program: 16)
     assert np.array_equal(Kernel(program)(*given), whole)
+
+
+#: A batch, and rounds of batches, shared by two threads however small they are.
+BATCH = """
+    from kumitate.compile import Kernel, fastcall, kernel
+    from kumitate.scalar import sin, trace
+
+    for module in (kernel, fastcall):
+        module.states_for_one_thread = lambda program: 16
+    sine, x = Kernel(trace(lambda x: [1.5 * sin(x[0])], {"x": 1}, "forked")), np.linspace(0.0, 1.0, 200)[:, None]
+    call = lambda: sine(x)
+"""
+ROUNDS = """
+    import kumitate as km
+    from kumitate.simulate import batches, parallel_ada
+
+    batches.WORTH_SHARING = 0
+    arm = km.load("pa10")
+    parallel, state = parallel_ada.parallel_ada(arm, threads=2), (*arm.start, np.zeros(arm.nv))
+    call = lambda: parallel(*state)
+"""
+
+
+@pytest.mark.parametrize("work", [BATCH, ROUNDS], ids=["batch", "rounds"])
+def test_threads_after_a_fork_give_the_same_bits(work):
+    script = f"""
+import os, signal, sys, warnings
+import numpy as np
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads, since Python 3.12
+{textwrap.dedent(work)}
+before = call()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)  # ends what hangs
+    os._exit(0 if np.array_equal(call(), before) else 3)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    environment = {**os.environ, "KUMITATE_THREADS": "2"}
+    answer = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=100)
+    assert answer.returncode == 0, f"the child ended with {answer.returncode} (-14: it hung); {answer.stderr}"
 
 
 def test_stretches_cover_every_state_once():

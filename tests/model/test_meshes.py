@@ -173,8 +173,7 @@ def test_collada_primitives_are_cut_into_triangles(tmp_path, primitive):
 def test_collada_agrees_with_pycollada(tmp_path, seed):
     pytest.importorskip("collada")
     ours = ball(seed, 2)
-    scene = trimesh.Scene(trimesh.Trimesh(ours.vertices, ours.faces, process=False))
-    path = written(tmp_path / "ball.dae", scene.to_geometry().export(file_type="dae"))
+    path = written(tmp_path / "ball.dae", trimesh.Trimesh(ours.vertices, ours.faces, process=False).export(file_type="dae"))
     theirs = trimesh.load_scene(path, process=False).to_mesh()
     surface = load_mesh(mesh(path))
     np.testing.assert_allclose(corners(surface), corners(Surface(theirs.vertices, theirs.faces)), atol=1e-6)

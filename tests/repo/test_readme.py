@@ -23,6 +23,8 @@ def test_its_links_lead_somewhere(name):
         assert link.startswith("https://") or (ROOT / link).exists(), f"{name}: {link} does not exist"
 
 
-@pytest.mark.parametrize("command", ["scripts/run", "scripts/test", "scripts/check", "scripts/rows", ".ci/run"])
+@pytest.mark.parametrize(
+    "command", ["scripts/run", "scripts/test", "scripts/check", "scripts/rows", "scripts/versions", ".ci/run"]
+)
 def test_its_commands_can_be_run(command):
     assert (ROOT / command).stat().st_mode & 0o111, f"{command} is not executable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,6 +12,8 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code: 0 well, 1 an error of the run, 2 of usage, 130 and 143 stopped."""
+    if sys.stdout is None:  # closed by `>&-`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- as long as the process
     from .signals import stop_on_sigterm
 
     stop_on_sigterm()

@@ -8,7 +8,7 @@ import warnings
 from cyclopts import App, CycloptsError
 
 from ..errors import DivergenceError, KumitateError
-from .report import complain, print_json
+from .report import answering, complain, drop_output, print_json
 from .signals import Terminated
 
 __all__ = ["app", "run"]
@@ -51,12 +51,15 @@ for _verb, _what in _VERBS.items():
 def run(arguments: list[str]) -> int:
     """Run one command. Returns the exit code.
 
-    With --json, an error too is one object on standard output: {"error": {"kind": ..., "message": ...}}.
+    With --json, an error too is one object on standard output: {"error": {"kind": ..., "message": ...}}. If the
+    reader of standard output closes it early, as `| head -1` does, the command ends quietly with the exit code of SIGPIPE.
     """
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: complain(str(message), what="warning")
         try:
             code = app(arguments, exit_on_error=False)
+            with answering():
+                sys.stdout.flush()
         except CycloptsError as error:  # printed by cyclopts, with what was meant
             return _failed(arguments, error, code=2)
         except KumitateError as error:
@@ -64,6 +67,9 @@ def run(arguments: list[str]) -> int:
             if isinstance(error, DivergenceError) and error.result is None:
                 complain("nothing of the run could be kept", what="note")
             return _failed(arguments, error, code=1)
+        except BrokenPipeError:
+            drop_output()
+            return 128 + 13
         except OSError as error:
             complain(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
             return _failed(arguments, error, code=1)
@@ -74,7 +80,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _failed(arguments: list[str], error: Exception, code: int) -> int:
-    if "--json" in arguments:
-        print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
-    sys.stdout.flush()
+    try:
+        if "--json" in arguments:
+            print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
+        sys.stdout.flush()
+    except OSError:  # the message on standard error has to do
+        drop_output()
     return code

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from ..compile import cache_folder
+from ..compile.tidy import entries, size_limit
+from ..compile.trust import folder_fault
 from .options import AsJson
 from .report import print_facts, print_json
 
 __all__ = ["cache"]
-
-#: Compiled code, reduced meshes, and what an interrupted process left of them. Nothing else is counted or deleted, whatever
-#: folder is chosen.
-_OURS = re.compile(r"[0-9a-f]{64}(\.o|\.npz|.*\.part)")
 
 
 def cache(
@@ -28,34 +24,34 @@ def cache(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show or clear the compiled code and the reduced meshes that are kept on disk."""
+    """Show or clear the compiled code and the reduced meshes that are kept on disk.
+
+    KUMITATE_CACHE names another folder, KUMITATE_CACHE_SIZE how many MB are kept (1000).
+    """
     folder = cache_folder()
-    sizes = _entries(folder)
+    kept = _sizes(folder)
     deleted = 0
     if action == "clear":
-        for path in sizes:
+        for path in kept:
             path.unlink(missing_ok=True)  # another process may clear it too
             deleted += 1
-        sizes = _entries(folder)
-    size = sum(sizes.values())
-    kernels, meshes = (sum(path.suffix == suffix for path in sizes) for suffix in (".o", ".npz"))
+        kept = _sizes(folder)
+    size, limit = sum(kept.values()), size_limit()
+    kernels, meshes = (sum(path.suffix == suffix for path in kept) for suffix in (".o", ".npz"))
+    fault = "there is no home folder" if folder is None else folder_fault(folder)
     if as_json:
-        counts = {"entries": len(sizes), "kernels": kernels, "meshes": meshes}
-        print_json({"folder": folder, **counts, "bytes": size, "deleted": deleted})
+        counts = {"entries": len(kept), "kernels": kernels, "meshes": meshes}
+        print_json({"folder": folder, **counts, "bytes": size, "limit": limit, "fault": fault, "deleted": deleted})
         return
-    facts = [("folder", str(folder)), ("kernels", str(kernels)), ("meshes", str(meshes)), ("size", _readable(size))]
+    facts = [("folder", str(folder or "none")), ("kernels", str(kernels)), ("meshes", str(meshes))]
+    facts += [("size", f"{_readable(size)} of at most {_readable(limit)}")]
+    facts += [("not used", fault)] if fault else []
     print_facts("kept on disk", facts if action == "show" else [*facts, ("deleted", str(deleted))])
 
 
-def _entries(folder: Path) -> dict[Path, int]:
+def _sizes(folder: Path | None) -> dict[Path, int]:
     """The files of the cache, and the bytes of each."""
-    sizes = {}
-    if folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            if _OURS.fullmatch(path.name):
-                with contextlib.suppress(FileNotFoundError):  # deleted by another process meanwhile
-                    sizes[path] = path.stat().st_size
-    return sizes
+    return {} if folder is None else {path: status.st_size for path, status in entries(folder).items()}
 
 
 def _readable(size: float) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,12 +19,24 @@ RESULTS = ("result.h5", "result.npz")
 #: What is drawn of a result, without suffix.
 DRAWINGS = ("graphs", "snapshots", "motion", "page")
 SUFFIXES = (".pdf", ".png", ".eps", ".svg", ".gif", ".html")
+#: Temporary files, which a killed run leaves behind: .NAME.PROCESS-DIGITS.SUFFIX, or .NAME.PROCESS.part.
+_TEMPORARY = re.compile(r"\..+\.\d+(-[0-9a-f]{8}\.(h5|hdf5|npz|pdf|png|eps|svg|gif)|\.part)")
+#: Temporary files older than this are deleted [s]; younger ones may belong to a run that is still writing.
+_ABANDONED = 3600.0
 
 
 def make(name: str, out: Path | None) -> Path:
-    """The folder for a run of the mechanism `name`, made if it is missing: `out`, or one below `RUNS`."""
+    """The folder for a run of the mechanism `name`, made if it is missing: `out`, or one below `RUNS`.
+
+    Temporary files that a killed run left there more than an hour ago are deleted.
+    """
     folder = out if out is not None else RUNS / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run")
     folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # another run may have deleted it
+                if time.time() - path.lstat().st_mtime > _ABANDONED:
+                    path.unlink()
     return folder
 
 

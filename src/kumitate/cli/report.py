@@ -3,37 +3,66 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["complain", "print_facts", "print_json", "print_table", "progress", "shown"]
+__all__ = ["answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "progress", "shown"]
 
 #: Columns of tables that go to a file or a pipe.
 WIDTH_OF_FILES = 160
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 
 
+class _Console(Console):
+    """A console that raises an error when its pipe is broken, where rich ends the process."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
 def _answers() -> Console:
     """Standard output: as wide as its terminal, or wide enough for tables in a file."""
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=WIDTH_OF_FILES)
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """For writing to standard output: names it in errors, which otherwise name no file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def drop_output() -> None:
+    """Discards what is still to be written to standard output: Python would try to write it, and fail, when it exits."""
+    with suppress(OSError, ValueError):  # standard output may be an object that is not a file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print one object for machines. Numbers that JSON lacks (nan, inf) become null."""
-    sys.stdout.write(json.dumps(_plain(answer), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    with answering():
+        sys.stdout.write(json.dumps(_plain(answer), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
 def complain(message: str, what: str = "error") -> None:
-    """Print a message on standard error."""
-    Console(stderr=True, soft_wrap=True).print(f"[{_COLOURS[what]}]{what}:[/] {escape(message)}", highlight=False)
+    """Print a message on standard error; if that cannot be written to, the command goes on without it."""
+    with suppress(OSError):
+        _Console(stderr=True, soft_wrap=True).print(f"[{_COLOURS[what]}]{what}:[/] {escape(message)}", highlight=False)
 
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
@@ -43,7 +72,8 @@ def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts:
         table.add_row(escape(name), escape(value))
-    _answers().print(table)
+    with answering():
+        _answers().print(table)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
@@ -54,8 +84,9 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console = _answers()
-    console.print()
-    console.print(table)
+    with answering():
+        console.print()
+        console.print(table)
 
 
 @contextmanager

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,7 +17,6 @@ from .target import Target, machine
 __all__ = ["Code", "assembly", "load", "object_code"]
 
 _FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
-_serial = itertools.count()
 _switch = threading.Lock()
 
 
@@ -32,19 +29,15 @@ class Code:
         size: bytes of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
+        on_disk: whether it is in the cache now.
     """
 
     addresses: dict[str, int]
     size: int
     seconds: float
     from_cache: bool
+    on_disk: bool
     _keep: Any
-
-
-@cache
-def _linker() -> llvm.LLJIT:
-    # objects are linked by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs
-    return llvm.create_lljit_compiler(use_jit_link=True)
 
 
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:
@@ -52,13 +45,22 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     begin = time.perf_counter()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
-    image, hit = cached(key, lambda: object_code(text, target))
-    library = f"kumitate{next(_serial)}"
+    image, found, on_disk = cached(key, lambda: object_code(text, target))
     builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
     for name in functions:
         builder.export_symbol(name)
-    tracker = builder.link(_linker(), library)
-    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, hit, tracker)
+    tracker = _link(builder)
+    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, found, on_disk, tracker)
+
+
+def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
+    """The linked library, which LLVM frees with the tracker.
+
+    Each library has its own linker, because LLVM keeps the names and tables of a library until its linker is freed; the tracker
+    keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
+    other, as the small code model needs.
+    """
+    return builder.link(llvm.create_lljit_compiler(use_jit_link=True), "kumitate")
 
 
 def assembly(text: str, target: Target) -> str:

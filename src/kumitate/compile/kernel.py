@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program
+from ..scalar import Array, Program, under_way
 from .engine import Code, load, object_code
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
 from .forms import to_c, to_casadi, to_python, to_sympy
@@ -23,9 +22,6 @@ from .target import Target, host
 from .threads import run_states, states_for_one_thread
 
 __all__ = ["Kernel"]
-
-#: Compilations that take longer than this [s] are told of.
-SLOW_COMPILATION = 0.5
 
 
 class Kernel:
@@ -47,6 +43,10 @@ class Kernel:
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
         self._single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
+        return partial(type(self), self.program, self.precision.dtype, portable=self.portable), ()
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -144,13 +144,13 @@ class Kernel:
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
-            text, functions = emit(self.program, lanes, self.precision, portable=self.portable), [ENTRY]
-            if can_wrap():
-                text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
-                functions.append(FAST_ENTRY)
-            code = load(text, host(), functions)
-            if code.seconds > SLOW_COMPILATION and not code.from_cache:
-                sys.stderr.write(f"kumitate: compiled {self.name} in {code.seconds:.1f} s; it is kept on disk\n")
+            with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
+                text, functions = emit(self.program, lanes, self.precision, portable=self.portable), [ENTRY]
+                if can_wrap():
+                    text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
+                    functions.append(FAST_ENTRY)
+                code = load(text, host(), functions)
+                work.note = "; the next time it is read from disk" if code.on_disk else ""
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
             found = self._codes[lanes] = (code, function)

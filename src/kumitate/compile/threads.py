@@ -10,7 +10,7 @@ from functools import cache
 from ..errors import InputError
 from ..scalar import Program
 
-__all__ = ["run_states", "states_for_one_thread", "thread_count"]
+__all__ = ["pool", "run_states", "states_for_one_thread", "thread_count"]
 
 #: Operations that a thread should at least have to do: about a millisecond on eight lanes.
 WORTH_A_THREAD = 50_000_000
@@ -36,8 +36,14 @@ def states_for_one_thread(program: Program) -> int:
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="kumitate")
+def pool(threads: int, work: str) -> ThreadPoolExecutor:
+    """The threads for one kind of work, kept between calls. Work that waits for other work needs a pool of its own."""
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"kumitate-{work}")
+
+
+if hasattr(os, "register_at_fork"):
+    # a forked process inherits the pools without their threads, so that work submitted to them would wait forever
+    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 def run_states(
@@ -57,5 +63,5 @@ def run_states(
     def run(start: int, end: int) -> None:
         function(end - start, *(pointer + start * size for pointer, size in zip(pointers, row_bytes, strict=True)))
 
-    for done in [_pool(threads).submit(run, start, end) for start, end in zip(starts, ends, strict=True)]:
+    for done in [pool(threads, "states").submit(run, start, end) for start, end in zip(starts, ends, strict=True)]:
         done.result()

@@ -16,6 +16,7 @@ from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
 from .liveness import live, trimmed
 from .structure import flatten
+from .under_way import under_way
 
 __all__ = ["active_scope", "call", "loop", "table", "trace", "when"]
 
@@ -60,7 +61,7 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
     """
     graph = Graph()
     arrays = tuple(Array(key, (size,) if isinstance(size, int) else tuple(size)) for key, size in inputs.items())
-    with _scope(graph):
+    with under_way(lambda: f"tracing {name or function.__name__}"), _scope(graph):
         returned = function(*(_argument(graph, array) for array in arrays))
     named = returned if isinstance(returned, dict) else {"result": returned}
     outputs: list[Array] = []

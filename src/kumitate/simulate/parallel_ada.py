@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..compile.threads import pool
 from ..errors import InputError, ModelError
 from ..model import Mechanism, check_resistance
 from .batches import Round, run_rounds
@@ -60,7 +60,8 @@ class ParallelADA:
             parts.append(part)
         with self._busy:
             np.concatenate(parts, out=self._plan.state)
-            run_rounds(self._plan.rounds, self._pool, self.threads)
+            others = pool(self.threads - 1, "rounds") if self.threads > 1 else None
+            run_rounds(self._plan.rounds, others, self.threads)
             return self._plan.rates.copy()
 
     def on(self, threads: int) -> ParallelADA:
@@ -83,7 +84,6 @@ class ParallelADA:
         if not isinstance(threads, int) or threads < 1:
             raise InputError(f"threads is {threads!r}; it must be a positive whole number")
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="kumitate-rounds") if threads > 1 else None
 
     @property
     def operations(self) -> int:

@@ -83,6 +83,10 @@ class Result:
         energy = (self._frozen(f"energy.{name}", part, (n,)) for name, part in zip(Energy._fields, self.energy, strict=True))
         object.__setattr__(self, "energy", Energy(*energy))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # copies of read-only arrays are writable
+
     def _frozen(self, name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
         array = np.asarray(values, dtype=float).view()
         if array.shape != shape:

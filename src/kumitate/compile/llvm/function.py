@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from ...scalar import Loop, Program, Symbol, live, origin
 from .module import Module
 from .parts import PART, plan_of
+from .remembered import Remembered
 from .rows import RowWriter, stack_runs
 
 __all__ = ["ENTRY", "Function"]
@@ -340,7 +341,7 @@ def _own_scratch(line: Sequence[Symbol]) -> int:
     return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
 
 
-@lru_cache(maxsize=256)
+@Remembered
 def _scratch_of_loops(program: Program) -> int:
     """Blocks of lanes that the loops of a program need, without the programs it calls."""
     return _own_scratch(program.line)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ...scalar import Program, Symbol
+from .remembered import Remembered
 
 __all__ = ["Plan", "plan_of"]
 
@@ -28,7 +28,7 @@ class Plan:
     size: int
 
 
-@lru_cache(maxsize=64)
+@Remembered
 def plan_of(program: Program) -> Plan | None:
     """How the line of a program is cut; None if it is short enough for one function."""
     if len(program.line) <= LONGEST_LINE:

@@ -112,8 +112,7 @@ def _stored(mesh: Mesh, what: str, make: Callable[[Surface], Surface]) -> Surfac
     for part in beside.named_in(data, suffix):
         digest.update(hashlib.sha256(part).digest())
     key = f"mesh {_VERSION} {what} {suffix} {digest.hexdigest()}"
-    raw, _ = cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz")
-    return _unpack(raw)
+    return _unpack(cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz").content)
 
 
 def _pack(surface: Surface) -> bytes:

@@ -1,0 +1,102 @@
+"""What takes long is announced while it is under way, and its end is told."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import time
+
+import pytest
+
+from kumitate.compile import Kernel, engine
+from kumitate.scalar import sin, trace
+from kumitate.scalar import under_way as _function  # the module has the name of its function
+from kumitate.scalar.under_way import under_way
+
+MODULE = sys.modules[_function.__module__]
+
+
+@pytest.fixture
+def listen(monkeypatch, tmp_path):
+    """Gives standard error; work that takes more than a hundredth of a second is long."""
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
+
+    def stream() -> io.StringIO:
+        monkeypatch.setattr(MODULE, "LONG", 0.01)
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        return sys.stderr
+
+    return stream
+
+
+def wait_for(said: io.StringIO, words: str) -> None:
+    """Work that lasts until something is said of it; ten seconds at most."""
+    end = time.monotonic() + 10.0
+    while words not in said.getvalue() and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def test_a_long_compilation_is_announced_while_it_lasts(listen, monkeypatch):
+    program = trace(lambda x: [1.5 * sin(x[0])], {"x": 1}, "slow")
+    said, compiled = listen(), engine.object_code
+
+    def slow(text, target):
+        wait_for(said, "compiling")
+        assert said.getvalue() == "kumitate: compiling slow (2 operations) …\n"
+        return compiled(text, target)
+
+    monkeypatch.setattr(engine, "object_code", slow)
+    Kernel(program)([0.3])
+    first, second = said.getvalue().splitlines()
+    assert first == "kumitate: compiling slow (2 operations) …"
+    assert re.fullmatch(r"kumitate: compiling slow \(2 operations\) took \d+\.\d s; the next time it is read from disk", second)
+
+
+def test_a_long_trace_is_announced_once(listen):
+    said = listen()
+
+    def inner(x):
+        wait_for(said, "tracing outer")
+        return [x[0]]
+
+    def outer(x):
+        trace(inner, {"x": 1}, "inner")
+        return [x[0]]
+
+    trace(outer, {"x": 1}, "outer")
+    first, second = said.getvalue().splitlines()
+    assert first == "kumitate: tracing outer …"
+    assert re.fullmatch(r"kumitate: tracing outer took \d+\.\d s", second)
+
+
+def test_nothing_is_said_of_short_work(listen, monkeypatch):
+    said = listen()
+    monkeypatch.setattr(MODULE, "LONG", 1e3)
+    Kernel(trace(lambda x: [x[0] + 2.0], {"x": 1}, "short"))([0.3])
+    assert said.getvalue() == ""
+
+
+def test_no_end_is_told_of_what_fails(listen):
+    said = listen()
+
+    def page(x):
+        wait_for(said, "tracing")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        trace(page, {"x": 1}, "failing")
+    assert said.getvalue() == "kumitate: tracing failing …\n"
+    with under_way(lambda: "the next"):  # is spoken of as if nothing had happened
+        wait_for(said, "the next")
+    assert "the next took" in said.getvalue()
+
+
+def test_a_closed_standard_error_is_no_error(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(MODULE, "LONG", 0.0)
+    with under_way(lambda: "something") as work:
+        end = time.monotonic() + 10.0
+        while work.told is None and time.monotonic() < end:
+            time.sleep(0.001)
+    assert work.told == "something"

@@ -1,0 +1,64 @@
+"""Robots and runs that are copied, or sent to other processes, do what the first ones do."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.simulate.result import Result
+
+COPIES = {"pickle": lambda thing: pickle.loads(pickle.dumps(thing)), "deepcopy": copy.deepcopy, "copy": copy.copy}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("name", ["pa10", "four_bar"])
+def test_a_copy_of_a_used_robot(copied, name):
+    robot = km.load(name)
+    q, v = robot.start
+    acceleration = robot.forward_dynamics(q, v, np.zeros(robot.nv))
+    other = copied(robot)
+    assert other.mechanism == robot.mechanism
+    for mine, its in zip(robot.start, other.start, strict=True):
+        np.testing.assert_array_equal(mine, its)
+    np.testing.assert_array_equal(other.forward_dynamics(q, v, np.zeros(robot.nv)), acceleration)
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("contact", [None, "rigid"])
+def test_a_copy_of_a_run(copied, contact):
+    ball = km.Body("ball", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(km.Geometry(km.Sphere(0.1)),))
+    mechanism = km.Mechanism("ball", (ball,), (km.Joint("free", "floating", "world", "ball"),))
+    run = km.simulate(mechanism, [0, 0, 0, 1, 0, 0, 0.11], duration=0.1, contact=contact)
+    poses = run.poses()  # so that it has its robot with it
+    other = copied(run)
+    assert type(other) is km.Run
+    assert other.mechanism == run.mechanism
+    assert other.settings == run.settings
+    for name in ("time", "q", "v", "a", "tau", "center_of_mass", "momentum"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(run, name))
+        assert not getattr(other, name).flags.writeable
+    assert not other.energy.total.flags.writeable
+    np.testing.assert_array_equal(other.poses(), poses)
+    if contact:
+        np.testing.assert_array_equal(other.contact.force, run.contact.force)
+        assert run.contact.force.any()
+
+
+def test_a_start_that_was_given_goes_along():
+    robot = km.Robot(km.load("pendulum").mechanism, start=([0.4], [0.5]))
+    other = copy.deepcopy(robot)
+    assert [float(part[0]) for part in other.start] == [0.4, 0.5]
+    other.start[0][0] = 7.0
+    assert robot.start[0][0] == 0.4
+
+
+def test_a_run_that_ran_away_can_be_sent():
+    kept = km.simulate(km.load("pendulum"), [0.3], duration=0.01)
+    error = pickle.loads(pickle.dumps(km.DivergenceError("it ran away", kept)))
+    assert str(error) == "it ran away"
+    assert isinstance(error.result, Result)
+    np.testing.assert_array_equal(error.result.q, kept.q)
