@@ -2,26 +2,70 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Work", "under_way"]
 
 #: Work is announced once it has taken this long [s].
 LONG = 1.0
+#: How often running work is looked at [s], and for how many looks without any it is waited before the thread that looks rests.
+_PAUSE, _PATIENCE = 0.1, 50
 _here = threading.local()
 
 
-@dataclass
+@dataclass(eq=False)
 class Work:
     """Work under way. `told`: what was announced, None before; `note`: is added to the message about the time it took."""
 
+    what: Callable[[], str]
     told: str | None = None
     note: str = ""
+    begin: float = field(default_factory=time.perf_counter)
+
+
+class _Watch:
+    """One thread that looks at all running work: to start a thread for each would take longer than most work does."""
+
+    def __init__(self) -> None:
+        self.lock, self.wake = threading.Lock(), threading.Event()
+        self.running: set[Work] = set()
+        self.started = False
+
+    def begin(self, work: Work) -> None:
+        with self.lock:
+            self.running.add(work)
+            if not self.started:
+                self.started = True
+                threading.Thread(target=self._look, name="kumitate-watch", daemon=True).start()
+        self.wake.set()
+
+    def end(self, work: Work) -> None:
+        with self.lock:  # its announcement comes before the final message
+            self.running.discard(work)
+
+    def _look(self) -> None:
+        idle = 0
+        while self.wake.wait():
+            time.sleep(_PAUSE)
+            with self.lock:
+                idle = 0 if self.running else idle + 1
+                if idle > _PATIENCE:
+                    self.wake.clear()
+                for work in self.running:
+                    if work.told is None and time.perf_counter() - work.begin > LONG:
+                        work.told = work.what()
+                        _say(f"{work.told} …")
+
+
+_watch = _Watch()
+if hasattr(os, "register_at_fork"):  # the child has neither the thread nor, perhaps, a free lock
+    os.register_at_fork(after_in_child=_watch.__init__)  # type: ignore[misc]
 
 
 @contextmanager
@@ -33,28 +77,19 @@ def under_way(what: Callable[[], str]) -> Iterator[Work]:
     Args:
         what: gives the text, such as "compiling f"; called only if the work is announced.
     """
-    work = Work()
+    work = Work(what)
     if getattr(_here, "working", False):
         yield work
         return
-
-    def tell() -> None:
-        work.told = what()
-        _say(f"{work.told} …")
-
-    begin = time.perf_counter()
-    timer = threading.Timer(LONG, tell)
-    timer.daemon = True
-    timer.start()
+    _watch.begin(work)
     _here.working = True
     try:
         yield work
     finally:
         _here.working = False
-        timer.cancel()
-        timer.join()  # its message comes before the final one
+        _watch.end(work)
     if work.told is not None:
-        _say(f"{work.told} took {time.perf_counter() - begin:.1f} s{work.note}")
+        _say(f"{work.told} took {time.perf_counter() - work.begin:.1f} s{work.note}")
 
 
 def _say(line: str) -> None:
