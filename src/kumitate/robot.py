@@ -19,6 +19,8 @@ from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .programs import make_program, option_key
+from .scalar import active_scope
+from .scalar.arrays import is_traced
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
 from .simulate.run import check_manifold
@@ -352,18 +354,16 @@ class Robot:
         return self
 
     def _coordinates(self, q: Any) -> np.ndarray:
-        """q, refused if its quaternions are not of unit length."""
+        """q, refused if its quaternions are not of unit length; traced values are taken as they are."""
+        if active_scope() is not None and is_traced(q):
+            return q  # type: ignore[no-any-return]
         try:
             array = np.asarray(q).astype(float, casting="same_kind" if np.iscomplexobj(q) else "unsafe", copy=False)
         except (TypeError, ValueError):
             raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
-        if self._has_quaternions and array.shape[-1:] == (self.nq,):
+        if self.nq != self.nv and array.shape[-1:] == (self.nq,):
             check_manifold(self.mechanism, array)
         return array
-
-    @cached_property
-    def _has_quaternions(self) -> bool:
-        return self.nq != self.nv
 
 
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:

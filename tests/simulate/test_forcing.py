@@ -96,9 +96,24 @@ def test_a_wrench_acts_as_its_torques_do(chain):
 
     pushed = run(chain, duration=0.1, wrenches={"link3": force})
     driven = run(chain, duration=0.1, controller=as_torques)
-    assert driven.settings["forcing"] == "called"
+    assert driven.settings["forcing"] == "compiled"
     np.testing.assert_allclose(pushed.q, driven.q, rtol=0.0, atol=1e-12)
     assert pushed.audit.work == pytest.approx(driven.audit.work, abs=1e-12)
+
+
+def test_functions_of_a_robot_are_compiled_into_a_controller():
+    """Computed torque of a floating robot, with one output and with several, traced and called."""
+    robot = km.load("floating_arm")
+    q, v = robot.random_state(np.random.default_rng(5))
+    base = robot.mechanism.bodies[0].name
+
+    def law(t, q, v):
+        X, energy = robot.pose(q, base), robot.energy(q, v)
+        return robot.inverse_dynamics(q, v, -2.0 * v) + X[:3, :3].sum() * energy.kinetic * 1e-3 * robot.difference(q, q + 0.0)
+
+    compiled, called = (km.simulate(robot, q, v, duration=0.05, controller=law, traced=traced) for traced in (True, False))
+    assert compiled.audit.efforts == ("the controller: compiled",)
+    np.testing.assert_allclose(compiled.q, called.q, rtol=0.0, atol=1e-12)
 
 
 # --- what must be called ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program, under_way
+from ..scalar import Array, Program, active_scope, call, under_way
+from ..scalar.arrays import SymbolArray, is_traced
 from .engine import Code, load, object_code
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
 from .forms import to_c, to_casadi, to_python, to_sympy
@@ -29,7 +30,7 @@ class Kernel:
 
     Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
     are broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
-    them if the program has several outputs.
+    them if the program has several outputs. Inside a function that is being traced it takes and gives traced values.
     """
 
     def __init__(self, program: Program, dtype: Any = np.float64, *, portable: bool = False):
@@ -73,6 +74,8 @@ class Kernel:
             lead = self._plain_lead(arrays)
             out = self._empty(lead)
             if not lead or self._batch(*out, *arrays) is not None:
+                if active_scope() is not None and any(map(is_traced, arrays)):
+                    return self._called(arrays)
                 given, lead = self._checked(arrays)
                 out = self._empty(lead)
                 self._run(given, out, math.prod(lead))
@@ -182,6 +185,16 @@ class Kernel:
         else:
             self._batch = function
         return function
+
+    def _called(self, arrays: Sequence[Any]) -> Any:
+        """What the program gives for traced values: one call of it in the function that is being traced."""
+        found = call(self.program, *arrays)
+        values = [found] if len(self.outputs) == 1 else [found[array.name] for array in self.outputs]
+        out = [
+            np.array(value, dtype=object).view(SymbolArray) if a.shape else value
+            for value, a in zip(values, self.outputs, strict=True)
+        ]
+        return out[0] if len(out) == 1 else tuple(out)
 
     def _empty(self, lead: tuple[int, ...]) -> list[np.ndarray]:
         return [np.empty(lead + array.shape, self.precision.dtype) for array in self.outputs]

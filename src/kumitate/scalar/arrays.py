@@ -17,7 +17,7 @@ from .graph import Symbol, TraceError
 from .rules import apply
 from .tracing import active_scope
 
-__all__ = ["SymbolArray", "clip", "maximum", "minimum", "sign", "where", "zeros"]
+__all__ = ["SymbolArray", "clip", "is_traced", "maximum", "minimum", "sign", "where", "zeros"]
 
 
 class SymbolArray(np.ndarray):
@@ -70,7 +70,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> where([True, False], 1.0, 2.0).tolist()
     [1.0, 2.0]
     """
-    return _where(condition, a, b) if any(map(_traced, (condition, a, b))) else np.where(condition, a, b)
+    return _where(condition, a, b) if any(map(is_traced, (condition, a, b))) else np.where(condition, a, b)
 
 
 def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
@@ -128,7 +128,7 @@ def _wrapped(found: Any) -> Any:
     return found.view(SymbolArray) if found.ndim else found[()]
 
 
-def _traced(x: Any) -> bool:
+def is_traced(x: Any) -> bool:
     """Whether there are symbols in x."""
     if x.__class__ is Symbol or isinstance(x, SymbolArray):
         return True
@@ -136,7 +136,7 @@ def _traced(x: Any) -> bool:
 
 
 def _either_way(ufunc: np.ufunc, *inputs: Any) -> Any:
-    return _ufunc(ufunc, "__call__", inputs, {}) if any(map(_traced, inputs)) else ufunc(*inputs)
+    return _ufunc(ufunc, "__call__", inputs, {}) if any(map(is_traced, inputs)) else ufunc(*inputs)
 
 
 def _where(condition: Any, *values: Any) -> Any:

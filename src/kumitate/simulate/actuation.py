@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kinematics import integrate
+from ..model import Mechanism
 from ..scalar import Program, trace
 from ..scalar.arrays import SymbolArray
 from ..scalar.purity import Verdict, judged
@@ -56,10 +58,7 @@ class Actuation:
             sampled: whether all are called at multiples of a sample time, and held in between.
             stages: whether functions that keep state are called at every stage, too.
         """
-        rng = np.random.default_rng(20121)
-        states = [(0.0, q, v)] + [
-            (float(rng.uniform(0, 9)), q + 0.1 * rng.normal(size=len(q)), v + rng.normal(size=len(v))) for _ in "ab"
-        ]
+        states = _states_to_try(forcing.mechanism, q, v)
         verdicts: list[Verdict | None] = []
         how: list[How] = []
         for source, (_, names) in zip(forcing.sources, forcing.labels, strict=True):
@@ -139,6 +138,17 @@ class Actuation:
 
     def _those(self, kinds: set[How]) -> list[int]:
         return [k for k, how in enumerate(self.how) if how in kinds]
+
+
+def _states_to_try(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """The start, and two states around it at other times."""
+    rng = np.random.default_rng(20121)
+    states = [(0.0, q, v)]
+    for _ in "ab":
+        t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
+        moved = integrate(mechanism.tree, q.tolist(), move.tolist())
+        states.append((t, np.array(moved, dtype=float), v + faster))
+    return states
 
 
 def _how(source: Any, verdict: Verdict | None, *, traced: bool, sampled: bool, stages: bool) -> How:
