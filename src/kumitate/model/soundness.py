@@ -11,6 +11,10 @@ from .tree import Tree
 __all__ = ["check_inertias", "check_resistance"]
 
 
+#: Inertias [kg·m² or kg] of no more than this count as none: their reciprocals are not far from where numbers end.
+_LEAST = 1e-200
+
+
 def check_inertias(mechanism: Mechanism) -> None:
     """Refuses a mechanism with inertias that its reader had to replace, for what would come out of them is no one's.
 
@@ -55,7 +59,7 @@ def _idle_joints(tree: Tree) -> list[str]:
         if own or carries:
             heavy.add(link.index)
         alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
-        felt = (resistance != 0.0 or armature != 0.0 for resistance, armature in zip(alone, link.armature, strict=True))
+        felt = (abs(resistance) > _LEAST or armature != 0.0 for resistance, armature in zip(alone, link.armature, strict=True))
         if not carries and not all(felt):
             idle.insert(0, link.name)
     return idle

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...errors import ModelError
 from ..joints import KINDS
 from ..parts import Coupling, Joint, Limits
 from .followers import MISSING_LEADER, check_circles, missing_leader
@@ -40,11 +39,9 @@ def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint
     else:
         direction = read_axis(element, f"joint {name!r}")
     passive = read_dynamics(element, f"joint {name!r}")
-    place, limits = read_origin(element), read_limits(element, name, kind, notes)
-    try:
+    with element.located():
+        place, limits = read_origin(element), read_limits(element, name, kind, notes)
         return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, None, limits, **passive)
-    except ModelError as error:
-        raise element.error(str(error)) from None
 
 
 def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Geometry, Mesh
 from ..parts import Body
@@ -58,10 +57,8 @@ class LinkReader:
         mass, center, inertia = self._inertial(link)
         visuals = tuple(self._shapes(link, "visual"))
         collisions = tuple(self._shapes(link, "collision"))
-        try:
+        with (link.child("inertial") or link).located():
             return Body(name, mass, center, inertia, visuals, collisions)
-        except ModelError as error:
-            raise (link.child("inertial") or link).error(str(error)) from None
 
     def leave_unused(self) -> None:
         """Tells of materials that no shape has; to be called when all links are read."""
