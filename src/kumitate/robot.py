@@ -19,9 +19,9 @@ from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .programs import make_program, option_key
+from .simulate.checks import check_manifold
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
-from .simulate.run import check_manifold
 from .simulate.start import default_start
 
 __all__ = ["Robot", "load", "samples"]

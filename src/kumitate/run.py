@@ -15,6 +15,7 @@ from .errors import DivergenceError, InputError
 from .model import Mechanism
 from .robot import Robot
 from .simulate import archive, run
+from .simulate.checks import checked_state
 from .simulate.result import Result
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def linearize(
     """
     if isinstance(robot, Mechanism):
         robot = Robot(robot)
-    q = run.checked_state(robot.mechanism, "q", robot.nq, robot.start[0] if q is None else q)
+    q = checked_state(robot.mechanism, "q", robot.nq, robot.start[0] if q is None else q)
     return analysis.linearize(analysis.LoopEquations(robot.mechanism), q, v, tau, **options)
 
 
