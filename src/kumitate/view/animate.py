@@ -12,8 +12,8 @@ import numpy as np
 
 from ..contact.plain import ground_of
 from ..errors import InputError
-from ..simulate.archive import replacing
 from ..simulate.result import Result
+from ..simulate.whole_file import replacing
 from .arrows import arrows_at
 from .silhouette import View
 from .stage import FORCE_COLOR, Stage, checked_poses

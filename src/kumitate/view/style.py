@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..simulate.archive import replacing
+from ..simulate.whole_file import replacing
 
 __all__ = [
     "FORMATS",
