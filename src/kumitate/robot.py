@@ -192,10 +192,11 @@ class Robot:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile(
-            "forward_dynamics", method=method, order=order, partition=partition, wrenches=names, loop_tau=drives
-        )
-        return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
+        options: dict[str, Any] = {"method": method, "order": order, "partition": partition}
+        kernel = self.compile("forward_dynamics", wrenches=names, loop_tau=drives, **options)
+        found = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
+        self._loops.lines.check_directions(q, v, drives)
+        return found
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler.
@@ -234,8 +235,8 @@ class Robot:
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
         kernel = self.compile("joint_wrenches", method=method, order=order, in_world=in_world, wrenches=names, loop_tau=drives)
         stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
-        tree = self.mechanism.tree
-        joints = (*(link.name for link in tree.links), *(chord.name for chord in tree.chords))
+        self._loops.lines.check_directions(q, v, drives)
+        joints = [item.name for items in (self.mechanism.tree.links, self.mechanism.tree.chords) for item in items]
         return {name: stacked[..., k, :] for k, name in enumerate(joints)}
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:

@@ -113,6 +113,7 @@ def linearize(
         still if part is None else _numbers(mechanism, what, part, mechanism.nv) for what, part in (("v", v), ("tau", tau))
     )
     q, v = closed_state(equations, q, v)
+    equations.lines.check_directions(q, v, smooth=True)
     program = _motion(mechanism, controller, dict(wrenches or {}), time, q, v)
     E, C = _tangent(mechanism, q, v)
     a, a_q, a_v, a_tau = _slopes(program, [q, v, tau], [E, np.eye(mechanism.nv), np.eye(mechanism.nv)])

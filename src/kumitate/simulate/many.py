@@ -135,6 +135,7 @@ def simulate_batch(
     forcing = Forcing(mechanism, driven, by_name("wrenches", wrenches))  # type: ignore[arg-type]
     if mechanism.loops:
         equations = LoopEquations(mechanism)
+        equations.lines.check_directions(q0, v0)
         q0, v0 = (
             np.array(part)
             for part in zip(*(closed_state(equations, *state) for state in zip(q0, v0, strict=True)), strict=True)

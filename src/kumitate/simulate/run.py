@@ -108,6 +108,7 @@ def simulate(
     loops = LoopEquations(mechanism)
     q0, v0 = closed_state(loops, q0, v0)
     q0, v0 = surfaces.start(q0, v0) if surfaces else (q0, v0)
+    loops.lines.check_directions(q0, v0, forcing.drives)
     points = surfaces.held if surfaces else None
 
     sampled = hold is not None or forcing.constant
