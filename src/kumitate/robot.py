@@ -48,8 +48,7 @@ class Robot:
         The one given; else at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
         """
         if self._given_start is not None:
-            q, v = (np.array(part, dtype=float) for part in self._given_start)
-            return q, v
+            return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
         return default_start(self._loops), np.zeros(self.nv)
 
     def __repr__(self) -> str:
@@ -241,7 +240,8 @@ class Robot:
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
         """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
-        return self.compile("mass_matrix", method=method)(self._coordinates(q))
+        M = self.compile("mass_matrix", method=method)(self._coordinates(q))
+        return M.reshape(*np.shape(q)[:-1], self.nv, self.nv)  # of no freedoms it comes without its second axis
 
     def bias_forces(self, q: Any, v: Any) -> np.ndarray:
         """The drives' forces (..., nv) at zero acceleration: Coriolis, gravity, damping and friction; M a + bias = tau."""

@@ -17,7 +17,7 @@ from ..compile import Kernel
 from ..dynamics import Wrenches, chord_closings, closed_aba, constraint_rows, link_motions
 from ..errors import InputError, ModelError
 from ..kinematics import rate
-from ..model import Mechanism, check_resistance
+from ..model import Mechanism, check_freedom, check_resistance
 from ..scalar import Program, directional, trace
 from .assemble import closed_state
 from .constraint_report import constraint_report
@@ -107,6 +107,7 @@ def linearize(
     """
     mechanism = equations.mechanism
     check_resistance(mechanism)
+    check_freedom(mechanism, "linearize")
     still = np.zeros(mechanism.nv)
     q = _numbers(mechanism, "q", q, mechanism.nq)
     v, tau = (

@@ -128,7 +128,8 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         ]
     if not pairs:
         raise InputError(
-            f"{mechanism.name}: no body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF does"
+            f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
+            "does"
         )
     return sorted(pairs, key=lambda pair: pair.links)
 

@@ -8,11 +8,24 @@ from ..errors import ModelError
 from .mechanism import Mechanism
 from .tree import Tree
 
-__all__ = ["check_inertias", "check_resistance"]
+__all__ = ["check_freedom", "check_inertias", "check_resistance"]
 
 
 #: Inertias [kg·m² or kg] of no more than this count as none: their reciprocals are not far from where numbers end.
 _LEAST = 1e-200
+
+
+def check_freedom(mechanism: Mechanism, purpose: str) -> None:
+    """Refuses a mechanism of which nothing can move, for a purpose that this defeats, such as "linearize".
+
+    Raises:
+        ModelError: naming the purpose.
+    """
+    if mechanism.nv == 0:
+        raise ModelError(
+            f"{mechanism.source or mechanism.name}: all joints are fixed, so that there is nothing to {purpose}; free a joint, "
+            "or let the base float (floating_base=True, --floating-base)"
+        )
 
 
 def check_inertias(mechanism: Mechanism) -> None:

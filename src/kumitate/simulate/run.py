@@ -94,7 +94,7 @@ def simulate(
     count = step_count(duration, step)
     check_memory(mechanism, count + 1)
     hold = steps_held(sample_time, step)
-    notes: list[str] = []
+    notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
     surfaces = _held(mechanism, held, held_method)
     integrator = surfaces.integrator(integrator, notes) if surfaces else integrator
     touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, held)
