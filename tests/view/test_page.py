@@ -364,8 +364,8 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("kumitate.view.page.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("kumitate.simulate.whole_file.os.replace", fail)
+    with pytest.raises(InputError, match=r"page\.html: cannot be written \(disk full\); what was there before is as it was"):
         write_page(path, pendulum_scene())
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
