@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from ..circles import first_circle
+from .notes import Notes
 from .xml import Element
 
 __all__ = ["MISSING_LEADER", "check_circles", "missing_leader"]
@@ -29,7 +30,7 @@ def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) ->
         )
 
 
-def missing_leader(name: str, leader: str, joints: Sequence[str]) -> str:
-    """What is said of a joint that follows one that is not there."""
-    near = get_close_matches(leader, joints, 1)
+def missing_leader(name: str, leader: str, joints: Sequence[str], notes: Notes) -> str:
+    """What is said of a joint that follows one that is not there; of the first ones with the joint that may be meant."""
+    near = get_close_matches(leader, joints, 1) if notes.shows(MISSING_LEADER) else []
     return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")

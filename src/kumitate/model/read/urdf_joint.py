@@ -138,7 +138,7 @@ def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], not
         leader = followed[name]
         multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         if leader not in elements:
-            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements)))
+            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements), notes))
         elif not kinds[name].nv == kinds[leader].nv == 1:
             which = f"{name} ({kinds[name].name}) of {leader} ({kinds[leader].name})"
             notes.leave(mimic, "<mimic> between joints that have not one degree of freedom each, not used", which)

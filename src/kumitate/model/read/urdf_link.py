@@ -42,14 +42,14 @@ class LinkReader:
         #: materials outside of links that nothing has used so far, by name
         self.unused: dict[str, list[Element]] = {}
         # a colour may be given at one link and used by name in others
-        materials = robot.all("material")
+        outside = robot.all("material")
         visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
-        materials += [part for part in (visual.child("material") for visual in visuals) if part is not None]
-        for index, material in enumerate(materials):
+        inside = [part for part in (visual.child("material") for visual in visuals) if part is not None]
+        for index, material in enumerate([*outside, *inside]):
             name, color = material.get("name") or "", self._own_color(material)
             if color is not None and self.colors.setdefault(name, color) != color and name:
                 notes.add("materials of one name with different colours; each shape keeps its own colour", name, material.line)
-            if index < len(robot.all("material")):
+            if index < len(outside):
                 self.unused.setdefault(name, []).append(material)
 
     def body(self, link: Element, name: str) -> Body:
