@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zipfile
 import zlib
 from contextlib import closing
@@ -155,7 +156,7 @@ class Entries(Protocol):
 #: What reading a damaged file raises.
 _DAMAGES = (
     OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
-    zipfile.BadZipFile, zlib.error,
+    zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
 
 

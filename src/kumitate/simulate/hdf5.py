@@ -7,9 +7,10 @@ written, or take it from other files.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Hdf5Entries:
 
     def __init__(self, path: Path):
         self._h5py = _h5py()
-        self._size = path.stat().st_size
+        self._path, self._size = path, path.stat().st_size
         self._file = self._h5py.File(path, "r")
 
     def __contains__(self, name: str) -> bool:
@@ -68,9 +69,13 @@ class Hdf5Entries:
     def text(self, name: str) -> str:
         """The text of this name."""
         data = self._dataset(name)
-        if data.shape != () or data.dtype.itemsize > self._size:
+        kind = self._h5py.check_string_dtype(data.dtype)
+        if data.shape != () or kind is None or data.dtype.itemsize > self._size:
             raise ValueError(f"the entry {name!r} is {data.dtype} of shape {data.shape}, where one text is expected")
-        return data.asstr()[()]
+        if kind.length is not None:
+            return data.asstr()[()]
+        with open(self._path, "rb") as file:
+            return _heap_object(file, data.id.get_offset() or 0).decode()
 
     def array(self, name: str) -> np.ndarray:
         """The numbers of this name."""
@@ -103,6 +108,30 @@ class Hdf5Entries:
         if place.chunks is not None:
             raise ValueError(f"the entry {name!r} is in chunks; write it in one piece (h5repack -l CONTI)")
         return place
+
+
+def _heap_object(file: BinaryIO, offset: int) -> bytes:
+    """The text of any length that the element at `offset` of a file refers to: a part of a global heap.
+
+    Read here because the library's own reader never returns from heaps whose sizes are damaged (HDF5 File Format
+    Specification 3.0, III.E).
+    """
+    file.seek(offset)
+    length, heap, wanted = struct.unpack("<IQI", file.read(16))
+    file.seek(heap)
+    signature, size = struct.unpack("<8sQ", file.read(16))
+    if signature != b"GCOL\x01\0\0\0":
+        raise ValueError("a text is not where the file says")
+    end = heap + size
+    while (at := file.tell()) + 16 <= end:
+        index, _, held = struct.unpack("<HH4xQ", file.read(16))
+        after = at + 16 + held + -held % 8  # padded to eight bytes
+        if index == wanted and wanted and length <= held and after <= end:
+            return file.read(length)
+        if index == 0 or after > end:  # what is free comes last
+            break
+        file.seek(after)
+    raise ValueError("a text is not where the file says")
 
 
 def _h5py() -> Any:
