@@ -1,6 +1,6 @@
 """What a mechanism is, as frozen data."""
 
-from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, reroot, weld, without_friction
+from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .joints import (
     KINDS,
@@ -34,5 +34,5 @@ __all__ = [
     "JointKind", "Limits", "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon",
     "Prismatic", "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "SphericalMerge", "Tree", "Universal", "attach",
     "check_freedom", "check_inertias", "check_resistance", "cut", "inward", "lock", "merge", "merge_spherical", "outward",
-    "reroot", "weld", "without_friction",
+    "recut", "reroot", "weld", "without_friction",
 ]  # fmt: skip
