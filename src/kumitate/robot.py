@@ -18,8 +18,9 @@ from .compile import Kernel
 from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
+from .model.values import checked_array
 from .programs import make_program, option_key
-from .simulate.checks import check_manifold
+from .simulate.checks import check_manifold, checked_state
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
 from .simulate.start import default_start
@@ -142,7 +143,8 @@ class Robot:
         Raises:
             ModelError: if the loops cannot be closed from there; it names the one that stays open farthest, and the gap.
         """
-        closed_q, closed_v = assemble(self._loops, self._coordinates(q), v)
+        v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
+        closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
         return closed_q if v is None else (closed_q, closed_v)
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
@@ -151,7 +153,7 @@ class Robot:
 
     def constraint_report(self, q: Any) -> ConstraintReport:
         """What the loops leave free at q (nq): mobility, redundant rows, determined joint forces, distance to singularity."""
-        return constraint_report(self._loops, self._coordinates(q))
+        return constraint_report(self._loops, checked_state(self.mechanism, "q", self.nq, q))
 
     @cached_property
     def _loops(self) -> LoopEquations:
@@ -278,7 +280,7 @@ class Robot:
 
         Minus the height of the lowest point for d = (0, 0, −1). The points are compiled in: give the same ones for one kernel.
         """
-        constants = tuple(tuple(float(x) for x in point) for point in np.asarray(points, dtype=float).reshape(-1, 3))
+        constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
         return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
@@ -315,12 +317,13 @@ class Robot:
 
     def zmp(self, q: Any, v: Any, a: Any, *, height: float = 0.0, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The zero-moment point (..., 3) on horizontal ground at `height` [m]; not finite in free flight."""
-        kernel = self.compile("zmp", height=float(height), wrenches=tuple(wrenches or ()))
+        above = checked_array(self.name, "the height [m]", height, ()).item()
+        kernel = self.compile("zmp", height=above, wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def static_equilibrium(self, q: Any, **options: Any) -> Equilibrium:
         """The least forces of the drives that hold the robot at rest; options as of `kumitate.analysis.static_equilibrium`."""
-        return static_equilibrium(self._loops, self._coordinates(q), **options)
+        return static_equilibrium(self._loops, checked_state(self.mechanism, "q", self.nq, q), **options)
 
     def energy(self, q: Any, v: Any) -> Energy:
         """Kinetic, potential and total energy, each (...) [J]; the potential is 0 for a mass centre at the world's origin."""
@@ -356,16 +359,13 @@ class Robot:
     def _coordinates(self, q: Any) -> np.ndarray:
         """q, refused if its quaternions are not of unit length."""
         try:
-            array = np.asarray(q).astype(float, casting="same_kind" if np.iscomplexobj(q) else "unsafe", copy=False)
+            array = np.asarray(q)
+            array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSU" else "unsafe", copy=False)
         except (TypeError, ValueError):
             raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
-        if self._has_quaternions and array.shape[-1:] == (self.nq,):
+        if self.nq != self.nv and array.shape[-1:] == (self.nq,):
             check_manifold(self.mechanism, array)
         return array
-
-    @cached_property
-    def _has_quaternions(self) -> bool:
-        return self.nq != self.nv
 
 
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:

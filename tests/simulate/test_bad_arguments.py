@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate import control
 from kumitate.contact.models import Penalty
 from kumitate.errors import InputError
 
@@ -21,6 +22,9 @@ BALLS = km.Mechanism(
         km.Joint("apart", "floating", "world", "bare"),
     ),
 )
+
+
+ARM, STILL = km.load("planar_3r"), [0.0, 0.0, 0.0]
 
 
 def simulate(**options):
@@ -103,6 +107,44 @@ REFUSED = [
     ("radius as text", lambda: km.CylinderSurface("1"), "the radius [m] is '1'"),
     ("centre infinite", lambda: km.SphereSurface(1.0, (math.inf, 0, 0)), "the point 'center' [m] is (inf, 0.0, 0.0)"),
     ("axis as text", lambda: km.CylinderSurface(1.0, axis="z"), "the axis is 'z'"),
+    # --- controllers --------------------------------------------------------------------------------------------------------
+    ("gain nan", lambda: control.pd(ARM, STILL, kp=math.nan, kd=1.0), "planar_3r: kp holds nan"),
+    ("gain as text", lambda: control.pd(ARM, STILL, kp=1.0, kd="1"), "planar_3r: kd is '1'; it must be real numbers"),
+    ("gain of two", lambda: control.pd(ARM, STILL, kp=[1.0, 2.0], kd=1.0), "kp has shape (2,); it must be one number, or of"),
+    ("reference nan", lambda: control.pd(ARM, [math.nan, 0, 0], kp=1.0, kd=1.0), "the reference holds nan"),
+    ("reference as texts", lambda: control.pd(ARM, ["a", 0, 0], kp=1.0, kd=1.0), "the reference is ['a', 0, 0]"),
+    ("limit of two", lambda: control.limited(ARM, None, limits=[1.0, 2.0]), "the limit of effort has shape (2,)"),
+    ("limit as text", lambda: control.limited(ARM, None, limits="1"), "the limit of effort is '1'"),
+    ("stop nan", lambda: control.joint_stops(ARM, stiffness=math.nan), "the stiffness of joint stops holds nan"),
+    ("stop negative", lambda: control.joint_stops(ARM, stiffness=-1.0), "the stiffness of joint stops holds -1.0"),
+    ("stop that drives", lambda: control.joint_stops(ARM, stiffness=1.0, damping=-1.0), "the damping of joint stops holds -1"),
+    ("stop of no width", lambda: control.joint_stops(ARM, stiffness=1.0, width=0.0), "the width of joint stops is 0.0"),
+    ("period as text", lambda: control.Sampled(None, "0.1"), "the period [s] is '0.1'"),
+    ("period nan", lambda: control.Noisy(None, period=math.nan, seed=1), "the period [s] is nan"),
+    ("delay as text", lambda: control.Delayed(None, sensing="1"), "the delay sensing [s] is '1'"),
+    ("delay negative", lambda: control.Delayed(None, acting=-1.0), "the delay acting [s] is -1.0"),
+    ("noise nan", lambda: control.Noisy(None, q=math.nan, period=0.1, seed=1), "the deviation of q holds nan"),
+    ("noise negative", lambda: control.Noisy(None, v=-1.0, period=0.1, seed=1), "the deviation of v holds -1.0"),
+    ("seed as text", lambda: control.Noisy(None, period=0.1, seed="x"), "the seed is 'x'; it must be a whole number"),
+    ("times as texts", lambda: control.Spline(["a", "b"], [0, 1]), "the times is ['a', 'b']; it must be real numbers"),
+    ("way-points nan", lambda: control.Spline([0, 1], [0, math.nan]), "the way-points holds nan"),
+    ("goal infinite", lambda: control.Trapezoid(0.0, math.inf, velocity=1.0, acceleration=1.0), "the goal holds inf"),
+    ("velocity as text", lambda: control.Trapezoid(0.0, 1.0, velocity="1", acceleration=1.0), "the limit of velocity is '1'"),
+    # --- functions of a robot -----------------------------------------------------------------------------------------------
+    ("assembly nan", lambda: km.load("four_bar").assemble([math.nan, 0, 0]), "q is nan for 'pivot0'; it must be finite"),
+    ("assembly of two", lambda: ARM.assemble([0, 0]), "q has shape (2,); it must have 3 components"),
+    ("assembly speed", lambda: ARM.assemble(STILL, ["a", 0, 0]), "v is ['a', 0, 0]; give 3 real numbers"),
+    ("report nan", lambda: km.load("four_bar").constraint_report([math.nan, 0, 0]), "q is nan for 'pivot0'"),
+    ("rest of two", lambda: ARM.static_equilibrium([0, 0]), "q has shape (2,)"),
+    ("dynamics of texts", lambda: ARM.forward_dynamics(["0", "0", "0"], STILL, STILL), "q is ['0', '0', '0']"),
+    ("slopes of texts", lambda: km.linearize(ARM, STILL, v=["a", 0, 0]), "v is ('a', 0, 0)"),
+    ("slopes complex", lambda: km.linearize(ARM, STILL, tau=np.array([1j, 0, 0])), "1j"),
+    ("points nan", lambda: ARM.reach(STILL, "link1", [[math.nan, 0, 0]], [0, 0, 1]), "the points of 'link1' [m] holds nan"),
+    ("ground at a text", lambda: ARM.zmp(STILL, STILL, STILL, height="a"), "the height [m] is 'a'"),
+    ("ground nan", lambda: km.on_ground(BALLS, [0, 0, 0, 1, 0, 0, 1] * 2, height=math.nan), "the height [m] is nan"),
+    ("lifted texts", lambda: km.on_ground(BALLS, ["a"]), "q is ['a']; it must be real numbers"),
+    ("pictures a second", lambda: km.simulate(ARM, duration=0.0).page("x.html", fps=math.nan), "fps is nan"),
+    ("no pictures", lambda: km.simulate(ARM, duration=0.0).snapshots("x.png", count=0), "count is 0; it must be a whole"),
 ]
 # fmt: on
 

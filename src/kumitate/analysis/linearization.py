@@ -18,6 +18,7 @@ from ..dynamics import Wrenches, chord_closings, closed_aba, constraint_rows, li
 from ..errors import InputError, ModelError
 from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
+from ..model.values import checked_numbers
 from ..scalar import Program, directional, trace
 from .assemble import closed_state
 from .constraint_report import constraint_report
@@ -125,10 +126,7 @@ def linearize(
 
 
 def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndarray:
-    array = np.array(values, dtype=float)
-    if array.shape != (size,) or not np.isfinite(array).all():
-        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; give {size} finite numbers, one state")
-    return array
+    return np.array(checked_numbers(mechanism.name, what, values, size, error=InputError))
 
 
 def _motion(

@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import KumitateError, ModelError
+from ..errors import InputError, KumitateError, ModelError
 from ..spatial import Transform, is_rotation
 
 __all__ = [
-    "BOUND", "FINITE", "FRACTION", "LARGEST", "LENGTH", "MASS", "MOST", "NOT_NEGATIVE", "POSITIVE", "SCALE", "SMALLEST", "Rule",
-    "checked_name", "checked_number", "checked_numbers", "checked_parts", "checked_pose", "checked_whole", "shown",
+    "ANY", "BOUND", "FINITE", "FRACTION", "LARGEST", "LENGTH", "MASS", "MOST", "NOT_NEGATIVE", "POSITIVE", "SCALE", "SMALLEST",
+    "Rule", "checked_array", "checked_name", "checked_number", "checked_numbers", "checked_parts", "checked_pose",
+    "checked_whole", "real_array", "shown",
 ]  # fmt: skip
 
 Part = TypeVar("Part")
@@ -55,6 +56,7 @@ MASS = Rule(
 )
 SCALE = Rule(f"zero, or from {SMALLEST:g} to {LARGEST:g} in size", "Check the number and its unit (SI)", _sized)
 FRACTION = Rule("between 0 and 1", "Give a fraction", lambda x: 0.0 <= x <= 1.0)
+ANY = Rule("a number", "Give one", lambda x: True)
 BOUND = Rule("a number, infinite for none", "Leave out limits that are not known", lambda x: not math.isnan(x))
 MOST = Rule("zero or more, infinite for none", "Leave out limits that are not known", lambda x: x >= 0.0)
 
@@ -99,6 +101,42 @@ def checked_numbers(
         each = "it must be" if count == 1 else "each of its numbers must be"
         raise error(f"{owner}: {what} is {shown(given[0] if count == 1 else given)}; {each} {rule.words}. {rule.remedy}")
     return found  # type: ignore[return-value]
+
+
+def checked_array(
+    owner: str,
+    what: str,
+    given: Any,
+    shape: tuple[int, ...] | None = None,
+    rule: Rule = FINITE,
+    *,
+    error: type[KumitateError] = InputError,
+) -> np.ndarray:
+    """Real numbers as a new array of floats, of any shape, or one number for all or as many as `shape` has.
+
+    Raises:
+        KumitateError: of that class, for another shape, or if a number breaks the rule.
+    """
+    array = real_array(given)
+    if array is None:
+        raise error(f"{owner}: {what} is {shown(given)}; it must be real numbers. Give a number or an array of numbers")
+    if shape is not None:
+        if array.shape not in ((), shape):
+            raise error(f"{owner}: {what} has shape {array.shape}; it must be one number, or of shape {shape}. Give as many")
+        array = np.array(np.broadcast_to(array, shape))
+    for number in array.flat:
+        if not rule.holds(float(number)):
+            raise error(f"{owner}: {what} holds {float(number)}; it must be {rule.words}. {rule.remedy}")
+    return array
+
+
+def real_array(given: Any) -> np.ndarray | None:
+    """A new array of floats; None for what are no real numbers, such as texts and complex numbers."""
+    try:
+        array = np.array(given)
+        return None if array.dtype.kind in "cmMSU" else array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def checked_whole(

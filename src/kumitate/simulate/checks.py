@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, shown
+from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, real_array, shown
 
 __all__ = [
     "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state", "checked_tolerance",
@@ -34,7 +34,7 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
     Raises:
         InputError: naming the component and the rule.
     """
-    array = _real_array(values)
+    array = real_array(values)
     if array is None:
         raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give {size} real numbers")
     names = mechanism.q_names if what == "q" else mechanism.v_names
@@ -56,7 +56,7 @@ def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: 
     Raises:
         InputError: for another shape, or what is not finite.
     """
-    array = _real_array(values)
+    array = real_array(values)
     if array is None:
         raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one a run")
     if array.ndim != 2 or array.shape[1] != size or not len(array) or rows not in (None, len(array)):
@@ -89,15 +89,6 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
                 f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
                 f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
             )
-
-
-def _real_array(values: Any) -> np.ndarray | None:
-    """A new array of floats; None for what are no real numbers, such as texts and complex numbers."""
-    try:
-        array = np.array(values)
-        return None if array.dtype.kind in "cmMSU" else array.astype(float)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 # --- times ------------------------------------------------------------------------------------------------------------
