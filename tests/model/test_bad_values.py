@@ -106,8 +106,8 @@ REFUSED = [
     ("gravity as texts", lambda: mechanism(gravity=("0", "0", "-9.81")), "gravity [m/s²] is ('0', '0', '-9.81')"),
     ("gravity alone", lambda: mechanism(gravity=9.81), "gravity [m/s²] is 9.81"),
     ("bodies none of ours", lambda: mechanism(bodies=("b",)), "bodies holds 'b'"),
-    ("place of a lock nan", lambda: lock(mechanism(), {"j": [math.nan]}), "the place where it is locked holds nan"),
-    ("place of a lock as text", lambda: lock(mechanism(), {"j": ["0"]}), "the place where it is locked is ['0']"),
+    ("place of a lock nan", lambda: lock(mechanism(), {"j": [math.nan]}), "nan is given for the place where it is locked"),
+    ("place of a lock as text", lambda: lock(mechanism(), {"j": ["0"]}), "['0'] is given for the place where it is locked"),
     # --- shapes -------------------------------------------------------------------------------------------------------------
     ("sphere negative", lambda: km.Sphere(-1), "a sphere: the radius [m] is -1.0"),
     ("sphere nan", lambda: km.Sphere(math.nan), "a sphere: the radius [m] is nan"),

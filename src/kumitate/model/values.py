@@ -119,14 +119,17 @@ def checked_array(
     """
     array = real_array(given)
     if array is None:
-        raise error(f"{owner}: {what} is {shown(given)}; it must be real numbers. Give a number or an array of numbers")
+        raise error(f"{owner}: {shown(given)} is given for {what}; it must be real numbers. Give a number or an array of them")
     if shape is not None:
         if array.shape not in ((), shape):
-            raise error(f"{owner}: {what} has shape {array.shape}; it must be one number, or of shape {shape}. Give as many")
+            raise error(
+                f"{owner}: an array of shape {array.shape} is given for {what}; it must be one number, or have the shape "
+                f"{shape}. Give as many numbers"
+            )
         array = np.array(np.broadcast_to(array, shape))
     for number in array.flat:
         if not rule.holds(float(number)):
-            raise error(f"{owner}: {what} holds {float(number)}; it must be {rule.words}. {rule.remedy}")
+            raise error(f"{owner}: {float(number)} is given for {what}; it must be {rule.words}. {rule.remedy}")
     return array
 
 
