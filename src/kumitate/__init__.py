@@ -37,6 +37,7 @@ from .model import (
 from .robot import Robot, load, samples
 from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
+from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "merge_spherical", "on_ground", "open",
-    "parallel_ada", "pose", "read_srdf", "samples", "simulate", "simulate_batch",
+    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control", "convert",
+    "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
+    "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
 ]  # fmt: skip
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError"]
+from typing import Any
+
+__all__ = [
+    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "keep_result", "kept_up_to",
+]  # fmt: skip
 
 
 class KumitateError(Exception):
@@ -27,3 +31,14 @@ class DivergenceError(KumitateError, ArithmeticError):
 
 class KumitateWarning(UserWarning):
     """Something in a model was read differently than it says, or could not be used."""
+
+
+def keep_result(error: BaseException, result: Any) -> None:
+    """Gives an exception that ended a run early the run up to there, as its attribute `result`, and a note that says so."""
+    error.result = result  # type: ignore[attr-defined]
+    error.add_note(kept_up_to(result.time[-1]))
+
+
+def kept_up_to(time: float) -> str:
+    """The sentence that says where the beginning of a run is kept."""
+    return f"The result up to t = {time:.6g} s is kept in the error's `result`."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import analysis
-from .errors import DivergenceError, InputError
+from .errors import InputError
 from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
@@ -136,9 +136,9 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     q, v = (robot.start[k] if part is None else part for k, part in enumerate((q, v)))
     try:
         result = run.simulate(robot.mechanism, q, v, **options)
-    except DivergenceError as error:
-        if isinstance(error.result, Result):
-            error.result = _as_run(error.result)
+    except BaseException as error:
+        if isinstance(kept := getattr(error, "result", None), Result):
+            error.result = _as_run(kept)  # type: ignore[attr-defined]
         raise
     return _as_run(result)
 

@@ -170,7 +170,7 @@ def test_floats_and_machine_code():
         met = meetings(limbs.columns, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism)
         met = [meeting.sized(limbs) for meeting in met]
         given = Problem.of(limbs, met, loop_equations(tree, q, given_free, H, limbs.M), given_free)
-        plain = IMPULSE_MODELS["multipoint"](given)
+        plain = IMPULSE_MODELS["multipoint"](given).impulses
         impulses = [
             list(spot.force(impulse))
             for meeting, of_points in zip(met, plain.points, strict=True)

@@ -203,7 +203,7 @@ def test_a_slower_controller_is_a_sampled_run(chain):
     slow = km.simulate(chain, START, np.zeros(3), controller=Sampled(law, 5e-3), sample_time=1e-3, **options)
     plain = km.simulate(chain, START, np.zeros(3), controller=law, sample_time=5e-3, **options)
     np.testing.assert_array_equal(slow.q, plain.q)
-    stages = km.simulate(chain, START, np.zeros(3), controller=Sampled(law, 5e-3), **options)
+    stages = km.simulate(chain, START, np.zeros(3), controller=Sampled(law, 5e-3), sample_time=0, **options)
     assert stages.settings["forcing"] == "called"
     assert np.abs(np.diff(stages.tau, axis=0)).max(axis=1).astype(bool).sum() == 300 // 5
     np.testing.assert_allclose(stages.q, plain.q, atol=1e-3)
@@ -219,13 +219,14 @@ def test_delays_shift_what_is_seen_and_done(chain, where):
     run = km.simulate(chain, START, np.zeros(3), controller=Delayed(law, **{where: 4e-3}), **options)
     late = [law(0.0, run.q[max(k - 4, 0)], run.v[max(k - 4, 0)]) for k in range(len(run) - 1)]
     np.testing.assert_allclose(run.tau[:-1], late, atol=1e-9)
-    stages = km.simulate(chain, START, np.zeros(3), controller=Delayed(law, **{where: 4e-3}), duration=0.2, step=1e-3)
+    every = {"duration": 0.2, "step": 1e-3, "sample_time": 0}  # at every stage of the integrator
+    stages = km.simulate(chain, START, np.zeros(3), controller=Delayed(law, **{where: 4e-3}), **every)
     assert stages.settings["forcing"] == "called"
     np.testing.assert_allclose(
         stages.tau[5:], [law(0.0, q, v) for q, v in zip(stages.q[1:-4], stages.v[1:-4], strict=True)], atol=1e-2
     )
     plain = km.simulate(chain, START, np.zeros(3), controller=law, duration=0.2, step=1e-3)
-    none = km.simulate(chain, START, np.zeros(3), controller=Delayed(law), duration=0.2, step=1e-3)
+    none = km.simulate(chain, START, np.zeros(3), controller=Delayed(law), **every)
     np.testing.assert_allclose(none.q, plain.q, atol=1e-12)
 
 

@@ -6,7 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate.dynamics import FRICTION_VELOCITY, Wrenches, aba, crba, passive_force, passive_slope, rnea, solve_symmetric
+from kumitate.dynamics import (
+    FRICTION_VELOCITY,
+    Wrenches,
+    aba,
+    closed_aba,
+    crba,
+    passive_force,
+    passive_slope,
+    rnea,
+    solve_symmetric,
+)
 from kumitate.kinematics import jacobian
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.programs import FORWARD_DYNAMICS
@@ -67,6 +77,18 @@ def test_damping_and_friction_of_one_slider(v):
     assert aba(m.tree, [0.2], [v], [3.0], gravity=m.gravity)[0] == pytest.approx((3.0 - force) / 2.25, rel=1e-14)
     near(slope(lambda t: passive_force(link, [v + t]), h=1e-4), passive_slope(link, [v]), tolerance=1e-6)
     assert passive_slope(link, [v])[0] >= 0.5
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.05, 2.0])
+def test_an_implicit_step_of_a_spring_and_damper_is_implicit_eulers(h):
+    """m (v' − v)/h = f − k (x + h v' − rest) − d v', the force f being constant, whatever the step."""
+    k, d, rest, f = 300.0, 7.0, 0.4, 2.5
+    m = slider(stiffness=(k,), damping=(d,), rest=(rest,))
+    for x, v in ((0.1, 3.0), (-2.0, -0.5), (rest, 1.0)):
+        after = (2.0 * v + h * (f - k * (x - rest))) / (2.0 + h * d + h * h * k)
+        for page in (aba, closed_aba):
+            (a,) = page(m.tree, [x], [v], [f], gravity=m.gravity, implicit_step=h)
+            assert v + h * a == pytest.approx(after, rel=1e-13, abs=1e-13)
 
 
 def test_friction_is_the_dry_value_at_speed_and_71_percent_at_the_regularised_one():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kumitate import Robot
 from kumitate.kinematics import (
     center_of_mass,
     integrate,
@@ -12,6 +13,7 @@ from kumitate.kinematics import (
     link_twists,
     place_pose,
     place_twist,
+    reach,
     total_mass,
     world_velocity,
 )
@@ -104,3 +106,18 @@ def fixed_to_world(case) -> set[str]:
         if joint.parent in held and joint.kind.nv == 0:
             held.add(joint.child)
     return held
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_body_reaches_as_far_as_its_farthest_point(compiled):
+    """max d·p over points fixed on a body or frame, from the poses of the joints as written."""
+    case, rng = random_case(4), np.random.default_rng(4)
+    tree, robot = case.mechanism.tree, Robot(case.mechanism)
+    for name in names(case) if not compiled else names(case)[-1:]:
+        points = rng.normal(size=(int(rng.integers(1, 9)), 3))
+        (X,) = places(case.mechanism, case.q, [name])
+        for direction in rng.normal(size=(3, 3)):
+            expected = (points @ X[:3, :3].T + X[:3, 3]) @ direction
+            by_page = reach(tree, case.q, tree.places[name], points.tolist(), direction.tolist())
+            found = robot.reach(case.q, name, points, direction) if compiled else by_page
+            agree(found, expected.max(), case.n, scale=20.0)

@@ -20,6 +20,7 @@ from kumitate.dynamics.order import ORDERS, assembly_order, handles_of_ties, loo
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
+from kumitate.model.samples.bricard import bricard
 from kumitate.scalar import trace
 from kumitate.spatial import Dense, Factors, Force, RangeInverse, Vector3, pose
 
@@ -204,6 +205,48 @@ def test_inverting_on_the_range(seed):
     between = np.array(W.between(Dense.of(G.tolist()), Dense.of(G.tolist())).rows)
     assert np.allclose(between, G @ np.linalg.pinv(A, rcond=1e-9) @ G.T, rtol=1e-9, atol=1e-9)
     assert np.allclose(A @ np.array(W.solve(G[0].tolist())), G[0], rtol=1e-9, atol=1e-9 * np.abs(G[0]).max())
+
+
+@pytest.mark.parametrize(**seeds(3))
+def test_between_is_what_solving_gives(seed):
+    """G W Hᵀ row by row and column by column, for different G and H, and for one that is both."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(5, 3))
+    A = half @ half.T
+    W = RangeInverse.of(Dense.of(A.tolist()), rng.uniform(0.01, 0.2, 5).tolist())
+    G, H = (Dense.of((rng.normal(size=(n, 5)) @ A).tolist()) for n in (2, 3))
+    for left, right in ((G, H), (H, G), (G, G)):
+        solved = np.array([W.solve(row) for row in right.rows])
+        expected = np.array(left.rows) @ solved.T
+        found = np.array(W.between(left, right).rows)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("name", ["ladder", "bricard"])
+def test_redundant_loops_of_any_size_move_alike(name, scale, method):
+    """With lengths and gravity so many times larger the accelerations of angles are the same.
+
+    In the plane of the ladder its joints' forces say all; in Bricard's mechanism their moments are needed.
+    """
+    plain, rng = ladder(2, thin=False) if name == "ladder" else bricard(), np.random.default_rng(6)
+
+    def scaled(X):
+        return replace(X, translation=X.translation * scale)
+
+    bodies = tuple(
+        replace(body, center_of_mass=scale * np.array(body.center_of_mass), inertia=scale**2 * np.array(body.inertia))
+        for body in plain.bodies
+    )
+    joints = tuple(replace(joint, pose=scaled(joint.pose.dense())) for joint in plain.joints)
+    loops = tuple(replace(one, pose_a=scaled(one.pose_a.dense()), pose_b=scaled(one.pose_b.dense())) for one in plain.loops)
+    large = replace(plain, bodies=bodies, joints=joints, loops=loops, gravity=tuple(scale * x for x in plain.gravity))
+    q, v = upright(plain, 1.1, 0.7) if name == "ladder" else (np.zeros(plain.nq), np.zeros(plain.nv))
+    tau = rng.normal(size=plain.nv)
+    expected = closed_aba(plain.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=plain.gravity)
+    found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), gravity=large.gravity).vdot
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------------

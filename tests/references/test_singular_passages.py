@@ -115,3 +115,48 @@ def test_a_bar_a_little_longer_passes_as_at_a_hundredth_of_the_step():
         assert result.audit.loop_gaps[0].distance < 1e-10
     coarse = km.simulate(loop, start, duration=3.0, step=1e-3, integrator="rkf45")
     assert coarse.audit.energy_drift > 1e-3
+
+
+# --- starting in a singular posture -----------------------------------------------------------------------------------------
+#: The branches through the posture where all rods lie on a line: the parallelogram, and the rod that turns about both pins.
+BRANCHES = np.array([[1.0, -1.0, 1.0], [0.0, 1.0, 0.0]]) / np.sqrt([[3.0], [1.0]])
+
+
+@pytest.mark.parametrize("in_space", [False, True], ids=["upright", "in-space"])
+def test_a_velocity_that_no_branch_has_is_refused_with_the_nearest_that_one_has(in_space):
+    loop = km.Robot(leaning(planar_4r()) if in_space else planar_4r())
+    singular, rng = posture(RIGHT), np.random.default_rng(8)
+    for first, second in rng.normal(size=(6, 2)):
+        v = np.array([first, second, first])  # whatever the second is, the loop opens at no rate
+        along = BRANCHES @ v
+        nearest = BRANCHES[np.argmax(np.abs(along))] * along[np.argmax(np.abs(along))]
+        with pytest.raises(
+            km.InputError, match=r"of no motion through the initial q, where loop 'joint4' loses rank.*assemble"
+        ) as caught:
+            km.simulate(loop, singular, v, duration=0.01)
+        said = np.array([float(part) for part in str(caught.value).split("v = [")[1].split("]")[0].split(",")])
+        np.testing.assert_allclose(said, nearest, atol=1e-5)
+        np.testing.assert_allclose(loop.assemble(singular, v)[1], nearest, atol=1e-7)
+    for branch in BRANCHES:
+        np.testing.assert_allclose(loop.assemble(singular, branch)[1], branch, rtol=0.0, atol=1e-15)
+        run = km.simulate(loop, singular, branch, duration=0.2)
+        assert run.audit.energy_drift < 1e-6
+
+
+def test_near_a_singular_posture_a_velocity_that_closing_would_change_is_refused():
+    """Within 1e-7 rad of it the loop's rate is as small as rounding, but only another velocity keeps it closed."""
+    with pytest.raises(km.InputError, match="where loop 'joint4' loses rank, or nearly so"):
+        km.simulate(planar_4r(), posture(RIGHT + 1e-7), [0.5, 0.3, 0.5], duration=0.01)
+
+
+def test_energy_that_goes_in_one_step_is_named():
+    """A stiff strut let go: in the first step of order 1 its energy goes, by more than the damper takes."""
+    mass = km.Body("mass", 1.0, inertia=(0.1, 0.1, 0.1))
+    slide = km.Joint("slide", "prismatic", "world", "mass", axis=(1, 0, 0), stiffness=(1e6,), damping=(2e4,))
+    strut = km.Mechanism("strut", (mass,), (slide,), gravity=(0.0, 0.0, 0.0))
+    run = km.simulate(strut, [0.01], duration=0.05, integrator="semi_implicit_euler")
+    (note,) = run.audit.notes
+    lost = run.energy.total[0] - run.energy.total[1]
+    assert "lost in the step from t = 0 s" in note
+    assert float(note.split(" J ")[0].removeprefix("energy: ")) == pytest.approx(lost, rel=0.2)
+    assert km.simulate(strut, [0.01], duration=0.05, integrator="extrapolated_euler").audit.notes == ()

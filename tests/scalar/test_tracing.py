@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
 
 from kumitate import scalar as s
-from kumitate.scalar import TraceError, call, evaluate, loop, table, trace
+from kumitate.scalar import TraceError, call, evaluate, loop, table, trace, when
 
 
 # --- what only a number has ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda x: [x[0] if x[0] > 0.0 else 0.0], r"no truth value.*scalar\.select"),
+        (lambda x: [x[0] if x[0] > 0.0 else 0.0], r"no truth value.*km\.where.*scalar\.select"),
         (lambda x: [x[0] and x[1]], "no truth value"),
         (lambda x: [max(x[0], x[1])], "no truth value"),
-        (lambda x: [math.sin(x[0])], "no float yet: use kumitate.scalar's functions"),
+        (lambda x: [math.sin(x[0])], "no float yet: use NumPy's functions instead of math's"),
         (lambda x: [float(x[0])], "no float yet"),
         (lambda x: [[1.0, 2.0][x[0]]], "no float yet"),
         (lambda x: [2.0 ** x[0]], None),
@@ -191,3 +193,31 @@ def test_listing_and_counts():
         ]
     )
     assert program.operations == {"mul": 5, "add": 4, "load": 4, "lookup": 4, "element": 1, "lt": 1, "select": 1}
+
+
+def test_traces_in_two_threads_know_nothing_of_each_other():
+    """A thread goes on with its loop, in which nothing is hoisted, while another one is in the middle of such a loop."""
+    first_inside, second_inside, first_done = threading.Event(), threading.Event(), threading.Event()
+
+    def summed(x, between):
+        def body(i, total):
+            between()
+            return total + when(x[0] > 0.0, lambda: x[0] * x[1], 0.0), None
+
+        return [loop(3, body, 0.0, hoist=False)[0]]
+
+    def let_the_second_in():
+        first_inside.set()
+        assert second_inside.wait(10.0)
+
+    def let_the_first_end():
+        second_inside.set()
+        assert first_done.wait(10.0)
+
+    alone = trace(lambda x: summed(x, lambda: None), {"x": 2}, "summed")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(trace, lambda x: summed(x, let_the_second_in), {"x": 2}, "summed")
+        first.add_done_callback(lambda _: first_done.set())
+        assert first_inside.wait(10.0)
+        second = trace(lambda x: summed(x, let_the_first_end), {"x": 2}, "summed")
+        assert str(first.result()) == str(second) == str(alone)

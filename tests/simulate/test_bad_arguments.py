@@ -49,7 +49,7 @@ REFUSED = [
     ("tolerance as text", simulate(integrator="rkf45_adaptive", tolerance="1e-8"), "tolerance is '1e-8'"),
     ("tolerance nan, not used", simulate(tolerance=math.nan), "tolerance is nan"),
     ("sample time as text", simulate(sample_time="0.01"), "sample_time is '0.01'"),
-    ("sample time zero", simulate(sample_time=0.0), "sample_time is 0.0"),
+    ("sample time negative", simulate(sample_time=-0.1), "sample_time is -0.1"),
     ("baumgarte as text", simulate(baumgarte="10"), "baumgarte is '10'"),
     ("baumgarte nan", simulate(baumgarte=math.nan), "baumgarte is nan"),
     ("integrator a list", simulate(integrator=["rk4"]), "there is no integrator ['rk4']"),

@@ -140,9 +140,10 @@ STATEFUL = {"object": Integrating, "closure": remembering, "random": lambda: dra
 
 
 @pytest.mark.parametrize("make", STATEFUL.values(), ids=STATEFUL)
-def test_controllers_with_a_memory_are_found_out_and_called(chain, make):
+def test_controllers_with_a_memory_are_found_out_and_called_once_per_step(chain, make):
     tried, called = (run(chain, duration=0.02, controller=make(), traced=traced) for traced in (True, False))
-    assert tried.settings["forcing"] == "called"
+    assert tried.settings["forcing"] == "sampled"
+    assert "the controller: called once per step, because `" in tried.audit.efforts[0]
     assert np.array_equal(tried.q, called.q)  # to have tried it leaves nothing in its memory
     assert np.array_equal(tried.tau, called.tau)
 
@@ -153,16 +154,92 @@ def test_what_is_no_plain_arithmetic_is_called(chain, controller):
 
 
 @pytest.mark.parametrize("integrator", list(STAGES))
-def test_called_controllers_are_evaluated_once_a_stage(chain, integrator):
+def test_controllers_with_a_memory_go_by_steps_unless_stages_are_asked_for(chain, integrator):
     times = []
 
     def counting(t, q, v):
         times.append(t)
         return -5.0 * q
 
-    run(chain, duration=0.05, controller=counting, integrator=integrator, traced=False)
+    run(chain, duration=0.05, controller=counting, integrator=integrator)
+    np.testing.assert_allclose(times, np.arange(50) * 1e-3, atol=1e-15)
+    times.clear()
+    run(chain, duration=0.05, controller=counting, integrator=integrator, sample_time=0)
     # once at each stage; the first stage of a step shares its state with what is recorded, as does the end of the run
     assert len(times) - 50 * STAGES[integrator] in (0, 1, 2)
+
+
+def test_an_integrating_controller_integrates_once_per_step(chain):
+    """The sum that a PID keeps is that of the recorded errors times the step."""
+    law = Integrating()
+    result = run(chain, duration=0.05, controller=law, integrator="rkf45")
+    sums = np.cumsum(1e-3 * (result.q[:-1] - 0.3), axis=0)
+    np.testing.assert_allclose(law.total, sums[-1], atol=1e-15)
+    np.testing.assert_allclose(result.tau[:-1], -5.0 * result.q[:-1] - sums, atol=1e-14)
+
+
+def test_a_counting_controller_moves_the_robot_as_it_would_without_tracing():
+    """Drives that let go after twenty calls: frozen at their first answer, they never would."""
+    arm = km.load("pa10")
+
+    class Letting:
+        def __init__(self):
+            self.n = 0
+
+        def __call__(self, t, q, v):
+            self.n += 1
+            return -50.0 * v if self.n <= 20 else 0.0 * v
+
+    tried, called = (km.simulate(arm, duration=0.1, controller=Letting(), traced=traced) for traced in (True, False))
+    np.testing.assert_array_equal(tried.q, called.q)
+    assert not tried.tau[25:].any()
+    assert tried.tau[15].any()
+    assert tried.audit.efforts[0].startswith("the controller: called once per step, because `self.n` changes (line ")
+
+
+def test_a_controller_that_writes_into_its_arguments_changes_nothing_else():
+    """The pendulum's angle stays its own: the motion is that of the same law written without side effects."""
+    arm = km.load("pendulum")
+
+    def in_place(t, q, v):
+        q -= 1.0
+        return -10.0 * q - v
+
+    def wrench(t, q, v):  # gets its own copies
+        return [0.0, 0.0, 0.0, q[0], 0.0, 0.0]
+
+    start, options = np.zeros(1), {"duration": 1.0, "wrenches": {arm.mechanism.bodies[-1].name: wrench}}
+    bad = km.simulate(arm, start, controller=in_place, **options)
+    good = km.simulate(arm, np.zeros(1), controller=lambda t, q, v: -10.0 * (q - 1.0) - v, **options)
+    np.testing.assert_allclose(bad.q, good.q, rtol=0.0, atol=1e-12)
+    assert start[0] == 0.0
+    assert "writes into its argument `q`" in bad.audit.efforts[0]
+    assert good.audit.efforts == ("the controller: compiled", f"the wrench on {arm.mechanism.bodies[-1].name!r}: compiled")
+
+
+def test_what_is_compiled_and_what_is_called_go_together(chain):
+    """A wrench is compiled beside a controller that keeps state."""
+    law = Integrating()
+    mixed = run(chain, duration=0.05, controller=law, wrenches={"link3": push})
+    alone = run(chain, duration=0.05, controller=Integrating(), wrenches={"link3": push}, traced=False)
+    assert mixed.settings["forcing"] == "sampled"
+    assert mixed.audit.efforts[1] == "the wrench on 'link3': compiled"
+    assert alone.settings["forcing"] == "called"
+    np.testing.assert_allclose(mixed.q, alone.q, rtol=0.0, atol=1e-13)
+
+
+def test_a_change_of_what_was_compiled_in_is_reported(chain):
+    gains = {"kp": 5.0}
+
+    def law(t, q, v):
+        return -gains["kp"] * q
+
+    def change(done):
+        gains["kp"] = 6.0
+
+    result = run(chain, duration=0.1, controller=law, progress=change)
+    assert result.settings["forcing"] == "compiled"
+    assert any("compiled with `gains['kp']` as it was at the start, and it changed" in note for note in result.audit.notes)
 
 
 @pytest.mark.parametrize("traced", [True, False])
@@ -171,6 +248,10 @@ def test_efforts_of_the_wrong_shape_or_value_are_refused(chain, traced):
         InputError, match=r"the controller gave an array of shape \(2,\); it must give 3 values: joint1, joint2, joint3"
     ):
         run(chain, controller=lambda t, q, v: [0.0, q[0]], traced=traced)
+    with pytest.raises(InputError, match="the controller gave complex numbers at t = 0 s; it must give real ones"):
+        run(chain, controller=lambda t, q, v: 1j * q, traced=traced)
+    with pytest.raises(InputError, match=r"the controller gave .* at t = 0 s; it must give real numbers"):
+        run(chain, controller=lambda t, q, v: ["a", "b", None], traced=traced)
     with pytest.raises(InputError, match="the controller gave nan for 'joint2' at t = 0 s; it must be finite"):
         run(chain, controller=lambda t, q, v: [0.0, math.nan, 0.0], traced=traced)
     with pytest.raises(InputError, match=r"the controller gave inf for 'joint1' at t = 0\.01"):
@@ -178,6 +259,6 @@ def test_efforts_of_the_wrong_shape_or_value_are_refused(chain, traced):
     with pytest.raises(InputError, match=r"the wrench on 'link1' gave an array of shape \(3,\); it must give 6 values: nx, ny"):
         run(chain, wrenches={"link1": [0.0, 0.0, 1.0]}, traced=traced)
     with pytest.raises(
-        InputError, match="a wrench acts on 'hand', which is no body or frame; there are world, link1, link2, link3"
+        InputError, match="a wrench acts on 'hand', which is not a body or frame; there are world, link1, link2, link3"
     ):
         run(chain, wrenches={"hand": [0.0] * 6})

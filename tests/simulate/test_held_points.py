@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from kumitate import InputError, Loop, Mechanism, Robot, load, pose
 from kumitate.contact.held_motion import HELD_METHODS, Held
-from kumitate.contact.held_point import SLIDING_SPEED, HeldPoint, HeldPoints
+from kumitate.contact.held_point import SLIDING_SPEED, HeldPoint, HeldPoints, _along
 from kumitate.contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface, TracedSurface
 from kumitate.contact.held_system import friction_power, held_forces
 from kumitate.dynamics import Wrenches, rnea
@@ -74,6 +74,16 @@ def test_ready_made_surfaces_are_where_they_should_be():
     assert PlaneSurface((0.0, 0.0, 2.0), (0.0, 0.0, 0.5))([1.0, 2.0, 0.75]) == pytest.approx(0.25)
     assert SphereSurface(2.0, (1.0, 0.0, 0.0))([1.0, 2.0, 0.0]) == 0.0
     assert CylinderSurface(2.0, (0.0, 3.0, 0.0))([2.0, -7.0, 0.0]) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_directions_along_a_surface_are_at_right_angles_whatever_its_normal():
+    rng = np.random.default_rng(1)
+    tilted = [[0.6, 0.8 * math.cos(t), 0.8 * math.sin(t)] for t in (1e-9, -1e-9)]
+    axes = [list(sign * row) for row in np.eye(3) for sign in (1.0, -1.0)]
+    for n in [*axes, *tilted, *(row / np.linalg.norm(row) for row in rng.normal(size=(20, 3)))]:
+        frame = np.array([list(vector) for vector in (*_along(Vector3.of(list(n))), Vector3.of(list(n)))], dtype=float)
+        np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-14)
+        assert np.linalg.det(frame) == pytest.approx(1.0, abs=1e-14)
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------

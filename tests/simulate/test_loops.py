@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import kumitate as km
-from kumitate.analysis import LoopEquations, assemble
-from kumitate.dynamics import projected
+from kumitate.analysis import LoopEquations, assemble, closed_state
+from kumitate.analysis.assemble import closed_near
+from kumitate.dynamics import closed_aba, projected
 from kumitate.errors import InputError, ModelError
 from kumitate.kinematics import difference, integrate
 from kumitate.model import Body, Coupling, Distance, Joint, Loop, Mechanism
@@ -230,6 +232,77 @@ def test_baumgarte_keeps_errors_small_and_without_it_they_grow():
     assert held < 0.2 * drifting
     with pytest.raises(InputError, match=r"baumgarte is -1\.0; it must be zero or more"):
         gap(baumgarte=-1.0)
+
+
+@pytest.mark.parametrize("alpha", [3.0, 40.0])
+def test_baumgarte_lets_errors_decay_as_critically_damped(alpha):
+    """φ̈ + 2αφ̇ + α²φ = 0 of a rod that is 1 cm too long and opens: φ(t) = (φ + (φ̇ + αφ) t) exp(−αt)."""
+    rails = (
+        Joint("x", "prismatic", "world", "a", axis=(1, 0, 0)),
+        Joint("z", "prismatic", "a", "b", axis=(0, 0, 1)),
+    )
+    point = Mechanism("point", (Body("a", 0.5), Body("b", 1.0)), rails, (Loop("rod", Distance(1.0), "world", "b"),))
+    equations, tree = LoopEquations(point), point.tree
+
+    def rates(_, y):
+        return [*y[2:], *closed_aba(tree, y[:2].tolist(), y[2:].tolist(), [0.3, -0.2], gravity=point.gravity, baumgarte=alpha)]
+
+    times = np.linspace(0.0, 4.0 / alpha, 9)
+    start = [1.01 * math.cos(0.5), 1.01 * math.sin(0.5), 0.7, 0.4]
+    moved = solve_ivp(rates, (0.0, times[-1]), start, "DOP853", times, rtol=1e-11, atol=1e-13)
+    states = [equations.state(y[:2], y[2:]) for y in moved.y.T]
+    error, opening = (np.array([float(getattr(one, name)[0]) for one in states]) for name in ("error", "rate"))
+    decayed = (error[0] + (opening[0] + alpha * error[0]) * times) * np.exp(-alpha * times)
+    np.testing.assert_allclose(error, decayed, rtol=0.0, atol=1e-9 * abs(error).max())
+
+
+def test_closing_loops_does_no_more_than_it_must(monkeypatch):
+    """How often the equations are asked for: once and no more where nothing is open, or can be closed; a few times else."""
+    asked = []
+    state = LoopEquations.state
+    monkeypatch.setattr(LoopEquations, "state", lambda self, q, v: (asked.append(0), state(self, q, v))[1])
+
+    def count(mechanism: Mechanism, q) -> int:
+        asked.clear()
+        try:
+            closed_near(LoopEquations(mechanism), np.array(q))
+        except ModelError:
+            return len(asked)
+        return len(asked)
+
+    square = four_bars(1)
+    closed = closed_near(LoopEquations(square), np.zeros(square.nq))
+    assert count(square, closed) <= 2  # one Newton step beyond rounding at most
+    case, _ = ring_case("spatial", 0)
+    rough = np.array(integrate(case.mechanism.tree, case.q, np.full(case.mechanism.nv, 0.3).tolist()))
+    assert count(case.mechanism, rough) < 20  # quadratic in the end, although the first steps go too far
+    far, _ = ring_case("spatial", 4)
+    for size in (0.5, 1.0, 1.5, 2.0):  # the first steps go too far there, and damping that has helped is taken back
+        away = size * np.random.default_rng(4).normal(size=far.mechanism.nv)
+        q = np.array(integrate(far.mechanism.tree, far.q, away.tolist()))
+        assert count(far.mechanism, q) < 30
+        assert (
+            np.abs(LoopEquations(far.mechanism).state(closed_near(LoopEquations(far.mechanism), q), far.v).error).max() < 1e-9
+        )
+    long = planar_4r()
+    apart = replace(long, loops=tuple(replace(loop, pose_a=pose((4.0, 0.0, 0.0))) for loop in long.loops))
+    assert count(apart, [1.0, 0.3, 0.2]) < 120  # it gives up long before the steps that it is granted
+
+
+def test_how_fast_a_loop_may_open_at_the_start():
+    """By a millionth of the mechanism's size and of 1 + the largest velocity, and no more."""
+    case, _ = ring_case("planar", 0)
+    equations, tree, rng = LoopEquations(case.mechanism), case.mechanism.tree, np.random.default_rng(0)
+    assert not 0.7 < tree.size < 1.4
+    q, along = assemble(equations, case.q, rng.normal(size=tree.nv))
+    aside = rng.normal(size=tree.nv)
+    unit = equations.gaps(q, aside)[0].rate(tree.size)
+    for speed in (1e-3, 50.0):
+        v = along * (speed / np.abs(along).max())
+        allowed = 1e-6 * tree.size * (1.0 + speed) / unit
+        closed_state(equations, q, v + 0.9 * allowed * aside)
+        with pytest.raises(InputError, match="opens at"):
+            closed_state(equations, q, v + 1.1 * allowed * aside)
 
 
 def test_an_audit_with_loops_is_kept_in_files(tmp_path):

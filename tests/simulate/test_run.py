@@ -120,9 +120,10 @@ def test_progress_is_told_and_ends_at_one():
 def test_stiff_damping_is_met_by_the_implicit_method_and_noted():
     # at the joint: I = 1/3 kg·m², so that d = 3000 N·m·s acts at 9000 1/s
     run = km.simulate(damped_pendulum(3000.0), [1.0], duration=1.0)
-    assert run.settings["integrator"] == "semi_implicit_euler"
+    assert run.settings["integrator"] == "extrapolated_euler"
     (note,) = run.audit.notes
     assert "damping or springs at 'hinge' act at 9e+03 1/s" in note
+    assert "extrapolated_euler was taken" in note
     # overdamped: θ̇ = −(m g l/2 / d) sin θ
     rate = 9.81 * 0.5 / 3000.0
     exact = 2.0 * np.arctan(np.tan(0.5) * np.exp(-rate * run.time))
@@ -137,7 +138,7 @@ def test_slow_damping_keeps_the_explicit_method():
 
 def test_friction_is_stiff_too():
     run = km.simulate(damped_pendulum(0.0, friction=50.0), [0.3], duration=0.1)
-    assert run.settings["integrator"] == "semi_implicit_euler"
+    assert run.settings["integrator"] == "extrapolated_euler"
     assert np.abs(run.q[-1] - 0.3) < 0.01  # it sticks, but for the creep of smooth friction
 
 
@@ -159,6 +160,45 @@ def test_divergence_by_a_controller_names_the_joint():
     with pytest.raises(DivergenceError, match=r"the velocity of 'joint3'|the velocity of 'joint2'") as caught:
         km.simulate(km.load("planar_3r"), duration=2.0, controller=lambda t, q, v: [0.0, 0.0, 1e3 * v[2]])
     assert caught.value.result.time[-1] > 0.0
+
+
+def test_a_spring_and_damper_that_are_stiff_keep_their_order_by_themselves():
+    """A mass on a spring of 1e6 N/m and a damper of 2e4 N·s/m: the slow root of m s² + d s + k is what is left after 1 ms."""
+    mass = km.Body("mass", 1.0, inertia=(0.1, 0.1, 0.1))
+    slide = km.Joint("slide", "prismatic", "world", "mass", axis=(1, 0, 0), stiffness=(1e6,), damping=(2e4,))
+    run = km.simulate(km.Mechanism("strut", (mass,), (slide,), gravity=(0.0, 0.0, 0.0)), [0.01], duration=0.02)
+    fast, slow = np.roots([1.0, 2e4, 1e6])
+    exact = 0.01 * (fast * np.exp(slow * run.time) - slow * np.exp(fast * run.time)) / (fast - slow)
+    np.testing.assert_allclose(run.q[:, 0], exact, rtol=0.0, atol=1e-10)
+
+
+def test_runs_side_by_side_keep_steps_of_equal_length_where_it_is_stiff():
+    runs = km.simulate_batch(damped_pendulum(3000.0), [[1.0], [0.5]], duration=0.1)
+    alone = km.simulate(damped_pendulum(3000.0), [0.5], duration=0.1, integrator="semi_implicit_euler")
+    np.testing.assert_allclose(runs.q[1], alone.q, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "v"),
+    [("rkf45", [0.0, -1.0, 0.0]), ("rkf45_adaptive", [0.0, -1.0, 0.0]), ("rkf45", [1.0, -1.0, 0.3])],
+)
+def test_angles_at_their_singularity_are_named_as_the_cause(integrator, v):
+    body = km.Body("body", 1.0, inertia=(1.0, 2.0, 3.0))
+    mechanism = km.Mechanism("euler", (body,), (km.Joint("ball", "spherical_euler", "world", "body"),), gravity=(0.0, 0.0, 0.0))
+    with pytest.raises(DivergenceError, match=r"the angles of joint 'ball' come within .* joint with a quaternion") as caught:
+        km.simulate(mechanism, [0.0, 0.1, 0.0], v, duration=0.3, step=1e-2, integrator=integrator)
+    assert "smaller step" not in str(caught.value)
+
+
+def test_what_rigid_contact_refuses_is_not_advised():
+    ball = km.Body("ball", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(km.Geometry(km.Sphere(0.1)),))
+    free = km.Mechanism("thrown", (ball,), (km.Joint("free", "floating", "world", "ball"),))
+    with pytest.raises(DivergenceError, match="Take a smaller step, and look at the efforts") as caught:
+        km.simulate(
+            free, [0, 0, 0, 1, 0, 0, 1.0], [0, 0, 1.0, 0, 0, 0], duration=0.1, contact="rigid",
+            controller=lambda t, q, v: [0.0, 0.0, 1e4 * v[2], 0.0, 0.0, 0.0],
+        )  # fmt: skip
+    assert "rkf45_adaptive" not in str(caught.value)
 
 
 def test_adaptive_steps_that_vanish_are_told():

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError, ModelError
 from ..kinematics import difference, integrate
+from .branches import admitted
 from .loops import LoopEquations, LoopGap
 
 __all__ = ["assemble", "closed_near", "closed_state"]
@@ -21,13 +22,16 @@ _TRIES = 200
 _ASIDE = 1e-2
 #: Singular values below this fraction of the largest are directions in which a redundant or singular loop says nothing.
 _RANK = 1e-9
+#: An initial velocity that closing the loops changes by more than this part of it is refused.
+_SAME = 1e-3
 
 
 def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The configuration nearest to q that closes all loops, and the velocity nearest to v that keeps them closed.
 
     Nearest in the sense of least squares over the joints' coordinates (rad and m alike). Gauss-Newton steps, shortened where
-    they do not help; the last ones slide along the closed configurations towards q.
+    they do not help; the last ones slide along the closed configurations towards q. Where loops have lost rank, the velocity is
+    one of a branch that passes there (`branches.admitted`).
 
     Args:
         loops: the mechanism's equations.
@@ -42,7 +46,7 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, n
     if loops.names:
         q = _nearest(loops, start, closed_near(loops, start))
         _, rate, J = loops.state(q, v)
-        v = v - _pseudo_inverse(J, 0.0) @ rate
+        v = admitted(loops, q, v - _pseudo_inverse(J, 0.0) @ rate).v
     return q, v
 
 
@@ -103,6 +107,7 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
 
     Raises:
         InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and offers `assemble`.
+            Also if loops have lost rank and no motion through that posture has the velocity; it gives the nearest that has.
     """
     mechanism = loops.mechanism
     if not loops.names:
@@ -121,7 +126,17 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
             f"{mechanism.name}: loop {fastest.name!r} opens at {fastest.speed:.3g} m/s and {fastest.turning:.3g} rad/s with "
             "the initial v; velocities must keep all loops closed. `robot.assemble(q, v)` gives the nearest that do"
         )
-    return assemble(loops, q, v)
+    closed_q, closed_v = assemble(loops, q, v)
+    if not np.abs(closed_v - v).max(initial=0.0) <= _SAME * np.abs(v).max(initial=0.0) + NEARLY:
+        owners = admitted(loops, q, v).owners or tuple(loops.names)
+        lost = f"loop {owners[0]!r} loses" if len(owners) == 1 else f"loops {', '.join(map(repr, owners))} lose"
+        nearest = ", ".join(f"{rate:.6g}" for rate in closed_v)
+        raise InputError(
+            f"{mechanism.name}: the initial v is that of no motion through the initial q, where {lost} rank, or nearly so: no "
+            "acceleration would keep the loops closed. Velocities must be those of a branch; the nearest are "
+            f"v = [{nearest}], which `robot.assemble(q, v)` gives"
+        )
+    return closed_q, closed_v
 
 
 def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:

@@ -20,6 +20,8 @@ from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
 from ..scalar import Program, directional, trace
+from ..scalar.arrays import SymbolArray
+from ..scalar.purity import judged
 from .assemble import closed_state
 from .constraint_report import constraint_report
 from .loops import LoopEquations
@@ -29,8 +31,6 @@ __all__ = ["Linearization", "linearize"]
 
 #: A function of (t, q, v) that gives efforts or a wrench; or these, constant.
 Source = Callable[[Any, Any, Any], Any] | Sequence[float]
-#: Called and traced, a controller may differ by this much, relative to what it gives.
-_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,34 +156,23 @@ def _motion(
 def _law(
     mechanism: Mechanism, label: str, source: Source, size: int, t: float, q: np.ndarray, v: np.ndarray
 ) -> Callable[[Any, Any], list[Any]]:
-    """A source as a function of scalars, known to give the same traced as called.
+    """A source as a function of scalars.
 
     Raises:
-        InputError: if it does not.
+        InputError: if it cannot be differentiated, or gives the wrong number of values.
     """
-
-    def law(q: Any, v: Any) -> list[Any]:
-        given = source(t, *(np.array(list(x), dtype=object) for x in (q, v))) if callable(source) else source
-        return list(given)
-
-    called = np.asarray(source(t, q.copy(), v.copy()) if callable(source) else source, dtype=float)
-    if called.shape != (size,):
-        raise InputError(f"{mechanism.name}: {label} gave an array of shape {called.shape}; it must give {size} values")
-    try:
-        program = trace(law, {"q": mechanism.nq, "v": mechanism.nv}, "law")
-        traced = Kernel(program)(q, v)
-    except Exception as error:  # a function may fail on symbols in any way
-        raise InputError(_untraced(mechanism, label, str(error))) from error
-    if not np.allclose(traced, called, rtol=_SAME, atol=_SAME * np.abs(called).max(initial=1.0)):
-        raise InputError(_untraced(mechanism, label, f"it gives {traced.tolist()} instead of {called.tolist()}"))
-    return law
-
-
-def _untraced(mechanism: Mechanism, label: str, why: str) -> str:
-    return (
-        f"{mechanism.name}: {label} cannot be differentiated, as it cannot be traced ({why}). Write it with plain operators, "
-        "NumPy's elementary functions and those of `kumitate.control`, without memory, and with select in place of if"
-    )
+    if not callable(source):
+        shape = np.shape(source)
+        if shape != (size,):
+            raise InputError(f"{mechanism.name}: {label} has shape {shape}; it must have {size} values")
+        return lambda q, v: list(source)
+    verdict = judged(source, [(t, q, v)], size)
+    if verdict.program is None:
+        raise InputError(
+            f"{mechanism.name}: {label} cannot be differentiated, because {verdict.reason}. Write it with plain operators, "
+            "NumPy's functions and those of `kumitate.control`, without memory, and with km.where in place of if"
+        )
+    return lambda q, v: list(source(t, SymbolArray(q), SymbolArray(v)))
 
 
 def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

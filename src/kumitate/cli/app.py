@@ -9,6 +9,7 @@ from cyclopts import App, CycloptsError
 
 from ..errors import DivergenceError, KumitateError
 from .report import complain, print_json
+from .signals import Terminated
 
 __all__ = ["app", "run"]
 
@@ -40,6 +41,7 @@ app = App(
     help="Simulate mechanisms made of rigid bodies and joints.",
     version=_version,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `run` says what became of the run
 )
 for _verb, _what in _VERBS.items():
     _function = _verb.replace("-", "_")
@@ -65,9 +67,9 @@ def run(arguments: list[str]) -> int:
         except OSError as error:
             complain(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
             return _failed(arguments, error, code=1)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             complain("stopped", what="note")
-            return 130
+            return 143 if isinstance(error, Terminated) else 130
     return code if isinstance(code, int) else 0  # a verb may have a code of its own
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..errors import DivergenceError, InputError
+from ..errors import InputError
 from . import folder as runs
 from .drawing import draw, formats_of
 from .floor import asked, start_on
@@ -81,6 +81,8 @@ def simulate(
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
     name = Path(robot).stem if Path(robot).exists() else robot
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
+    folder = runs.make(name, out)
+    result = None
     try:
         with progress(f"simulating {name}") as done:
             result = run(
@@ -93,15 +95,20 @@ def simulate(
                 contact=touching,
                 progress=done,
             )
-    except DivergenceError as error:
-        if error.result is not None:
-            kept = runs.result_file(runs.make(name, out))
-            error.result.save(kept)  # type: ignore[attr-defined]
-            complain(f"what was simulated up to there is in {shown(kept)}; `kumitate plot` draws it", what="note")
+        result.save(runs.result_file(folder))
+    except BaseException as error:  # it diverged, or was stopped
+        _keep(result if result is not None else getattr(error, "result", None), runs.result_file(folder))
         raise
-    saved = runs.result_file(runs.make(name, out))
-    result.save(saved)
-    finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
+    finish(name, result, runs.result_file(folder), gif=gif, formats=wanted, as_json=as_json)
+
+
+def _keep(result: Run | None, path: Path) -> None:
+    """Save what there is of a run that ended early, and say where."""
+    if result is None:
+        return
+    result.save(path)
+    until = f"t = {result.time[-1]:.6g} s"
+    complain(f"what was simulated, up to {until}, is in {shown(path)}; `kumitate plot` draws it", what="note")
 
 
 def finish(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..kinematics import link_poses, place_pose
+from ..kinematics import link_poses
 from ..model import Mechanism
 from ..model.values import checked_array, checked_number
 from ..spatial import Vector3
@@ -33,10 +33,7 @@ def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: C
     smallest = FAR
     for pair in contact_pairs(mechanism, tree, contact or Contact()):
         if pair.links[1] < 0:
-            X_WA, X_WB = (
-                (place_pose(tree, poses, place) @ item.pose).dense()
-                for place, item in zip(pair.places, pair.geometries, strict=True)
-            )
+            X_WA, X_WB = pair.poses(tree, poses)
             found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
             smallest = min(smallest, *(float(touch.gap) for touch in found))
     return smallest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, Protocol
 
-from ..kinematics import link_poses, link_twists, place_pose
+from ..kinematics import link_poses, link_twists
 from ..model import Mechanism, Tree
 from ..scalar import minimum, when
 from ..scalar.shared import reused
@@ -94,10 +94,7 @@ class ContactForces:
         on: dict[int, Force] = dict.fromkeys(moving, Force())
         power: Scalar = 0.0
         for pair in self.pairs:
-            X_WA, X_WB = (
-                (place_pose(tree, poses, place) @ geometry.pose).dense()
-                for place, geometry in zip(pair.places, pair.geometries, strict=True)
-            )
+            X_WA, X_WB = pair.poses(tree, poses)
             found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
             a, b = (moving.get(index, _STILL) for index in pair.links)
             places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]

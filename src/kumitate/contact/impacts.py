@@ -13,17 +13,20 @@ from ..scalar import Program, either, select, trace, when
 from .columns import columns
 from .limbs import Limbs
 from .meetings import meetings
-from .problem import Impulses, Problem, inertia, loop_equations
+from .problem import Problem, Solved, inertia, loop_equations
 from .scene import Contact, contact_pairs
 
 __all__ = ["impact_program"]
 
 Scalar = Any
+#: Residuals are compared with the speeds of the points, and with this where all are at rest: what falls for 1 ms [m/s].
+RESTING = 0.01
 
 
-def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Impulses]) -> Program:
+def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved]) -> Program:
     """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches, the residual [m/s]; and of
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
+    `missed` is the residual, and `unsolved` what the model's search left, as parts of the speeds of the points.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -46,13 +49,17 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
             limbs = Limbs.of(jacobians, inertia(tree, q, v, h))
             sized = [meeting.sized(limbs) for meeting in met]
             given = Problem.of(limbs, sized, loop_equations(tree, q, v_free, h, limbs.M), v_free)
-            found = solve(given)
+            solved = solve(given)
+            found = solved.impulses
             targets = [[point.target for point in meeting.points] for meeting in met]
-            return found.points, found.v, given.work(found), given.gained(found), given.residual(found, targets)
+            residual, per_speed = given.residual(found, targets), 1.0 / (given.fastest + RESTING)
+            judged = residual, residual * per_speed, solved.left * per_speed
+            return found.points, found.v, given.work(found), given.gained(found), judged
 
         nothing = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in met]
         near = reduce(either, (meeting.near for meeting in met))
-        found, v_after, work, gained, residual = when(near, pushed, (nothing, list(v_free), 0.0, 0.0, 0.0))
+        nobody = (nothing, list(v_free), 0.0, 0.0, (0.0, 0.0, 0.0))
+        found, v_after, work, gained, (residual, missed, unsolved) = when(near, pushed, nobody)
         points = [point for meeting in met for point in meeting.points]
         impulses = [impulse for of_points in found for impulse in of_points]
         twists = jacobians.twists(v_after)
@@ -60,7 +67,8 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         return {
             "v": v_after,
             "work": work,
-            "touching": select(sum((impulse[0] for impulse in impulses), 0.0) > 0.0, 1.0, 0.0),
+            # what is not a number touches: a failed solve is not passed over by a step without contact
+            "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
             "gained": gained,
             "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
             "positions": [list(point.touch.point) for point in points],
@@ -69,6 +77,8 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
             "velocities": [list(u) for u in reached],
             "frictions": [point.spot.friction for point in points],
             "residual": residual,
+            "missed": missed,
+            "unsolved": unsolved,
         }
 
     nv = mechanism.nv

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ..kinematics import place_pose
 from ..model import Mechanism, PerLink, Tree
 from ..scalar import absolute, both, either, maximum, minimum, select, when
 from ..scalar.shared import reused
@@ -177,11 +176,7 @@ def meetings(
         velocity, freely = (_relative(columns, twists, links, shift) for twists in (before, after))
         points: list[Point] = []
         for number, pair in group:
-            X_WA, X_WB = (
-                (place_pose(tree, columns.poses, place) @ geometry.pose).dense()
-                for place, geometry in zip(pair.places, pair.geometries, strict=True)
-            )
-            for touch in _touches(pair, X_WA, X_WB):
+            for touch in _touches(pair, *pair.poses(tree, columns.poses)):
                 # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
                 place = touch.on_b if shift is None else touch
                 lever = place.point - columns.origins[tree.links[links[0]]]
@@ -258,7 +253,7 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
     if reach == math.inf:
         return touches(a, X_WA, b, X_WB)
     apart = X_WA.translation - X_WB.translation
-    nowhere = [Touch(Vector3(), Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
+    nowhere = [Touch(X_WA.translation, Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
     return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 

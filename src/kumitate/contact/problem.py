@@ -21,7 +21,7 @@ from .cone import onto_cone
 from .limbs import Limbs
 from .meetings import Meeting, Spot
 
-__all__ = ["STIFF", "Held", "Impulses", "Problem", "inertia", "loop_equations"]
+__all__ = ["STIFF", "Held", "Impulses", "Problem", "Solved", "inertia", "loop_equations"]
 
 Scalar = Any
 #: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
@@ -43,6 +43,19 @@ class Impulses:
     points: list[list[list[Scalar]]]
     held: list[Scalar]
     v: list[Scalar]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a contact model found.
+
+    Attributes:
+        impulses: of the step.
+        left: how far the search for them stopped from what it looks for [m/s]; zero of a model that does not search.
+    """
+
+    impulses: Impulses
+    left: Scalar = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,12 @@ class Problem:
     def M(self) -> Pattern:
         """The inertia matrix by its entries."""
         return self.limbs.M
+
+    @property
+    def fastest(self) -> Scalar:
+        """The largest component of a point's velocity after the step without contact [m/s]."""
+        parts = (absolute(part) for meeting in self.meetings for point in meeting.points for part in point.free)
+        return reduce(maximum, parts, 0.0)
 
     @property
     def coupled(self) -> bool:

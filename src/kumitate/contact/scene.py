@@ -8,11 +8,13 @@ from itertools import combinations
 from typing import Any
 
 from ..errors import InputError
-from ..model import Geometry, Mechanism, Place, Plane, Tree
+from ..kinematics import place_pose
+from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
 from .hulls import touchable
 from .shapes import capacity
+from .straddling import check_straddling
 from .surface import Surface
 
 __all__ = ["Contact", "Pair", "contact_pairs"]
@@ -91,12 +93,21 @@ class Pair:
         """How many points it can touch with."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)
 
+    def poses(self, tree: Tree, links: PerLink) -> tuple[Transform, Transform]:
+        """X_WA and X_WB of the shapes, from the poses of the links."""
+        a, b = (
+            (place_pose(tree, links, place) @ geometry.pose).dense()
+            for place, geometry in zip(self.places, self.geometries, strict=True)
+        )
+        return a, b
+
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
     """The pairs of shapes that can touch, sorted by their links. Meshes touch as their hulls.
 
     Raises:
         InputError: if a name is no body's, or if nothing can touch anything.
+        ModelError: if a box is so small that a hull or a cylinder would pass through it.
 
     Warns:
         KumitateWarning: of meshes that cannot be read.
@@ -131,6 +142,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
             f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
             "does"
         )
+    check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
 
 

@@ -1,8 +1,8 @@
 """What real machines add between robot and controller: sampling, delay and noise (T-f4).
 
-These wrappers remember samples, so they are called and never traced: `simulate` finds that out by itself. They look at the
-time to know what to remember, and may be asked again for a time that they have seen, as the stages of an integrator do. With
-`simulate(..., sample_time=...)` at the fastest of their rates they are exact; otherwise stages see values held or interpolated.
+These wrappers remember samples, so they are called once per step and never compiled: `simulate` finds that out by itself. They
+look at the time to know what to remember, and may be asked again for a time that they have seen, as the stages of an integrator
+do with `simulate(..., sample_time=0)`. With `sample_time` at the fastest of their rates they are exact.
 """
 
 from __future__ import annotations

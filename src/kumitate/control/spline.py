@@ -94,7 +94,7 @@ class Spline(PlannedMotion):
                 later = inside >= begin
                 since = select(later, inside - begin, since)
                 chosen = [
-                    [a if a == b else select(later, b, a) for a, b in zip(row, other, strict=True)]
+                    [select(later, b, a) for a, b in zip(row, other, strict=True)]
                     for row, other in zip(chosen, piece.tolist(), strict=True)
                 ]
         else:

@@ -1,6 +1,11 @@
 """Forward dynamics by the assembly-disassembly algorithm (thesis 2.2.1).
 
 Constraint-oriented: it inverts matrices of (6 − n_J)×(6 − n_J) only, and the force at every joint comes with it.
+
+It starts from inverse inertias, as DCA does: where a link is much lighter than links on both sides of it, their inverses
+are lost beside its own by rounding. Such links are therefore lent inertia across their joints, which changes no motion
+(`model.stout`). Where joints cannot lend enough (two light links in a row whose joints meet, light links on prismatic joints),
+as many digits are lost as the masses differ by, and from a ratio of 1e6 on a warning says so; 'aba' and 'hybrid' lose none.
 """
 
 from __future__ import annotations

@@ -65,8 +65,12 @@ def assembled_accelerations(
     Raises:
         ModelError: if a link's inertia has no inverse and no joint can lend it what it lacks, or the order does not name
             every joint once; InputError: for an unknown order.
+
+    Warns:
+        KumitateWarning: of light links between heavy ones that cost digits; see `ada`.
     """
     ready, held = prepared(tree), handles_of_ties(tree)
+    ready.warn_of_lost_digits()
     turns = [j for j in assembly_order(tree, order) if held[j]]
     motions, closings = link_motions(ready.tree, q, v), chord_closings(ready.tree, q, v)
     first = {handle: j for j in reversed(turns) for handle in held[j]}

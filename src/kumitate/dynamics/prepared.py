@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
+from ..errors import KumitateWarning
 from ..model import Tree
 from ..model.reframe import reframed
 from ..model.stout import stout_tree
@@ -23,6 +25,7 @@ class Prepared:
         lent: inertia that links carry in their parents' stead.
         centers: the links' mass centres, and the world's origin.
         carriers: the link, or the world, that carries a link.
+        frail: the joints of light links between heavy ones that stay light.
     """
 
     tree: Tree
@@ -30,6 +33,22 @@ class Prepared:
     lent: dict[int, Inertia]
     centers: dict[int, Vector3]
     carriers: dict[int, int]
+    frail: tuple[str, ...] = ()
+
+    def warn_of_lost_digits(self) -> None:
+        """Tells of light links that nothing could be lent, where inverse inertias are assembled.
+
+        Warns:
+            KumitateWarning: naming their joints.
+        """
+        if self.frail:
+            warnings.warn(
+                f"joints {', '.join(map(repr, self.frail))} carry links more than a million times lighter than links on both "
+                "sides of them: beside their inverse inertias those of the others lose as many digits by rounding in methods "
+                "'ada' and 'dca'. Take method='aba', or give such links more inertia",
+                KumitateWarning,
+                stacklevel=3,
+            )
 
     def to_center(self, index: int) -> Transform:
         """The pose of a link's handle in the link."""
@@ -52,7 +71,7 @@ def prepared(tree: Tree) -> Prepared:
             turn = AxisTurn.by(2, _exact(math.atan2(R[1][0], R[0][0])))  # about and along its own z: see `reframed`
             moved[place.link] = Transform(turn, Vector3(0.0, 0.0, _exact(X.translation.z)))
     centers = {link.index: link.inertia.first_moment * (1.0 / link.inertia.mass) for link in stout.tree.links}
-    return Prepared(stout.tree, moved, stout.lent, {WORLD: Vector3(), **centers}, carriers(tree))
+    return Prepared(stout.tree, moved, stout.lent, {WORLD: Vector3(), **centers}, carriers(tree), stout.frail)
 
 
 def _exact(value: float) -> float:

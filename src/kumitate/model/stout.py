@@ -1,7 +1,8 @@
 """The same equations of motion with inertias that have inverses: inertia moved across joints where nobody can tell.
 
 Points and thin rods have inertias without inverse, which methods that start from inverse inertias (ADA, DCA) cannot begin
-with. Nothing is added to them; the opposite of `lean` is done: a piece that moves the same whether it belongs to a joint's
+with. Light links between heavy ones have inverses so large that those of the heavy ones are lost beside them by rounding.
+Nothing is added to either; the opposite of `lean` is done: a piece that moves the same whether it belongs to a joint's
 child or to its parent (`JointKind.movable_inertia`) is placed on the child and taken from the parent, or the other way round;
 the world has enough of it. Accelerations and generalised forces are untouched. What a joint transmits changes by what moves its
 own piece, which `Stout.lent` names.
@@ -20,6 +21,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import Inertia, Motion, Symmetric3, Transform
+from .light import light_between_heavy
 from .tree import WORLD_LINK, Tree
 
 __all__ = ["Stout", "stout_tree"]
@@ -28,7 +30,9 @@ __all__ = ["Stout", "stout_tree"]
 _SINGULAR = 1e-12
 #: Links that lent or borrowed must be this far from that, in units of the mean link.
 _ENOUGH = 1e-8
-_NEWTON_STEPS = 40
+_NEWTON_STEPS = 100
+#: Light links between heavy ones must come to this, in the same units; lighter ones cost digits.
+_STOUT = 1e-6
 #: Pieces times links that are searched at once: some 300 links in a row, which take minutes.
 _MOST_CHANGES = 200_000
 #: Radius of gyration of a mean link, squared, in units of its length.
@@ -37,18 +41,38 @@ _GYRATION = 1.0 / 12.0
 
 @dataclass(frozen=True)
 class Stout:
-    """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame."""
+    """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame.
+
+    `frail`: the joints of light links between heavy ones that could not be lent what would make them stout.
+    """
 
     tree: Tree
     lent: dict[int, Inertia]
+    frail: tuple[str, ...] = ()
 
 
 def stout_tree(tree: Tree) -> Stout:
-    """The tree with inertia moved where links need it to have inverses, nowhere else; the tree itself if all have.
+    """The tree with inertia moved where links need it to have inverses or are light between heavy ones, nowhere else.
+
+    It is the tree itself if no link does.
 
     Raises:
-        ModelError: if a link lacks what no joint can bring it; names the link's joint.
+        ModelError: if a link without inverse lacks what no joint can bring it; names the link's joint.
     """
+    stout, frail = _with_inverses(tree), []
+    for group in light_between_heavy(stout.tree):
+        lenders = [link.index for link in tree.links if link.index in group or link.parent in group]
+        lent = _pieces(stout.tree, lenders, must=False)
+        if lent is None:
+            frail += [tree.links[index].name for index in group]
+        else:
+            both = {i: stout.lent.get(i, Inertia()) + lent.get(i, Inertia()) for i in {*stout.lent, *lent}}
+            stout = Stout(_moved(stout.tree, lent), both)
+    return replace(stout, frail=tuple(frail))
+
+
+def _with_inverses(tree: Tree) -> Stout:
+    """The tree with inertia moved where links have no inverse."""
     lacking = [link.index for link in tree.links if _regularity(link.inertia) < _SINGULAR]
     if not lacking:
         return Stout(tree, {})
@@ -56,7 +80,7 @@ def stout_tree(tree: Tree) -> Stout:
     more = set(lacking)  # by the joint that lends: a link's own, then those around, and so on
     while more - lenders:
         lenders |= more
-        lent = _pieces(tree, sorted(lenders))
+        lent = _pieces(tree, sorted(lenders), must=True)
         if lent is not None:
             return Stout(_moved(tree, lent), lent)
         around = {link.index for link in tree.links if link.index in lenders or link.parent in lenders}
@@ -80,8 +104,12 @@ def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
     return replace(tree, links=tuple(replace(link, inertia=own) for link, own in zip(tree.links, inertias, strict=True)))
 
 
-def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
-    """What is lent through these joints so that all links they join have inverses; None if nothing does."""
+def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Inertia] | None:
+    """What is lent through these joints so that all links they join have inverses; None if nothing does.
+
+    Args:
+        must: whether links without inverse are among them; otherwise all have one, and are to become stout.
+    """
     mass = tree.mass / len(tree.links)
     spin = mass * tree.size**2 * _GYRATION
     spheres = (Inertia(mass), Inertia(rotational=Symmetric3.diagonal(spin, spin, spin)))
@@ -93,6 +121,8 @@ def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
     ]
     touched = sorted({index for link, _ in offers for index in (link.index, link.parent)} - {WORLD_LINK})
     if not offers or not {i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR} <= set(touched):
+        return None
+    if len(offers) * len(touched) > _MOST_CHANGES and not must:
         return None
     if len(offers) * len(touched) > _MOST_CHANGES:
         raise ModelError(
@@ -111,8 +141,8 @@ def _pieces(tree: Tree, lenders: Sequence[int]) -> dict[int, Inertia] | None:
         if link.parent != WORLD_LINK:
             taken = piece.to_parent(link.placement).to_parent(seen[link.parent])
             change[touched.index(link.parent)] -= _matrix(taken) * scale
-    x = _most_regular(M, A)
-    if x is None:
+    x = _most_regular(M, A) if must else _centred(np.zeros(len(A)), M, A, np.einsum("klii->k", A))
+    if x is None or not _lowest(M, A, x) >= (_ENOUGH if must else _STOUT):
         return None
     lent: dict[int, Inertia] = {}
     for (link, piece), size in zip(offers, x, strict=True):
@@ -127,19 +157,19 @@ def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
     """
     x, one = np.zeros(len(A)), np.eye(M.shape[-1])
     cost = np.einsum("klii->k", A)
-
-    def lowest(x: np.ndarray) -> float:
-        return float(np.linalg.eigvalsh(M + np.tensordot(x, A, 1)).min())
-
     with_t = np.concatenate([A, np.broadcast_to(one, (1, *M.shape))])
-    price, t = 1.0, max(0.0, 1.0 - lowest(x))
-    while lowest(x) < _ENOUGH:
+    price, t = 1.0, max(0.0, 1.0 - _lowest(M, A, x))
+    while _lowest(M, A, x) < _ENOUGH:
         if price * _ENOUGH > 1.0:  # t is about 1/price above the least there is
             return None
         found = _centred(np.array([*x, t]), M, with_t, np.array([*cost, price * len(M) * len(one)]))
         x, t, price = found[:-1], float(found[-1]), 4.0 * price
-    x = _centred(x, M, A, cost)
-    return x if lowest(x) >= _ENOUGH else None
+    return _centred(x, M, A, cost)
+
+
+def _lowest(M: np.ndarray, A: np.ndarray, x: np.ndarray) -> float:
+    """The smallest eigenvalue of any M + x·A."""
+    return float(np.linalg.eigvalsh(M + np.tensordot(x, A, 1)).min())
 
 
 def _centred(x: np.ndarray, M: np.ndarray, A: np.ndarray, cost: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ from typing import Any
 __all__ = ["Graph", "Symbol", "TraceError", "floor_at"]
 
 _clock = itertools.count()
-_floors: list[Graph] = []
 
 
 class TraceError(TypeError):
@@ -25,16 +24,18 @@ class TraceError(TypeError):
 class Graph:
     """One scope of a trace: the interned nodes, in order of creation.
 
-    `parent` is the enclosing scope or None. `depth` counts the scopes around it.
+    `parent` is the enclosing scope or None. `depth` counts the scopes around it. `floors` are the floors in force now, the
+    innermost last; all scopes of one trace share the list, so that traces in other threads have floors of their own.
     """
 
-    __slots__ = ("parent", "depth", "nodes", "captures", "_interned", "_constants")
+    __slots__ = ("parent", "depth", "nodes", "captures", "floors", "_interned", "_constants")
 
     def __init__(self, parent: Graph | None = None):
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.nodes: list[Symbol] = []
         self.captures: dict[Symbol, Symbol] = {}
+        self.floors: list[Graph] = [] if parent is None else parent.floors
         self._interned: dict[tuple, Symbol] = {}
         self._constants: dict[float, Symbol] = {}
 
@@ -89,17 +90,18 @@ def scope_of(*values: Symbol | float) -> Graph:
     """The innermost scope among the symbols of `values`."""
     graphs = [value.graph for value in values if value.__class__ is Symbol]
     inner = max(graphs, key=lambda graph: graph.depth)
-    return _floors[-1] if _floors and _floors[-1].depth > inner.depth else inner
+    floors = inner.floors
+    return floors[-1] if floors and floors[-1].depth > inner.depth else inner
 
 
 @contextlib.contextmanager
 def floor_at(graph: Graph) -> Iterator[None]:
     """While this lasts, what would be built in scopes above `graph` is built in it."""
-    _floors.append(graph)
+    graph.floors.append(graph)
     try:
         yield
     finally:
-        _floors.pop()
+        graph.floors.pop()
 
 
 class Symbol:
@@ -129,11 +131,20 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TraceError(
             "a traced value has no truth value: Python's `if`, `while`, `and`, `or` cannot depend on it. "
-            "Use scalar.select(condition, a, b), or scalar.loop for repetition"
+            "Use km.where(condition, a, b); inside the package scalar.select, and scalar.loop for repetition"
         )
 
+    def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
+        if other.__class__ is Symbol or isinstance(other, int | float):
+            raise TraceError("whether a traced value is equal to another is not known yet: use km.where(np.equal(a, b), ...)")
+        return NotImplemented
+
+    __hash__ = object.__hash__
+
     def __float__(self) -> float:
-        raise TraceError("a traced value has no float yet: use kumitate.scalar's functions (or NumPy's) instead of math's")
+        raise TraceError("a traced value has no float yet: use NumPy's functions instead of math's")
 
     __int__ = __index__ = __float__  # type: ignore[assignment]
 

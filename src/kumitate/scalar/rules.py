@@ -310,6 +310,7 @@ def _attach() -> None:
         "__and__": lambda self, other: apply("and", self, other),
         "__or__": lambda self, other: apply("or", self, other),
         "__invert__": lambda self: apply("not", self),
+        "conjugate": lambda self: self,
     }
     for name in ("sqrt", "sin", "cos", "exp", "log", "tanh"):
         attributes[name] = lambda self, op=name: apply(op, self)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
@@ -18,21 +19,22 @@ from .structure import flatten
 
 __all__ = ["active_scope", "call", "loop", "table", "trace", "when"]
 
-_scopes: list[Graph] = []
+#: The scope being traced now, of each thread by itself.
+_active: ContextVar[Graph | None] = ContextVar("kumitate_active_scope", default=None)
 
 
 def active_scope() -> Graph | None:
-    """The scope being traced now, or None when plain floats are computed."""
-    return _scopes[-1] if _scopes else None
+    """The scope that this thread is tracing now, or None when plain floats are computed."""
+    return _active.get()
 
 
 @contextlib.contextmanager
 def _scope(graph: Graph) -> Iterator[Graph]:
-    _scopes.append(graph)
+    before = _active.set(graph)
     try:
         yield graph
     finally:
-        _scopes.pop()
+        _active.reset(before)
 
 
 def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str = "") -> Program:
@@ -58,7 +60,7 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
     """
     graph = Graph()
     arrays = tuple(Array(key, (size,) if isinstance(size, int) else tuple(size)) for key, size in inputs.items())
-    with _scope(graph), floor_at(graph):  # a trace within a trace has nothing to do with the other's floors
+    with _scope(graph):
         returned = function(*(_argument(graph, array) for array in arrays))
     named = returned if isinstance(returned, dict) else {"result": returned}
     outputs: list[Array] = []

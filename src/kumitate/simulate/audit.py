@@ -15,8 +15,11 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .touching import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "limits_passed", "quaternion_error"]
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
 
+#: A step whose energy is out of balance by more than this part of the energy that the run exchanges is named, if that is more
+#: than this part of the energy itself.
+_JUMP, _ROUNDING = 0.02, 1e-9
 #: A step gains energy from contact if it is more than this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
 
@@ -68,6 +71,7 @@ class Audit:
         notes: sentences for people, such as a change of method on the way.
         steps, rejected_steps: of the integrator.
         wall_time: that the run took [s].
+        efforts: how the controller and each wrench was evaluated, and why.
         contact: how contact went, if there was any.
     """
 
@@ -80,6 +84,7 @@ class Audit:
     steps: int = 0
     rejected_steps: int = 0
     wall_time: float = 0.0
+    efforts: tuple[str, ...] = ()
     contact: ContactAccount | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +93,8 @@ class Audit:
         passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
         object.__setattr__(self, "limits_passed", passed)
         object.__setattr__(self, "loop_gaps", tuple(LoopGap(str(name), *map(float, gap)) for name, *gap in self.loop_gaps))
-        object.__setattr__(self, "notes", tuple(str(note) for note in self.notes))
+        for name in ("notes", "efforts"):
+            object.__setattr__(self, name, tuple(str(line) for line in getattr(self, name)))
 
     def lines(self) -> list[str]:
         """The account, a line an entry, for people."""
@@ -112,7 +118,7 @@ class Audit:
             passed = [item for item in self.limits_passed if item.joint == joint]
             what = ", ".join(f"{item.quantity} from {item.time:.3g} s by up to {item.excess:.3g}" for item in passed)
             lines.append(f"limits passed at {joint} (SI units): {what}")
-        return [*lines, *self.notes]
+        return [*lines, *self.efforts, *self.notes]
 
     @staticmethod
     def _contact_lines(contact: ContactAccount) -> list[str]:
@@ -128,7 +134,14 @@ class Audit:
         """The account as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
         contact = None if self.contact is None else self.contact._asdict()
-        return {**asdict(self), "limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes), "contact": contact}
+        return {
+            **asdict(self),
+            "limits_passed": passed,
+            "loop_gaps": gaps,
+            "notes": list(self.notes),
+            "efforts": list(self.efforts),
+            "contact": contact,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
@@ -153,6 +166,27 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
         work=float(work.sum()),
         gains=int((work > least).sum()),
         gained=float(work[work > least].sum()),
+    )
+
+
+def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
+    """What is to be said of a step in which energy comes or goes that nothing accounts for, if there is one.
+
+    Args:
+        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], by contact too.
+    """
+    balance = kinetic + potential - work
+    jumps = np.diff(balance)
+    if not len(jumps) or not np.isfinite(jumps).all():
+        return ()
+    worst = int(np.argmax(np.abs(jumps)))
+    jump, exchanged = float(jumps[worst]), max(float(kinetic.max()), float(np.ptp(potential)))
+    if not abs(jump) > _JUMP * exchanged + _ROUNDING * float(np.abs(balance).max()):
+        return ()
+    return (
+        f"energy: {abs(jump):.3g} J are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s, "
+        f"{abs(jump) / exchanged:.2g} of all that the run exchanges, which no effort, damping or contact accounts for; take a "
+        "smaller step, or an integrator of higher order",
     )
 
 

@@ -105,10 +105,12 @@ def step_count(duration: float, step: float) -> int:
 
 
 def steps_held(sample_time: float | None, step: float) -> int | None:
-    """How many steps a sampled effort is held; None if it is not sampled."""
+    """How many steps a sampled effort is held; None if efforts are not sampled at multiples of a time."""
     if sample_time is None:
         return None
-    period = checked_number("simulate", "sample_time", sample_time, _TIME, error=InputError)
+    period = checked_number("simulate", "sample_time", sample_time, _DURATION, error=InputError)
+    if period == 0.0:
+        return None
     hold = round(period / step)
     if hold < 1 or abs(hold * step - period) > 1e-9 * period:
         raise InputError(f"sample_time {period} s is not a multiple of the step {step} s; take {max(hold, 1) * step:.12g} s")

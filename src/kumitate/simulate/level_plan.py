@@ -63,6 +63,7 @@ class LevelPlan:
         """
         self.nq, self.nv = mechanism.nq, mechanism.nv
         self._ready, self._gravity = prepared(mechanism.tree), mechanism.gravity
+        self._ready.warn_of_lost_digits()
         self._links = self._ready.tree.links
         self._singles = [single_of(self._ready, link) for link in self._links]
         # an armature that is there makes a joint hold one force more

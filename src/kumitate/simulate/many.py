@@ -15,10 +15,12 @@ from ..compile import Kernel
 from ..errors import InputError, KumitateWarning
 from ..model import Mechanism, check_resistance
 from ..model.values import checked_whole
-from ..scalar import Program, call, loop, trace
+from ..scalar import Program, call, loop, maximum, trace
+from .actuation import Actuation, How
 from .checks import by_name, check_memory, checked_rows, step_count, steps_held
+from .choice import chosen_integrator
 from .forcing import Controller, Forcing
-from .run import RUNAWAY, chosen_integrator, contact_of
+from .run import RUNAWAY, contact_of
 from .stepper import Stabilisation, Stepper
 from .touching import Touching
 
@@ -40,7 +42,10 @@ class Runs:
         time: (n) [s].
         q, v: (N, n, nq) and (N, n, nv); NaN after a run has run away.
         work: (N, n) [J], put in by what drives, damping, wrenches and contact since the start.
-        lost: (N) [s], the last recorded time that a run that has run away was in order; infinite for all others.
+        lost: (N) [s], the last recorded time that a run that has run away was in order; infinite for all others. A step whose
+            contact has no usable solution counts as running away.
+        unsolved: (N) [s], the start of the first stretch, up to a record, with a step whose contact could not be solved well;
+            infinite for all others.
         wall_time: that it took, without compiling [s].
     """
 
@@ -50,6 +55,7 @@ class Runs:
     v: np.ndarray
     work: np.ndarray
     lost: np.ndarray
+    unsolved: np.ndarray
     wall_time: float
     _efforts: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     _touching: Touching | None = field(default=None, repr=False)
@@ -70,7 +76,7 @@ class Runs:
                 f"{self.mechanism.name}: no contact by impulses, or efforts that are sampled; simulate the run alone"
             )
         q, v = self.q[k], self.v[k]
-        return self._touching.record(self._forcing, self._step, q, v, self._efforts(self.time, q, v))[0]
+        return self._touching.record(self._forcing, self._step, q, v, self._efforts(self.time, q, v)).record
 
 
 def simulate_batch(
@@ -94,9 +100,9 @@ def simulate_batch(
         mechanism: to move.
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
         duration: [s]; `step` [s]; `every`: how many steps lie between recorded states.
-        integrator: as of `simulate`, of constant step.
-        controller: tau = f(t, q, v) of plain arithmetic, compiled into the step; or constants, (nv) or (N, nv).
-        wrenches: as of `simulate`, constant or of plain arithmetic.
+        integrator: as of `simulate`, of constant step; "auto" takes semi_implicit_euler for what is too fast for rkf45.
+        controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
+        wrenches: as of `simulate`, constants or functions that can be compiled.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
         contact: as of `simulate`.
@@ -123,9 +129,9 @@ def simulate_batch(
     touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, ())
     name = pressing.integrator(integrator, []) if pressing else integrator
     method = (
-        touching.integrator(name, step, q0[0], v0[0])
+        touching.integrator(name, step, q0[0], v0[0], [])
         if touching
-        else chosen_integrator(mechanism, name, step, 1e-8, q0[0], v0[0], [])
+        else chosen_integrator(mechanism, name, step, 1e-8, q0[0], v0[0], [], equal_steps=True)
     )
     if method.adaptive:
         raise InputError(f"{mechanism.name}: runs side by side need a constant step; {method.name} has none, take 'auto'")
@@ -140,15 +146,18 @@ def simulate_batch(
             np.array(part)
             for part in zip(*(closed_state(equations, *state) for state in zip(q0, v0, strict=True)), strict=True)
         )
+    actuation = Actuation.of(forcing, q0[0], v0[0])
+    if actuation.mode in ("called", "sampled"):
+        why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
+        raise InputError(
+            f"{mechanism.name}: runs side by side need functions that can be compiled; {why}. Give `sample_time`, and the "
+            "controller is called with the states of all runs at once"
+        )
     stepper = Stepper(
-        mechanism, method, forcing, q0[0], v0[0], held=forcing.constant, traced=True, stabilisation=Stabilisation(),
+        mechanism, method, actuation, q0[0], v0[0], stabilisation=Stabilisation(),
         impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
-    if stepper.program is None:
-        raise InputError(
-            f"{mechanism.name}: the controller or a wrench is not of plain arithmetic, so that it cannot be compiled; give "
-            "`sample_time`, and it is called with the states of all runs at once"
-        )
+    assert stepper.program is not None
     efforts = np.tile(stepper.efforts, (runs, 1))
     if per_run:
         efforts[:, : mechanism.nv] = checked_rows(mechanism, "controller", controller, mechanism.nv, runs)
@@ -157,17 +166,19 @@ def simulate_batch(
 
     records = count // every + 1
     out_q, out_v = np.empty((runs, records, mechanism.nq)), np.empty((runs, records, mechanism.nv))
-    out_work, lost = np.zeros((runs, records)), np.full(runs, np.inf)
+    out_work, lost, unsolved = np.zeros((runs, records)), np.full(runs, np.inf), np.full(runs, np.inf)
     out_q[:, 0], out_v[:, 0] = q0, v0
     now, following = (q0, v0, np.zeros(runs)), (np.empty_like(q0), np.empty_like(v0), np.empty(runs))
+    error = np.empty(runs)
     begin = clock.perf_counter()
     for first in range(0, count, stretch):
         if hold is not None and first % hold == 0:
             efforts[:, : mechanism.nv] = _sampled(mechanism, controller, first * step, now[0], now[1])
         given = (np.full(runs, float(first)), np.full(runs, step), *now, efforts)
-        kernel.into(list(following), *given)
+        kernel.into([*following, error], *given)
         now, following = following, now
-        _mark(lost, now, first * step)
+        _mark(lost, ~(np.abs(now[1]).max(axis=1, initial=0.0) < RUNAWAY), first * step)
+        _mark(unsolved, error > 1.0, first * step)
         done = first + stretch
         if done % every == 0:
             k = done // every
@@ -176,7 +187,7 @@ def simulate_batch(
             progress(done / count)
     wall = clock.perf_counter() - begin
     times = np.arange(records) * (every * step)
-    _tell(mechanism, lost, times)
+    _tell(mechanism, lost, unsolved)
     for array in (out_q, out_v, out_work):
         array[times[None, :] > lost[:, None]] = np.nan
     along = (
@@ -184,21 +195,25 @@ def simulate_batch(
         if hold is not None or per_run
         else lambda t, q, v: stepper.efforts_along(t, q, v, np.tile(stepper.efforts, (len(t), 1)))
     )
-    return Runs(mechanism, times, out_q, out_v, out_work, lost, wall, along, touching, forcing, step)
+    return Runs(mechanism, times, out_q, out_v, out_work, lost, unsolved, wall, along, touching, forcing, step)
 
 
 def _stretch_program(step: Program, mechanism: Mechanism, count: int) -> Program:
-    """(first, h, q, v, work, u) → q, v, work `count` steps later; `first`: the number of the first one since the start."""
+    """(first, h, q, v, work, u) → q, v, work `count` steps later, and the largest error of a step.
+
+    `first`: the number of the first one since the start.
+    """
     size = next(array.size for array in step.inputs if array.name == "u")
 
     def stretch(first: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
         def one(i: Any, state: Any) -> tuple[Any, None]:
             number = first + (i.value if hasattr(i, "value") else float(i))
-            after = call(step, number * h, h, *state, u)
-            return (after["q"], after["v"], after["work"]), None
+            *before, error = state
+            after = call(step, number * h, h, *before, u)
+            return (after["q"], after["v"], after["work"], maximum(error, after["error"])), None
 
-        (end_q, end_v, end_work), _ = loop(count, one, (list(q), list(v), work), varies=True)
-        return {"q": end_q, "v": end_v, "work": end_work}
+        (end_q, end_v, end_work, error), _ = loop(count, one, (list(q), list(v), work, 0.0), varies=True)
+        return {"q": end_q, "v": end_v, "work": end_work, "error": error}
 
     inputs: dict[str, int | tuple[int, ...]] = {
         "first": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": size,
@@ -228,13 +243,22 @@ def _sampled(mechanism: Mechanism, controller: Any, t: float, q: np.ndarray, v: 
     return np.broadcast_to(tau, (len(q), mechanism.nv))
 
 
-def _mark(lost: np.ndarray, now: Sequence[np.ndarray], t: float) -> None:
-    """Notes which runs ran away during a stretch from t on."""
-    away = ~(np.abs(now[1]).max(axis=1, initial=0.0) < RUNAWAY)
-    lost[away & np.isinf(lost)] = t
+def _mark(since: np.ndarray, now: np.ndarray, t: float) -> None:
+    """Notes of the runs `now` that they are so since the stretch from t on."""
+    since[now & np.isinf(since)] = t
 
 
-def _tell(mechanism: Mechanism, lost: np.ndarray, times: np.ndarray) -> None:
+def _tell(mechanism: Mechanism, lost: np.ndarray, unsolved: np.ndarray) -> None:
+    failed = np.flatnonzero(np.isfinite(unsolved))
+    if len(failed):
+        first = failed[np.argmin(unsolved[failed])]
+        warnings.warn(
+            f"{mechanism.name}: contact could not be solved in every step of {len(failed)} of {len(unsolved)} runs, first in "
+            f"run {first} after t = {unsolved[first]:.6g} s. Take a smaller step; high friction and restitution make it hard "
+            "to solve. `simulate` tells of one run which bodies touch there",
+            KumitateWarning,
+            stacklevel=3,
+        )
     gone = np.flatnonzero(np.isfinite(lost))
     if len(gone):
         first = gone[np.argmin(lost[gone])]

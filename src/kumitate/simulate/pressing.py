@@ -12,11 +12,12 @@ from ..compile import Kernel
 from ..contact.forces import ContactForces
 from ..contact.models import FORCE_MODELS
 from ..contact.scene import Contact
+from ..contact.straddling import warn_of_thin_boxes
 from ..model import Mechanism
 from ..scalar import trace
 from .forcing import Forcing
 from .system import dynamics_program
-from .touching import ContactRecord
+from .touching import ContactRecord, Touched
 
 __all__ = ["Pressing"]
 
@@ -34,9 +35,13 @@ class Pressing:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact) -> Pressing:
-        """Of a mechanism, by a model of `FORCE_MODELS`; errors as of the model and of `contact_pairs`."""
+        """Of a mechanism, by a model of `FORCE_MODELS`; errors and warnings as of the model, of `contact_pairs` and of
+        `warn_of_thin_boxes`.
+        """
         model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
-        return cls(mechanism, ContactForces.of(mechanism, contact, model))
+        forces = ContactForces.of(mechanism, contact, model)
+        warn_of_thin_boxes(mechanism.name, forces.pairs)
+        return cls(mechanism, forces)
 
     def integrator(self, name: str, notes: list[str]) -> str:
         """The integrator that "auto" means beside stiff springs at points: one that finds its steps."""
@@ -48,10 +53,8 @@ class Pressing:
         )
         return "rkf45_adaptive"
 
-    def record(
-        self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray
-    ) -> tuple[ContactRecord, np.ndarray]:
-        """What touched along a motion of states h apart, and its accelerations (n, nv) with that.
+    def record(self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+        """What touched along a motion of states h apart.
 
         Forces and velocities are those at each time. The work of contact in a step is what the energy gains beyond the work of
         all else, which is taken by the trapezoidal rule with corrected ends: exact where nothing else works.
@@ -93,4 +96,4 @@ class Pressing:
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
             work=np.append(work, 0.0),
         )
-        return record, acceleration
+        return Touched(record, acceleration, record.residual)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +11,20 @@ import numpy as np
 
 from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
-from ..errors import DivergenceError, InputError
+from ..errors import DivergenceError, InputError, KumitateWarning, keep_result, kept_up_to
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
-from .audit import Audit, contact_account, limits_passed, quaternion_error
-from .checks import by_name, check_memory, checked_baumgarte, checked_state, checked_tolerance, step_count, steps_held
+from .actuation import Actuation
+from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .checks import by_name, check_memory, checked_baumgarte, checked_state, step_count, steps_held
+from .choice import chosen_integrator, divergence, singular_angles, vanishing_steps
 from .forcing import Controller, Forcing
-from .integrators import INTEGRATORS, Integrator
 from .result import Energy, Result
+from .rows import Rows
 from .stepper import Stabilisation, Stepper
-from .stiffness import fastest_rate
-from .system import dynamics_program, observables_program
+from .system import observables_program
 
 if TYPE_CHECKING:
-    from ..contact.held_motion import Held
     from ..contact.held_point import HeldPoint
     from ..contact.scene import Contact
     from .held import HeldRun
@@ -36,6 +37,8 @@ __all__ = ["simulate"]
 RUNAWAY = 1e9
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
+#: So many steps before a failure are searched for its cause.
+RECENT = 10
 
 
 def simulate(
@@ -66,12 +69,15 @@ def simulate(
         duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for what is
             stiff "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
-            extrapolated to order 8, within `tolerance`). "auto" takes rkf45, unless damping or springs are too fast for it at
-            this step; the audit then says so.
-        controller: tau = f(t, q, v) (nv) [N·m, N], evaluated at every stage of the integrator; or a constant.
+            extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
+            too fast for rkf45 at this step; the audit then says so.
+        controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
+            clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the freedoms of loop joints [N·m, N], by the loop's name, likewise.
-        sample_time: if given, controller and wrenches are evaluated at its multiples only and held in between [s].
+        sample_time: if given, controller and wrenches are called at its multiples only and held in between [s]. Without it,
+            functions that keep state are called once per step, at its start, and all others are evaluated at every stage of
+            the integrator; with 0, all are.
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
             step, the default; zero leaves them to drift.
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
@@ -80,12 +86,16 @@ def simulate(
         contact: what touches the mechanism, by which model; a model's name for a floor at z = 0. Models that make velocities
             jump ("rigid", "multipoint") have steps of their own; "penalty" is forces, which any integrator takes, "auto" being
             rkf45_adaptive. `Result.contact` has their forces.
-        traced: whether functions of plain arithmetic may be compiled; False calls them all.
+        traced: whether functions may be compiled; False calls them all.
         progress: called with the fraction done, now and then.
 
     Raises:
         InputError: if an argument has a wrong shape or value.
-        DivergenceError: if the motion runs away; it carries the result up to there.
+        DivergenceError: if the motion runs away, or contact has no usable solution; it carries the result up to there. So does,
+            as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
+
+    Warns:
+        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; the audit's notes say it too.
     """
     begin = clock.perf_counter()
     check_resistance(mechanism)
@@ -102,7 +112,7 @@ def simulate(
     if touching is None:
         method = chosen_integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
     else:
-        method = touching.integrator(integrator, step, q0, v0)
+        method = touching.integrator(integrator, step, q0, v0, notes)
     forcing = Forcing(mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
     stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
     loops = LoopEquations(mechanism)
@@ -111,52 +121,81 @@ def simulate(
     loops.lines.check_directions(q0, v0, forcing.drives)
     points = surfaces.held if surfaces else None
 
-    sampled = hold is not None or forcing.constant
+    actuation = Actuation.of(forcing, q0, v0, traced=traced, sampled=bool(hold), stages=sample_time == 0.0)
     stepper = Stepper(
-        mechanism, method, forcing, q0, v0, held=sampled, traced=traced, stabilisation=stabilisation, points=points,
+        mechanism, method, actuation, q0, v0, stabilisation=stabilisation, points=points,
         impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
-    times = np.arange(count + 1) * step
-    qs, vs = np.empty((count + 1, mechanism.nq)), np.empty((count + 1, mechanism.nv))
-    us, work = np.empty((count + 1, forcing.size)), np.zeros(count + 1)
-    qs[0], vs[0] = q0, v0
-    reached, failure = count, ""
-    for k in range(count):
-        if hold is None or k % hold == 0:
-            stepper.sample(times[k], qs[k], vs[k])
-        us[k] = stepper.efforts
-        try:
-            stepper.advance(times[k], step, qs, vs, work, k)
-        except FloatingPointError as error:
-            reached, failure = k, str(error)
-            break
-        if not np.abs(vs[k + 1]).max(initial=0.0) < RUNAWAY:
-            reached, failure = k, _runaway(mechanism, times[k + 1], qs[k], vs[k], vs[k + 1], method, step)
-            break
-        if progress is not None and k % 64 == 0:
-            progress(k / count)
-    if hold is None:
-        stepper.sample(times[reached], qs[reached], vs[reached])
-    us[reached] = stepper.efforts
-
-    kept = slice(0, reached + 1)
-    us = stepper.efforts_along(times[kept], qs[kept], vs[kept], us[kept])
-    notes += _singular_coordinates(mechanism, times[kept], qs[kept])
-    notes += surfaces.notes(forcing, qs[kept], vs[kept], us) if surfaces else []
+    rows = Rows.of(mechanism, forcing, np.arange(count + 1) * step, q0, v0)
+    failure, interruption = "", None
+    try:
+        failure = _advance(stepper, rows, step, hold or 1, touching, progress)
+    except BaseException as error:  # Ctrl-C, or an error in a controller: what was computed is kept
+        if rows.reached == 0:
+            raise
+        interruption = error
+    rows.cut()
     settings = {
-        "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": stepper.mode,
+        "duration": duration, "step": step, "integrator": method.name, "sample_time": sample_time, "forcing": actuation.mode,
         "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
         "held": [point.label for point in held], "contact": _asked(contact),
     }  # fmt: skip
-    result = _result(
-        mechanism, forcing, times[kept], qs[kept], vs[kept], us, work[kept], settings, notes, stepper, begin, loops,
-        points, touching or pressing,
-    )  # fmt: skip
+
+    def finished() -> Result:
+        us = stepper.efforts_along(rows.time, rows.q, rows.v, rows.u)
+        said = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, rows.time, rows.q)]
+        said += surfaces.notes(forcing, rows.q, rows.v, us) if surfaces else []
+        return _result(
+            mechanism, forcing, rows.time, rows.q, rows.v, us, rows.work, settings, said, stepper, begin, loops,
+            touching or pressing,
+        )  # fmt: skip
+
+    try:
+        result = finished()
+    except KeyboardInterrupt as error:  # once more: the second one is meant for this
+        interruption, result = error, finished()
+    if interruption is not None:
+        keep_result(interruption, result)
+        raise interruption
     if progress is not None:
         progress(1.0)
     if failure:
-        raise DivergenceError(f"{failure} The result up to t = {times[reached]:.6g} s is kept in the error's `result`.", result)
+        raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
     return result
+
+
+def _advance(
+    stepper: Stepper,
+    rows: Rows,
+    step: float,
+    hold: int,
+    touching: Touching | None,
+    progress: Callable[[float], None] | None,
+) -> str:
+    """Fills the rows, calling what is sampled every `hold` steps; returns why the motion ended before them, or nothing."""
+    count = len(rows.time) - 1
+    for k in range(count):
+        t, q, v = rows.time[k], rows.q[k], rows.v[k]
+        if k % hold == 0:
+            stepper.sample(t, q, v)
+        stepper.observe(t, q, v)
+        rows.u[k] = stepper.efforts
+        recent = rows.q[max(k - RECENT, 0) : k + 1]
+        try:
+            stepper.advance(t, step, rows.q, rows.v, rows.work, k)
+        except FloatingPointError as error:
+            return vanishing_steps(stepper.mechanism, str(error), recent)
+        after = rows.v[k + 1]
+        if not np.abs(after).max(initial=0.0) < RUNAWAY:
+            touched = touching.meeting(q) if touching else ()
+            return divergence(stepper.mechanism, rows.time[k + 1], recent, v, after, stepper.integrator, step, touched)
+        rows.u[k + 1] = rows.u[k]
+        rows.reached = k + 1
+        if progress is not None and k % 64 == 0:
+            progress(k / count)
+    stepper.observe(rows.time[count], rows.q[count], rows.v[count])
+    rows.u[count] = stepper.efforts
+    return ""
 
 
 def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldRun | None:
@@ -200,72 +239,28 @@ def _asked(contact: Contact | str | None) -> dict[str, Any] | None:
     return as_plain(contact)
 
 
-def chosen_integrator(
-    mechanism: Mechanism, name: str, step: float, tolerance: float, q: np.ndarray, v: np.ndarray, notes: list[str]
-) -> Integrator:
-    """The integrator of this name; what "auto" takes besides rkf45 is told in `notes`."""
-    if name == "auto":
-        rate, joint = fastest_rate(mechanism, q, v)
-        name = "rkf45" if rate * step < 2.5 else "semi_implicit_euler"
-        if name != "rkf45":
-            notes.append(
-                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
-                "semi_implicit_euler was taken, which is implicit in them (order 1). extrapolated_euler is, too, and of order 8"
-            )
-    if not isinstance(name, str) or name not in INTEGRATORS:
-        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
-    kind = INTEGRATORS[name]
-    tolerance = checked_tolerance(tolerance)
-    if not kind.adaptive:
-        return kind()
-    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
-
-
-def _runaway(
-    mechanism: Mechanism, t: float, q: np.ndarray, v_before: np.ndarray, v: np.ndarray, method: Integrator, step: float
-) -> str:
-    lost = ~np.isfinite(v)
-    speeds = np.where(lost, np.inf, np.abs(v))
-    worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
-    rate, joint = fastest_rate(mechanism, q, v_before)
-    remedy = "Take a smaller step, or integrator='rkf45_adaptive'."
-    if rate * step > 1.0:
-        remedy = (
-            f"Damping or springs at {joint!r} act at {rate:.3g} 1/s: take integrator='semi_implicit_euler' or "
-            "'extrapolated_euler', which are implicit in them."
-        )
-    return (
-        f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
-        f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. {remedy}"
-    )
-
-
 def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:
-    notes = []
-    for link in mechanism.tree.links:
-        if link.kind.singularity([0.3] * link.kind.nq) == 1.0:
-            continue
-        distances = [link.kind.singularity(row[link.q_start : link.q_start + link.kind.nq]) for row in q]
-        nearest = int(np.argmin(distances))
-        if distances[nearest] < NEAR_SINGULAR:
-            notes.append(
-                f"the angles of joint {link.name!r} come within {distances[nearest]:.2g} of their singularity at "
-                f"t = {times[nearest]:.6g} s, where they lose accuracy; the kind with a quaternion has none"
-            )
-    return notes
+    return [
+        f"the angles of joint {name!r} come within {near:.2g} of their singularity at t = {times[row]:.6g} s, where they lose "
+        "accuracy; the kind with a quaternion has none"
+        for name, near, row in singular_angles(mechanism, q, NEAR_SINGULAR)
+    ]
 
 
 def _result(
     mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, work: np.ndarray,
     settings: dict[str, Any], notes: list[str], stepper: Stepper, begin: float, loops: LoopEquations,
-    points: Held | None, touching: Touching | Pressing | None,
+    touching: Touching | Pressing | None,
 ) -> Result:  # fmt: skip
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
     touched = None
     if touching is None:
-        acceleration, _ = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False, held=points))(0.0, q, v, u)
+        acceleration, _ = Kernel(stepper.dynamics)(0.0, q, v, u)
     else:
-        touched, acceleration = touching.record(forcing, float(settings["step"]), q, v, u)
+        touched, acceleration, _ = contact = touching.record(forcing, float(settings["step"]), q, v, u)
+        for failure in contact.failures(mechanism.name, times):
+            notes.append(failure)
+            warnings.warn(failure, KumitateWarning, stacklevel=3)
     kinetic, potential, center, momenta = Kernel(observables_program(mechanism))(q, v)
     total = kinetic + potential
     tau = u[:, : mechanism.nv]
@@ -275,10 +270,11 @@ def _result(
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, times, q, v, tau),
         loop_gaps=tuple(loops.gaps(q, v)),
-        notes=tuple(notes),
+        notes=(*notes, *energy_jump(times, kinetic, potential, work)),
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         wall_time=clock.perf_counter() - begin,
+        efforts=tuple(stepper.actuation.lines()),
         contact=None if touched is None else contact_account(touched, kinetic),
     )
     return Result(

@@ -9,7 +9,7 @@ import numpy as np
 from ..compile import Kernel
 from ..model import Mechanism
 from ..scalar import Program
-from .forcing import Forcing
+from .actuation import Actuation
 from .integrators import Integrator, State
 from .system import CalledSystem, Jumps, dynamics_program, projection_program, step_program
 
@@ -33,9 +33,9 @@ class Stepper:
     """One integrator on one driven mechanism.
 
     Attributes:
-        mode: "held" (efforts are inputs of the step), "compiled" (their functions are part of it) or "called" (Python calls
-            them at every stage).
+        actuation: how the efforts are evaluated.
         efforts: u held over the step, or at its start.
+        dynamics: (h, q, v, u) → v̇ and power, h being 0 where nothing is implicit.
         steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
     """
 
@@ -43,52 +43,53 @@ class Stepper:
         self,
         mechanism: Mechanism,
         integrator: Integrator,
-        forcing: Forcing,
+        actuation: Actuation,
         q: np.ndarray,
         v: np.ndarray,
         *,
-        held: bool,
-        traced: bool,
         stabilisation: Stabilisation,
         points: Held | None = None,
         impacts: Program | None = None,
         pressing: ContactForces | None = None,
     ):
-        self.mechanism, self.integrator, self.forcing = mechanism, integrator, forcing
+        self.mechanism, self.integrator, self.actuation = mechanism, integrator, actuation
+        forcing = actuation.forcing
         self.steps = self.rejected = 0
         self._step_size: float | None = None
-        dynamics = dynamics_program(
+        self.dynamics = dynamics = dynamics_program(
             mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte, held=points,
             pressing=pressing,
         )  # fmt: skip
         constrained = mechanism.tree.closed or points is not None
         projection = projection_program(mechanism, points) if constrained and stabilisation.projects else None
-        program = forcing.program(q, v) if traced and not held else None
         jumps = None if impacts is None else Jumps.of(impacts, mechanism, forcing)
-        self.mode = "held" if held else "compiled" if program is not None else "called"
-        if self.mode == "called":
-            self._system = CalledSystem(mechanism, dynamics, projection, forcing, jumps)
-            self.efforts = self._system.efforts(0.0, q, v)
+        self.efforts = actuation.constants
+        self._forcing: Kernel | None = None
+        if actuation.mode == "called":
+            self._system = CalledSystem(mechanism, dynamics, projection, actuation, self.efforts, jumps)
         else:
-            self._forcing = None if program is None else Kernel(program)
-            self.efforts = forcing(0.0, q, v) if held else np.zeros(forcing.size)
-            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, program, jumps))
+            self._forcing = None if actuation.program is None else Kernel(actuation.program)
+            self._kernel = Kernel(step_program(mechanism, integrator, dynamics, projection, actuation.program, jumps))
 
     @property
     def program(self) -> Program | None:
         """(t, h, q, v, work, u) → q, v, work, error: the step, unless Python is called in it."""
-        return None if self.mode == "called" else self._kernel.program
+        return None if self.actuation.mode == "called" else self._kernel.program
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """Evaluates the efforts at a recorded state, where they are held from or called at; compiled ones can wait."""
-        if self.mode == "called":
+        """Calls what is called once per step or at the sample times, at a recorded state."""
+        if self.actuation.samples:
+            self.efforts = self.actuation.sampled(t, q, v, self.efforts)
+
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Brings `efforts` up to a recorded state where they are called at every stage; compiled ones can wait."""
+        if self.actuation.mode == "called":
+            self._system.held = self.efforts
             self.efforts = self._system.efforts(t, q, v)
-        elif self.mode == "held" and not self.forcing.constant:
-            self.efforts = self.forcing(t, q, v)
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, sampled: np.ndarray) -> np.ndarray:
-        """u at all recorded states: as `sampled`, or, where their functions are compiled, all at once."""
-        return sampled if self.mode != "compiled" or self._forcing is None else self._forcing(time, q, v)
+        """u at all recorded states: as `sampled`, and where functions are compiled, by these, all at once."""
+        return sampled if self._forcing is None else self._forcing(time, q, v, sampled)
 
     def advance(self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: np.ndarray, k: int) -> None:
         """Fills row k + 1 of q, v and work from row k, h later.
@@ -122,7 +123,7 @@ class Stepper:
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: float
     ) -> tuple[np.ndarray, np.ndarray, float, float]:
         self.steps += 1
-        if self.mode != "called":
+        if self.actuation.mode != "called":
             q1, v1, work1, error = self._kernel(t, h, q, v, work, self.efforts)
             return q1, v1, float(work1), float(error)
         after, error = self.integrator.step(self._system, t, h, State(q.tolist(), v.tolist(), float(work)))

@@ -17,8 +17,9 @@ from ..dynamics.wrenches import LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, call, trace
+from .actuation import Actuation
 from .forcing import Forcing
-from .integrators import Integrator, State
+from .integrators import Impact, Integrator, State
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
@@ -173,9 +174,7 @@ class _Coordinates(ABC):
         """See `integrators.System`."""
 
     @abstractmethod
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         """See `integrators.System`."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
@@ -211,19 +210,17 @@ class TracedSystem(_Coordinates):
         outputs = call(self.program, h, q, v, self._efforts(t, q, v))
         return outputs["acceleration"], outputs["power"]
 
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
         outputs = call(self.jumps.impacts, h, q, v, v_free)
-        return outputs["v"], outputs["work"], outputs["touching"]
+        return Impact(*(outputs[name] for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.jumps is not None
         return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
-        return self.held if self.forcing is None else call(self.forcing, t, q, v)
+        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
 
 
 class CalledSystem(_Coordinates):
@@ -234,13 +231,14 @@ class CalledSystem(_Coordinates):
         mechanism: Mechanism,
         dynamics: Program,
         projection: Program | None,
-        forcing: Forcing,
+        actuation: Actuation,
+        held: np.ndarray,
         jumps: Jumps | None = None,
     ):
         super().__init__(mechanism)
         self.impacts = None if jumps is None else Kernel(jumps.impacts)
         self.applied_power = None if jumps is None else Kernel(jumps.power)
-        self.kernel, self.forcing = Kernel(dynamics), forcing
+        self.kernel, self.actuation, self.held = Kernel(dynamics), actuation, held
         self.projection = None if projection is None else Kernel(projection)
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
@@ -252,9 +250,9 @@ class CalledSystem(_Coordinates):
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; the functions are not called twice for one state in a row, as they may count their calls."""
-        state = q.tobytes() + v.tobytes()
+        state = q.tobytes() + v.tobytes() + self.held.tobytes()
         if self._last is None or self._last[:2] != (t, state):
-            self._last = (t, state, self.forcing(t, q, v))
+            self._last = (t, state, self.actuation.staged(t, q, v, self.held))
         return self._last[2]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -262,12 +260,11 @@ class CalledSystem(_Coordinates):
         acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(t, coordinates, velocities))
         return acceleration.tolist(), float(power)
 
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.impacts is not None
-        after, gained, touching, *_ = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
-        return after.tolist(), float(gained), float(touching)
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
+        return Impact(*(found[name].tolist() for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.applied_power is not None
@@ -283,7 +280,7 @@ def step_program(
     forcing: Program | None,
     jumps: Jumps | None = None,
 ) -> Program:
-    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `u` is held if no `forcing` is compiled in."""
+    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
         system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,18 +12,24 @@ from ..compile import Kernel
 from ..contact.impacts import impact_program
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..contact.scene import Contact, Pair, contact_pairs
+from ..contact.shapes import touches
+from ..contact.straddling import warn_of_thin_boxes
 from ..errors import InputError
+from ..kinematics import link_poses
 from ..model import Mechanism
 from ..scalar import Program, trace
+from .choice import EXPLICIT
 from .forcing import Forcing
-from .integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from .integrators import FAILED, INTEGRATORS, RK4, Integrator, TimeStepping
 from .stiffness import fastest_rate
 from .system import dynamics_program
 
-__all__ = ["ContactRecord", "Touching"]
+__all__ = ["ContactRecord", "Touched", "Touching"]
 
 #: States that are evaluated side by side when a run's contacts are collected.
 _CHUNK = 1024
+#: Shapes this close to each other are said to touch where contact failed [m].
+_NEAR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +104,37 @@ class ContactRecord:
             return np.where(total > 0.0, np.einsum("nm,nmk->nk", weight, self.position[:, chosen]) / total, np.nan)
 
 
+class Touched(NamedTuple):
+    """What contact did along a run of n times.
+
+    Attributes:
+        record: its forces.
+        acceleration: the mechanism's (n, nv), with them.
+        unsolved: (n) of each step, how far the search for its impulses stopped from what it looks for, as a part of the points'
+            speeds.
+    """
+
+    record: ContactRecord
+    acceleration: np.ndarray
+    unsolved: np.ndarray
+
+    def failures(self, name: str, time: np.ndarray) -> list[str]:
+        """What is to be said of steps whose contact could not be solved, if there are any; the last step was not made."""
+        failed = np.flatnonzero(self.unsolved[:-1] > FAILED)
+        if not len(failed):
+            return []
+        worst = int(failed[np.argmax(self.unsolved[failed])])
+        pushed = np.abs(self.record.force[worst]).max(axis=1) > 0.0
+        pairs = dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed))
+        steps = "1 step" if len(failed) == 1 else f"{len(failed)} steps"
+        missed = f"{self.record.residual[worst]:.3g} m/s, {self.unsolved[worst]:.2g} of the points' speeds"
+        return [
+            f"{name}: contact could not be solved in {steps} of {len(time) - 1}, first at t = {time[failed[0]]:.6g} s, worst "
+            f"at t = {time[worst]:.6g} s ({', '.join(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
+            "step; high friction and restitution make it hard to solve"
+        ]
+
+
 @dataclass(frozen=True)
 class Touching:
     """The contact of a run, ready to be stepped over."""
@@ -113,23 +150,33 @@ class Touching:
 
         Raises:
             InputError: if there is no such model.
+
+        Warns:
+            KumitateWarning: as of `warn_of_thin_boxes`.
         """
         contact = Contact(contact) if isinstance(contact, str) else contact
         if contact.model not in IMPULSE_MODELS:
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
+        warn_of_thin_boxes(mechanism.name, pairs)
         return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
 
-    def integrator(self, name: str, step: float, q: np.ndarray, v: np.ndarray) -> Integrator:
+    def integrator(self, name: str, step: float, q: np.ndarray, v: np.ndarray, notes: list[str]) -> Integrator:
         """What steps over impacts: `time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff.
 
         Raises:
             InputError: for an integrator that cannot have velocities jump.
         """
         if name in ("auto", "time_stepping"):
-            rate, _ = fastest_rate(self.mechanism, q, v)
-            return TimeStepping(RK4() if rate * step < 2.5 else None)
+            rate, joint = fastest_rate(self.mechanism, q, v)
+            if rate * step < EXPLICIT:
+                return TimeStepping(RK4())
+            notes.append(
+                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
+                f"{step:g} s between contacts; all steps are implicit in them, of order 1. A smaller step is more exact"
+            )
+            return TimeStepping()
         if name == "semi_implicit_euler":
             return TimeStepping()
         if name in INTEGRATORS:
@@ -139,10 +186,20 @@ class Touching:
             )
         raise InputError(f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
 
-    def record(
-        self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray
-    ) -> tuple[ContactRecord, np.ndarray]:
-        """What touched along a motion, and its accelerations (n, nv) with that.
+    def meeting(self, q: np.ndarray) -> list[str]:
+        """What touches, or is within `_NEAR` of it, at q (nq), in words: "'foot' on 'ground'"."""
+        tree = self.mechanism.lean_tree
+        poses = link_poses(tree, q.tolist())
+        found: dict[str, None] = {}
+        for pair in self.pairs:
+            X_WA, X_WB = pair.poses(tree, poses)
+            shape_a, shape_b = (geometry.shape for geometry in pair.geometries)
+            if any(touch.gap < _NEAR for touch in touches(shape_a, X_WA, shape_b, X_WB)):
+                found["{!r} on {!r}".format(*pair.bodies)] = None
+        return list(found)
+
+    def record(self, forcing: Forcing, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+        """What touched along a motion of steps h.
 
         The solver starts anew from every state, so that this is what the run's steps found.
         """
@@ -171,4 +228,4 @@ class Touching:
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
         )
-        return record, (whole["v"] - v) / h + turning(v)
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"])

@@ -6,7 +6,7 @@ from typing import Any
 from ...errors import InputError
 from ...model.values import shown
 from ..forces import ForceModel
-from ..problem import Impulses, Problem
+from ..problem import Problem, Solved
 from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
@@ -14,7 +14,7 @@ from .rigid import rigid
 __all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "check_model"]
 
 #: Models that change velocities once a step, by their names.
-IMPULSE_MODELS: dict[str, Callable[[Problem], Impulses]] = {"rigid": rigid, "multipoint": multipoint}
+IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}
 #: Models that are forces like any other, by their names: made from options and the mass of the mechanism [kg].
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
 

@@ -18,7 +18,7 @@ from typing import Any
 from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
 from ..least_norm import least_norm
 from ..meetings import AT_REST, Meeting, Point
-from ..problem import Impulses, Problem
+from ..problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 
@@ -40,7 +40,7 @@ class _Set:
     open: Scalar
 
 
-def multipoint(given: Problem) -> Impulses:
+def multipoint(given: Problem) -> Solved:
     """The impulses of a step (steps 4 to 8).
 
     This is no search for impulses that obey every law together. Normal impulses are those of points that keep their tangential
@@ -83,7 +83,7 @@ def multipoint(given: Problem) -> Impulses:
         return when(pulled < 0.5, complete, _Set(_less(now.inside, pulls, 1.0), now.rests, now.found, pulled)), None  # step 7
 
     first = _Set(inside, rests, given.nothing(), _any(inside))
-    return loop(2 * count + 1, turn, first, while_=lambda now: now.open > 0.5, varies=True)[0].found
+    return Solved(loop(2 * count + 1, turn, first, while_=lambda now: now.open > 0.5, varies=True)[0].found)
 
 
 def _touches(meeting: Meeting, point: Point) -> Scalar:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ...scalar import both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ..newton import Approach, again, newton
-from ..problem import STIFF, Impulses, Problem
+from ..problem import STIFF, Impulses, Problem, Solved
 from ..splitting import split
 
 __all__ = ["rigid"]
@@ -46,20 +46,22 @@ class _Pass:
     help_in: Scalar
 
 
-def rigid(given: Problem) -> Impulses:
+def rigid(given: Problem) -> Solved:
     """The impulses of a step: λ_n ≥ 0, u_n ≥ target, one of them zero; |λ_t| ≤ μ λ_n, and against u_t where it slides.
 
     The target closes the gap exactly, or throws back with the restitution; where several points, restitution and friction
     together would add kinetic energy, as Newton's law can (Kane and Levinson 1985), they throw back only so far that it stays.
     """
     targets = [[point.target for point in meeting.points] for meeting in given.meetings]
-    found = _solved(given, targets)
+    solved = _solved(given, targets)
     if all(point.surface.restitution == 0.0 for meeting in given.meetings for point in meeting.points):
-        return found
+        return solved
+    found = solved.impulses
     gained = given.gained(found)
 
-    def tamed() -> Impulses:
-        dead = _solved(given, [[point.plastic for point in meeting.points] for meeting in given.meetings])
+    def tamed() -> Solved:
+        plastic = _solved(given, [[point.plastic for point in meeting.points] for meeting in given.meetings])
+        dead = plastic.impulses
         # kinetic energy along dead + s (found − dead) is a parabola in s that is below the start at 0 and above it at 1
         middle = _blend(dead, found, 0.5)
         at_0, at_half, at_1 = (given.gained(impulses) for impulses in (dead, middle, found))
@@ -68,20 +70,17 @@ def rigid(given: Problem) -> Impulses:
         root = slope * slope - 4.0 * bend * at_0
         below = maximum(-at_0, 0.0)
         share = 2.0 * below / maximum(slope + sqrt(maximum(root, 0.0)), 1e-300)
-        return _blend(dead, found, select(share < 1.0, share, 1.0))
+        return Solved(_blend(dead, found, select(share < 1.0, share, 1.0)), maximum(solved.left, plastic.left))
 
-    return when(gained > 0.0, tamed, found)
+    return when(gained > 0.0, tamed, solved)
 
 
-def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
+def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     """By Newton steps from what was before the step; where one does not help, a weaker one (Levenberg 1944), or splitting."""
-    fastest: Scalar = 0.0
-    closing: Scalar = 0.0
+    fastest, closing = given.fastest, 0.0
     for meeting, aims in zip(given.meetings, targets, strict=True):
         for point, target in zip(meeting.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
-            for part in point.free:
-                fastest = maximum(fastest, absolute(part))
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -117,7 +116,8 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Impulses:
         return replace(after, guess=guess, residual=residual, strength=strength), None
 
     first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0, float(PATIENCE))
-    return loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0].guess
+    end = loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0]
+    return Solved(end.guess, end.residual)
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:

@@ -110,7 +110,8 @@ def _starts(middle: Pair, e: Pair, f: Pair, half: Pair) -> list[tuple[Scalar, Sc
             at = [-((m + side * c) * x) for m, c, x in zip(middle, across, inverse, strict=True)]
             low = maximum(-1.0, maximum(at[0] - reach[0], at[1] - reach[1]))
             high = minimum(1.0, minimum(at[0] + reach[0], at[1] + reach[1]))
-            start = low if (side < 0.0) != swapped else high
+            # of a side with nothing inside one end is beyond all bounds: its point stays on the side
+            start = minimum(1.0, low) if (side < 0.0) != swapped else maximum(-1.0, high)
             found.append((side, start, high > low) if swapped else (start, side, high > low))
     return found
 

@@ -27,7 +27,8 @@ class Touch:
         point: midway between the two surfaces along the normal [m].
         normal: of unit length, from B towards A: B pushes A along it.
         gap: the distance of the surfaces along the normal [m]; negative where they overlap, `FAR` where the slot holds no
-            point now (`point` and `normal` are finite then, and mean nothing).
+            point now. An empty slot still has a unit normal and a point near the shapes, within a few times their size:
+            contact models compute the velocity of every slot, and one of 1e12 m/s would spoil the others by rounding.
     """
 
     point: Vector3

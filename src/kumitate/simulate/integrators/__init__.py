@@ -1,16 +1,16 @@
 """Integrators: one method a file, under one contract."""
 
-from .contract import Integrator, State, System
+from .contract import Impact, Integrator, State, System
 from .extrapolated_euler import ExtrapolatedEuler
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
 from .semi_implicit_euler import SemiImplicitEuler
-from .time_stepping import TimeStepping
+from .time_stepping import FAILED, TimeStepping
 
 __all__ = [
-    "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "ExtrapolatedEuler", "Integrator", "RKF45Adaptive", "RungeKutta",
-    "SemiImplicitEuler", "State", "System", "TimeStepping",
+    "FAILED", "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "ExtrapolatedEuler", "Impact", "Integrator", "RKF45Adaptive",
+    "RungeKutta", "SemiImplicitEuler", "State", "System", "TimeStepping",
 ]  # fmt: skip
 
 #: Every integrator by its name.

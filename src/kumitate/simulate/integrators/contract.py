@@ -5,14 +5,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ...scalar import absolute as magnitude
 from ...scalar import maximum
 
-__all__ = ["Integrator", "State", "System", "worst_error"]
+__all__ = ["Impact", "Integrator", "State", "System", "worst_error"]
 
 Scalar = Any
+
+
+class Impact(NamedTuple):
+    """What contact that acts at once does in a step.
+
+    Attributes:
+        v: the velocities (nv) after it.
+        work: of its impulses [J].
+        touching: 1 if anything touches, else 0.
+        missed: how far its laws are from being obeyed, as a part of the speeds of the points.
+        unsolved: how much of that is due to a search for the impulses that failed.
+    """
+
+    v: Sequence[Scalar]
+    work: Scalar
+    touching: Scalar
+    missed: Scalar
+    unsolved: Scalar
 
 
 class System(Protocol):
@@ -24,10 +42,8 @@ class System(Protocol):
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         """The power of all that is applied at a state if it moved by the velocities `moving` [W]."""
 
-    def impact(
-        self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Scalar, Scalar]:
-        """The velocities after a step whose contact acts at once, the work of that [J], and 1 if anything touches, else 0.
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+        """What contact does in a step, if it acts at once.
 
         v: before the step; v_free: after it, if nothing touched.
         """

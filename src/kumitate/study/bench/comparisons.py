@@ -11,6 +11,7 @@ import numpy as np
 from ...compile import Kernel, host
 from ...model import Mechanism
 from ...scalar import Program
+from ...simulate.actuation import Actuation
 from ...simulate.forcing import Forcing
 from ...simulate.integrators import RK4
 from ...simulate.system import dynamics_program, step_program
@@ -183,7 +184,7 @@ class Steps(Case):
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles, in a loop."""
         mechanism = self.mechanism
         forcing = Forcing(mechanism, lambda t, q, v: -self.stiffness * q - self.damping * v)
-        drives = forcing.program(np.zeros(mechanism.nq), np.zeros(mechanism.nv))
+        drives = Actuation.of(forcing, np.zeros(mechanism.nq), np.zeros(mechanism.nv)).program
         step = step_program(
             mechanism, RK4(), dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False), None, drives
         )

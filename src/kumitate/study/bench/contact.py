@@ -15,6 +15,7 @@ from ...kinematics import random_coordinates
 from ...model import Mechanism
 from ...model.samples.hoap1 import HOAP1_STANDING, hoap1
 from ...scalar import Program
+from ...simulate.actuation import Actuation
 from ...simulate.forcing import Forcing
 from ...simulate.many import simulate_batch
 from ...simulate.run import simulate
@@ -136,10 +137,10 @@ class ContactSteps(Case):
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles for an integrator, in a loop."""
         mechanism, touching = self.mechanism, Touching.of(self.mechanism, self.contact)
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
-        integrator = touching.integrator(name, self.step, q, v)
+        integrator = touching.integrator(name, self.step, q, v, [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
-        drives, jumps = forcing.program(q, v), Jumps.of(touching.impacts, mechanism, forcing)
+        drives, jumps = Actuation.of(forcing, q, v).program, Jumps.of(touching.impacts, mechanism, forcing)
         return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
     def drives(self, t: Any, q: Any, v: Any) -> Any:

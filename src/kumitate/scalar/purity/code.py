@@ -1,0 +1,67 @@
+"""What the code of a function names: globals, attributes, modules; and on which lines it writes to them."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+
+__all__ = ["Names", "names_of", "where"]
+
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM"}
+
+
+@dataclass
+class Names:
+    """The names in a function's code, in those of the functions and comprehensions inside it too.
+
+    Attributes:
+        globals, attributes, modules: names that are looked up; `modules` are imported inside the function.
+        written, read: the first line on which each name is written to, and read.
+    """
+
+    globals: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+    modules: set[str] = field(default_factory=set)
+    written: dict[str, int] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1024)
+def names_of(code: CodeType) -> Names:
+    """The names in a function's code."""
+    names = Names()
+    for part in _parts(code):
+        line = part.co_firstlineno
+        for step in dis.get_instructions(part):
+            if step.positions is not None and step.positions.lineno is not None:
+                line = step.positions.lineno
+            if not isinstance(step.argval, str):
+                continue
+            kinds = {"IMPORT_NAME": names.modules}
+            kinds |= dict.fromkeys(_GLOBALS, names.globals) | dict.fromkeys(_ATTRIBUTES, names.attributes)
+            if step.opname in kinds:
+                kinds[step.opname].add(step.argval)
+            lines = names.written if step.opname.startswith(("STORE", "DELETE")) else names.read
+            lines.setdefault(step.argval, line)
+    return names
+
+
+def where(codes: Iterable[CodeType], name: str) -> str:
+    """Where some functions write to a name, or read it if none does: " (line 4 of arm.py, in pd)"; "" if it is nowhere."""
+    for kind in ("written", "read"):
+        for code in codes:
+            if (line := getattr(names_of(code), kind).get(name)) is not None:
+                return f" (line {line} of {Path(code.co_filename).name}, in {code.co_name})"
+    return ""
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)

@@ -1,0 +1,239 @@
+"""What a function can reach by the names in its code: its closure, globals, the objects and functions that these hold.
+
+Nothing is run. What is reached and could change is written into a journal; what cannot be looked through is reported.
+"""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .code import names_of, where
+from .journal import Entry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
+from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_library, is_self_contained, is_trusted, named
+
+__all__ = ["Opaque", "Reach"]
+
+#: More objects than this are not looked through.
+_MOST = 20_000
+_NOT_IMPLICIT = {
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__repr__", "__str__", "__del__", "__reduce__", "__class__",
+    "__reduce_ex__", "__getstate__", "__setstate__", "__subclasshook__", "__dir__", "__sizeof__", "__format__",
+}  # fmt: skip
+
+
+class Opaque(Exception):  # noqa: N818  a verdict, not a mistake
+    """A function reaches what cannot be looked through; the message is the reason why it is called."""
+
+
+class Reach:
+    """What a function can reach.
+
+    Attributes:
+        codes: the code that it may run, besides that of trusted packages.
+        journal: what it could change or see changed, by the key of each entry.
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        """Looks through a function.
+
+        Raises:
+            Opaque: where that cannot be done.
+        """
+        self.codes: set[CodeType] = set()
+        self.journal: dict[tuple[int, str], Entry] = {}
+        self._globals: set[str] = set()
+        self._attributes: set[str] = set()
+        self._kept: list[Any] = []  # so that no id is used twice
+        size = -1
+        while size != len(self.codes):  # code that is found late may name attributes of objects that were found early
+            size = len(self.codes)
+            self._seen: set[int] = set()
+            self.journal.clear()
+            self._visit(function, "self" if not isinstance(function, FunctionType) else function.__name__, called=True)
+
+    def changed(self) -> str | None:
+        """The path of something that is no longer as it was; None if all is."""
+        return next((path for entry in self.journal.values() if (path := entry.changed())), None)
+
+    def where(self, path: str) -> str:
+        """Where the code writes to what has this path, or reads it; as `code.where` says it."""
+        return where(self.codes, re.split(r"[.\[]", path.split("[")[0])[-1])
+
+    # --- one object -----------------------------------------------------------------------------------------------------------
+    def _visit(self, value: Any, path: str, *, called: bool = False) -> None:
+        if isinstance(value, CONSTANTS) or id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        self._kept.append(value)
+        if len(self._seen) > _MOST:
+            raise Opaque("it reaches more objects than can be looked through")
+        if isinstance(value, FunctionType):
+            self._visit_function(value, path)
+        elif isinstance(value, MethodType):
+            self._visit(value.__self__, "self" if called else path, called=called)
+            self._visit(value.__func__, path)
+        elif isinstance(value, ModuleType):
+            self._visit_module(value)
+        elif isinstance(value, type):
+            self._visit_class(value, path)
+        elif isinstance(value, staticmethod | classmethod):
+            self._visit(value.__func__, path)
+        elif isinstance(value, functools.partial):
+            self._visit(value.func, path)
+            self._visit_items([*value.args, *value.keywords.values()], path)
+        elif isinstance(value, functools._lru_cache_wrapper):
+            self._visit(value.__wrapped__, path)
+        elif is_builtin_call(value):
+            self._visit(getattr(value, "__self__", None), path)
+            if impure_call(value):
+                raise Opaque(f"it calls {named(value)}, which may depend on more than its arguments{self.where(path)}")
+        else:
+            self._visit_object(value, path, called)
+
+    def _visit_function(self, function: FunctionType, path: str) -> None:
+        if impure_call(function):
+            raise Opaque(f"it calls {named(function)}, which may depend on more than its arguments{self.where(path)}")
+        self._visit_code(function.__code__)
+        names = names_of(function.__code__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                content = cell.cell_contents
+            except ValueError:  # not set yet
+                continue
+            self._note(entry_of(cell, name))
+            self._visit(content, name)
+        self._note(entry_of_items(vars(function), function.__name__, form="{}.{}"))
+        self._visit_items([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()], function.__name__)
+        if is_trusted(function.__module__):
+            return
+        own = {name for name in names.globals if name in function.__globals__}
+        if own:
+            self._note(entry_of_names(function.__globals__, "", own))
+        builtin = function.__globals__.get("__builtins__", {})
+        builtin = vars(builtin) if isinstance(builtin, ModuleType) else builtin
+        for name in sorted(names.globals):
+            value = function.__globals__.get(name, builtin.get(name))
+            self._visit(value, name)
+        for name in sorted(names.modules):
+            self._visit(sys.modules.get(name), name)
+
+    def _visit_code(self, code: CodeType) -> None:
+        if code not in self.codes:
+            self.codes.add(code)
+            self.codes.update(part for part in code.co_consts if isinstance(part, CodeType))
+            self._attributes |= names_of(code).attributes
+
+    def _visit_module(self, module: ModuleType) -> None:
+        if is_trusted(module.__name__):
+            for name in sorted(self._attributes & set(vars(module))):
+                value = vars(module)[name]
+                if isinstance(value, ModuleType) and not is_trusted(value.__name__):
+                    raise Opaque(f"it calls {named(value)}, which keeps state{self.where(name)}")
+                if is_builtin_call(value) and impure_call(value):
+                    raise Opaque(f"it calls {named(value)}, which may depend on more than its arguments{self.where(name)}")
+            return
+        own = self._attributes & set(vars(module))
+        if own:
+            self._note(entry_of_names(vars(module), module.__name__, own))
+        for name in sorted(own):
+            self._visit(vars(module)[name], f"{module.__name__}.{name}")
+
+    def _visit_class(self, kind: type, path: str, *, makers: bool = True) -> None:
+        """A class as such: what is asked of it by name, and, where it is named itself, what makes its objects."""
+        if is_trusted(kind.__module__) or kind.__module__ == "builtins":
+            return
+        if (base := foreign_base(kind)) is not None:
+            raise Opaque(f"it uses {named(base)}, which cannot be looked through{self.where(path)}")
+        own = self._attributes & set(vars(kind))
+        data = {name for name in own if not callable(vars(kind)[name]) and not hasattr(vars(kind)[name], "__get__")}
+        if data:
+            self._note(entry_of_attributes(kind, kind.__name__, data))
+        making = {"__init__", "__new__", "__post_init__"} if makers else set()
+        self._visit_members(kind, path, making | self._implicit(kind))
+
+    def _visit_object(self, value: Any, path: str, called: bool) -> None:
+        kind = type(value)
+        if is_self_contained(kind):
+            return
+        if _is_shared(value):
+            raise Opaque(f"`{path}` shares its memory with a file or another process{self.where(path)}")
+        if (base := foreign_base(kind)) is not None:
+            raise Opaque(f"`{path}` is a {named(base)}, which may change unseen{self.where(path)}")
+        self._note(entry_of(value, path))
+        if isinstance(value, dict):
+            self._visit_items([*value.keys(), *value.values()], path)
+        elif isinstance(value, list | tuple | set | frozenset | deque):
+            self._visit_items(value, path)
+        elif isinstance(value, np.ndarray) and value.dtype == object:
+            self._visit_items(value.flat, path)
+        self._visit_attributes(value, path)
+        if not is_trusted(kind.__module__):
+            self._visit_members(kind, path, self._implicit(kind) | ({"__call__"} if called else set()))
+            self._visit_class(kind, kind.__name__, makers=False)
+
+    def _visit_attributes(self, value: Any, path: str) -> None:
+        """The attributes of an object: all are written into the journal, those that are named are looked through."""
+        own: dict[str, Any] = getattr(value, "__dict__", {})
+        cached = cached_names(type(value))
+        if hasattr(value, "__dict__"):
+            self._note(entry_of_items(own, path, cached, "{}.{}"))
+        slots = {name for base in type(value).__mro__ for name in _slots(base)}
+        if slots:
+            self._note(entry_of_attributes(value, path, slots))
+        for name in sorted((self._attributes & own.keys()) - cached):
+            self._visit(own[name], f"{path}.{name}")
+        for name in sorted(self._attributes & slots):
+            self._visit(getattr(value, name, None), f"{path}.{name}")
+
+    def _visit_members(self, kind: type, path: str, implicit: set[str]) -> None:
+        """The functions of a class that are named, or that Python calls unnamed."""
+        if is_library(kind.__module__):
+            implicit = set()  # its operators are taken on trust; what is asked by name is not
+        for name in sorted(self._attributes | implicit):
+            for base in kind.__mro__:
+                if name in vars(base):
+                    member = vars(base)[name]
+                    for function in (member.fget, member.fset) if isinstance(member, property) else (member,):
+                        function = (
+                            getattr(function, "func", function) if isinstance(member, functools.cached_property) else function
+                        )
+                        if base.__module__ != "builtins" and not is_trusted(base.__module__):
+                            self._visit(function, f"{path}.{name}")
+                    break
+
+    def _visit_items(self, items: Any, path: str) -> None:
+        for item in items:
+            self._visit(item, path)
+
+    def _implicit(self, kind: type) -> set[str]:
+        names = {name for base in kind.__mro__ for name in vars(base)}
+        return {
+            name for name in names if name.startswith("__") and name.endswith("__") and callable(getattr(kind, name, None))
+        } - _NOT_IMPLICIT
+
+    def _note(self, entry: Entry | None) -> None:
+        if entry is not None:
+            self.journal[entry.key] = entry
+
+
+def _slots(kind: type) -> Iterator[str]:
+    given = vars(kind).get("__slots__", ())
+    yield from (name for name in ((given,) if isinstance(given, str) else given) if not name.startswith("__"))
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether an array lies in memory that others may write to."""
+    while isinstance(value, np.ndarray):
+        if isinstance(value, np.memmap):
+            return True
+        value = value.base
+    return isinstance(value, mmap.mmap) or (isinstance(value, memoryview) and not value.readonly)

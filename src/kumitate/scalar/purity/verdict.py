@@ -1,0 +1,139 @@
+"""The verdict on a function f(t, q, v): compiled into the step, or called, and why."""
+
+from __future__ import annotations
+
+import dis
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import SymbolArray
+from ..blocks import Program
+from ..evaluate import evaluate
+from ..graph import Symbol, TraceError
+from ..tracing import trace
+from .reach import Opaque, Reach
+from .watch import Impure, watched
+
+__all__ = ["Verdict", "judged"]
+
+#: t [s], q, v: something that a function can be tried at.
+State = tuple[float, np.ndarray, np.ndarray]
+
+
+class Verdict(NamedTuple):
+    """Whether a function may be compiled.
+
+    Attributes:
+        program: (t, q, v) → its values; None if it has to be called.
+        remembers: whether it keeps state from call to call, or may do so.
+        reason: why it is called; empty if it is compiled.
+    """
+
+    program: Program | None
+    remembers: bool
+    reason: str
+    reach: Reach | None = None
+
+    def changed_since(self) -> str | None:
+        """What has changed of all that the function can reach since it was judged; None if nothing has."""
+        return None if self.reach is None else self.reach.changed()
+
+
+def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> Verdict:
+    """The verdict on a function of (t, q, v) that gives `size` values.
+
+    All that the function can reach by the names in its code is looked through, and must be known. Then it is tried on copies of
+    the `states`, and traced; whatever it changed by that is put back. It is compiled if nothing was changed, nothing was called
+    that may depend on more than its arguments, and the program gives what the function gives.
+    """
+    try:
+        reach = Reach(function)
+    except Opaque as reason:
+        return Verdict(None, True, str(reason))
+    try:
+        return _tried(function, states, size, reach)
+    finally:
+        for entry in reach.journal.values():
+            entry.restore()
+
+
+def _tried(function: Callable[..., Any], states: Sequence[State], size: int, reach: Reach) -> Verdict:
+    values: list[np.ndarray] = []
+    written, failure = "", ""
+    try:
+        with watched(reach.codes):
+            for t, q, v in (*states, states[0]):
+                arrays = {"q": q.copy(), "v": v.copy()}
+                values.append(np.asarray(function(t, *arrays.values())))
+                changed = (name for name, given in (("q", q), ("v", v)) if not np.array_equal(arrays[name], given))
+                written = written or next(changed, "")
+    except Impure as reason:
+        return Verdict(None, True, str(reason), reach)
+    except Exception as error:
+        failure = f"it cannot be tried beforehand: {_told(error, reach)}"
+    if (path := reach.changed()) is not None:
+        return Verdict(None, True, f"`{path}` changes{reach.where(path)}", reach)
+    if failure:
+        return Verdict(None, False, failure, reach)
+    if not np.array_equal(values[0], values[-1], equal_nan=values[0].dtype.kind == "f"):
+        return Verdict(None, True, "it gives different values for the same arguments", reach)
+    wrong = next((value for value in values if value.shape != (size,) or value.dtype.kind not in "fiu"), None)
+    if wrong is not None:
+        return Verdict(None, False, f"it gives {wrong.dtype} of shape {wrong.shape}, not {size} real numbers", reach)
+    if not np.isfinite(values[0]).all():
+        return Verdict(None, False, f"it gives {values[0].tolist()} at the start", reach)
+    if written:
+        return Verdict(None, False, f"it writes into its argument `{written}`{reach.where(written)}; write to a copy", reach)
+    return _traced(function, states, values, size, reach)
+
+
+def _traced(
+    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], size: int, reach: Reach
+) -> Verdict:
+    def page(t: Any, q: Any, v: Any) -> Any:
+        return list(np.asarray(function(t, SymbolArray(q), SymbolArray(v))))
+
+    _, q, v = states[0]
+    try:
+        with watched(reach.codes):
+            program = trace(page, {"t": (), "q": len(q), "v": len(v)}, "actuation")
+    except Impure as reason:
+        return Verdict(None, True, str(reason), reach)
+    except Exception as error:
+        return Verdict(None, False, f"it cannot be traced: {_told(error, reach)}", reach)
+    if (path := reach.changed()) is not None:
+        return Verdict(None, True, f"`{path}` changes{reach.where(path)}", reach)
+    for (t, q, v), expected in zip(states, values, strict=False):
+        found = np.array(evaluate(program, [t, *q, *v]), dtype=float)
+        scale = float(np.nan_to_num(np.abs(expected), posinf=0.0).max(initial=0.0))  # a zero beside others rounds as they do
+        if not np.allclose(found, expected, rtol=1e-9, atol=1e-12 * max(scale, 1.0), equal_nan=True):
+            return Verdict(
+                None, False, "its trace gives other values than a call: it looks at the type of its arguments", reach
+            )
+    return Verdict(program, False, "", reach)
+
+
+def _told(error: Exception, reach: Reach) -> str:
+    """An error in one line, with the line of the user's code, and the remedy where there is one."""
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code in reach.codes]
+    text = f"{error}" if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
+    if not frames:
+        return text
+    frame, line = frames[-1]
+    if isinstance(error, TraceError) and _stores(error.__traceback__, frame):
+        text = "a traced value is written into an array of numbers; make the array by np.zeros_like(v) or km.zeros(n)"
+    return f"{text} (line {line} of {Path(frame.f_code.co_filename).name}, in {frame.f_code.co_name})"
+
+
+def _stores(at: TracebackType | None, frame: FrameType) -> bool:
+    """Whether a traceback leaves a frame where it writes to an element of an array."""
+    while at is not None and at.tb_frame is not frame:
+        at = at.tb_next
+    if at is None or (at.tb_next is not None and at.tb_next.tb_frame.f_code is not Symbol.__float__.__code__):
+        return False  # it failed deeper inside
+    return any(step.offset == at.tb_lasti and step.opname == "STORE_SUBSCR" for step in dis.get_instructions(frame.f_code))

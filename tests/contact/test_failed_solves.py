@@ -1,0 +1,90 @@
+"""Steps whose contact cannot be solved are told of with time and bodies; beyond all bounds they end the run."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kumitate.contact.models import IMPULSE_MODELS, rigid
+from kumitate.contact.problem import Problem, Solved
+from kumitate.contact.scene import Contact
+from kumitate.contact.surface import Surface
+from kumitate.errors import DivergenceError, KumitateWarning
+from kumitate.model import Body, Geometry, Hull, Mechanism
+from kumitate.simulate.many import simulate_batch
+from kumitate.simulate.run import simulate
+from kumitate.study.contact_problems import unconnected
+
+TOLD = (
+    r"could not be solved in \d steps? of 3, first at t = 0 s, worst at t = 0 s \('sledge' on 'ground'\).*0\.35 m/s, 0\.12 of"
+)
+ON_FLOOR = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+#: So fast that it jams on the front ends of its runners: with a friction of 1.5 the search for impulses does not end.
+JAMMED = [0.0, 0.0, 0.0, 3.0, 0.3, 0.0]
+ROUGH = Contact(surface=Surface(1.5))
+
+
+def sledge() -> Mechanism:
+    """Four ends of runners under a load that is 0.3 m above them."""
+    ends = Hull(tuple((x, y, 0.0) for x in (0.2, -0.2) for y in (0.1, -0.1)))
+    return unconnected(Body("sledge", 1.0, (0.0, 0.0, 0.3), (0.02, 0.02, 0.02), collisions=(Geometry(ends),)))
+
+
+def test_a_run_says_when_and_where_contact_could_not_be_solved():
+    with pytest.warns(KumitateWarning, match=TOLD):
+        run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=ROUGH)
+    assert run.contact.residual[0] > 0.1
+    assert any("could not be solved" in note for note in run.audit.notes)
+
+
+@pytest.mark.parametrize("model", ["rigid", "multipoint"])
+def test_a_run_that_is_solved_says_nothing(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KumitateWarning)
+        run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=Contact(model, surface=Surface(0.2)))
+    assert run.audit.notes == ()
+
+
+def test_of_runs_side_by_side_those_that_failed_are_marked():
+    rates = [[*JAMMED[:3], speed, *JAMMED[4:]] for speed in (1.0, 3.0, 2.0)]
+    with pytest.warns(KumitateWarning, match="in every step of 1 of 3 runs, first in run 1 after t = 0 s"):
+        runs = simulate_batch(sledge(), [ON_FLOOR] * 3, rates, duration=0.003, every=1, contact=ROUGH)
+    assert runs.unsolved.tolist() == [math.inf, 0.0, math.inf]
+    assert np.isinf(runs.lost).all()
+    assert np.isfinite(runs.q).all()
+
+
+def broken(factor: float) -> Callable[[Problem], Solved]:
+    """A model whose impulses are wrong by a factor."""
+
+    def solve(given: Problem) -> Solved:
+        solved = rigid(given)
+        found = solved.impulses
+        points = [[[factor * part for part in impulse] for impulse in of_points] for of_points in found.points]
+        return Solved(given.after(points, found.held), solved.left)
+
+    return solve
+
+
+@pytest.mark.parametrize(
+    ("factor", "match"),
+    [(1e9, r"contact problem .* t = 0\.0\d+ s \('sledge' on 'ground'\)"), (math.nan, r"runs away at t = 0\.0\d+ s")],
+    ids=["large", "not a number"],
+)
+def test_contact_beyond_all_bounds_ends_the_run(monkeypatch, factor, match):
+    monkeypatch.setitem(IMPULSE_MODELS, "rigid", broken(factor))
+    dropped = [*ON_FLOOR[:6], 1e-3]
+    with pytest.raises(DivergenceError, match=match) as caught:
+        simulate(sledge(), dropped, duration=0.03, contact="rigid")
+    said, kept = str(caught.value), caught.value.result
+    assert "rkf45_adaptive" not in said
+    assert 0.01 < kept.time[-1] < 0.016  # it falls by 1 mm in 14 ms
+    assert np.abs(kept.v).max() < 0.2
+    with pytest.warns(KumitateWarning, match="1 of 2 runs run away, run 0 first"):
+        runs = simulate_batch(sledge(), [dropped, [*ON_FLOOR[:6], 1.0]], duration=0.03, every=5, contact="rigid")
+    assert np.isnan(runs.q[0, -1]).all()
+    assert np.isfinite(runs.q[1]).all()

@@ -1,0 +1,67 @@
+"""A run that ends early keeps what was computed: after Ctrl-C, SIGTERM, or an error in a controller."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import kumitate as km
+
+
+class Failing:
+    """A controller that raises after some calls."""
+
+    def __init__(self, error, calls=30):
+        self.error, self.calls = error, calls
+
+    def __call__(self, t, q, v):
+        self.calls -= 1
+        if self.calls < 0:
+            raise self.error
+        return -v
+
+
+@pytest.mark.parametrize("error", [ValueError("the table ends here"), KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_an_exception_carries_the_run_up_to_there(error):
+    arm = km.load("planar_3r")
+    whole = km.simulate(arm, duration=0.1, controller=Failing(error, 1000), integrator="rk4")
+    with pytest.raises(type(error)) as raised:
+        km.simulate(arm, duration=0.1, controller=Failing(error), integrator="rk4")
+    assert raised.value is error
+    kept = raised.value.result
+    assert isinstance(kept, km.Run)
+    assert len(kept) == 31
+    np.testing.assert_array_equal(kept.q, whole.q[:31])
+    np.testing.assert_allclose(kept.energy.total, whole.energy.total[:31], rtol=1e-12)
+    assert raised.value.__notes__ == ["The result up to t = 0.03 s is kept in the error's `result`."]
+
+
+def test_an_error_at_the_start_is_just_that():
+    with pytest.raises(ValueError, match="no table") as raised:
+        km.simulate(km.load("pendulum"), duration=0.1, controller=Failing(ValueError("no table"), 0))
+    assert not hasattr(raised.value, "result")
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_stopped_command_saves_what_it_has(tmp_path, kind):
+    """Stopped while it simulates, the command leaves a readable result that begins as the whole run does."""
+    command = [sys.executable, "-m", "kumitate", "simulate", "pendulum", "--duration", "10000", "--out", str(tmp_path)]
+    for wait in (2.0, 4.0, 8.0, 16.0, 32.0):  # too early, and nothing is recorded yet
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(wait)
+        process.send_signal(kind)
+        _, errors = process.communicate(timeout=60.0)
+        if "what was simulated, up to t = " in errors:
+            break
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[kind], errors
+    assert "Traceback" not in errors
+    kept = km.open(next(tmp_path.glob("result.*")))
+    whole = km.simulate(km.load("pendulum"), duration=0.1, step=kept.time[1])
+    n = min(len(kept), len(whole))
+    assert n > 1
+    np.testing.assert_array_equal(kept.q[:n], whole.q[:n])
