@@ -126,7 +126,7 @@ def test_the_fastest_rate_is_that_of_the_spring_at_any_length(p):
 
 def test_a_stiff_spring_that_begins_without_length_is_integrated_implicitly():
     run = km.simulate(point(1, stiffness=1e8), [0.0], [1.0], duration=0.05)
-    assert run.settings["integrator"] == "semi_implicit_euler"
+    assert run.settings["integrator"] == "extrapolated_euler"
 
 
 # --- what has no direction, in words ------------------------------------------------------------------------------------------

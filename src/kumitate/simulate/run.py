@@ -37,6 +37,8 @@ __all__ = ["simulate"]
 RUNAWAY = 1e9
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
+#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+_NO_STEP = 1e-30
 #: So many steps before a failure are searched for its cause.
 RECENT = 10
 
@@ -255,7 +257,7 @@ def _result(
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
     touched = None
     if touching is None:
-        acceleration, _ = Kernel(stepper.dynamics)(0.0, q, v, u)
+        acceleration, _ = Kernel(stepper.dynamics)(_NO_STEP, q, v, u)
     else:
         touched, acceleration, _ = contact = touching.record(forcing, float(settings["step"]), q, v, u)
         for failure in contact.failures(mechanism.name, times):
