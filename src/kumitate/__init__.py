@@ -72,11 +72,13 @@ _LATER = {
     "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
+#: Of these, what is offered as a whole.
+_ROOMS = ("control", "convert", "lagrange")
 
 
 def __getattr__(name: str) -> Any:
     """What is loaded when it is asked for."""
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
-        return getattr(module, name, module)
+        return module if name in _ROOMS else getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """`Robot`: a mechanism with its compiled kernels.
 
-With `run`, this is the only place that joins the rooms; it adds nothing but names, checks of arguments, and a cache of kernels.
+With `run`, this is the only place that joins the rooms; it adds names, checks of arguments, and a cache of kernels.
 """
 
 from __future__ import annotations
@@ -18,29 +18,28 @@ from .compile import Kernel
 from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
+from .model.values import checked_array
 from .programs import make_program, option_key
 from .scalar import active_scope
 from .scalar.arrays import is_traced
+from .simulate.checks import check_manifold, checked_state
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
-from .simulate.run import check_manifold
 from .simulate.start import default_start
 
 __all__ = ["Robot", "load", "samples"]
 
 
 class Robot:
-    """A mechanism and its compiled functions.
+    """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
-    with the same leading axes. SI units, radians; angular parts first; the axes of the world unless said otherwise. Kernels are
-    compiled on first use and kept, on disk too.
+    with the same leading axes. SI units, radians; angular parts first; the axes of the world unless said otherwise.
     """
 
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
         """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
-        self.mechanism = mechanism
-        self._given_start = start
+        self.mechanism, self._given_start = mechanism, start
         self._kernels: dict[tuple, Kernel] = {}
 
     @cached_property
@@ -50,8 +49,7 @@ class Robot:
         The one given; else at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
         """
         if self._given_start is not None:
-            q, v = (np.array(part, dtype=float) for part in self._given_start)
-            return q, v
+            return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
         return default_start(self._loops), np.zeros(self.nv)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -149,7 +147,8 @@ class Robot:
         Raises:
             ModelError: if the loops cannot be closed from there; it names the one that stays open farthest, and the gap.
         """
-        closed_q, closed_v = assemble(self._loops, self._coordinates(q), v)
+        v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
+        closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
         return closed_q if v is None else (closed_q, closed_v)
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
@@ -158,7 +157,7 @@ class Robot:
 
     def constraint_report(self, q: Any) -> ConstraintReport:
         """What the loops leave free at q (nq): mobility, redundant rows, determined joint forces, distance to singularity."""
-        return constraint_report(self._loops, self._coordinates(q))
+        return constraint_report(self._loops, checked_state(self.mechanism, "q", self.nq, q))
 
     @cached_property
     def _loops(self) -> LoopEquations:
@@ -198,10 +197,11 @@ class Robot:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile(
-            "forward_dynamics", method=method, order=order, partition=partition, wrenches=names, loop_tau=drives
-        )
-        return kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
+        options: dict[str, Any] = {"method": method, "order": order, "partition": partition}
+        kernel = self.compile("forward_dynamics", wrenches=names, loop_tau=drives, **options)
+        found = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
+        self._loops.lines.check_directions(q, v, drives)
+        return found
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler.
@@ -240,13 +240,14 @@ class Robot:
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
         kernel = self.compile("joint_wrenches", method=method, order=order, in_world=in_world, wrenches=names, loop_tau=drives)
         stacked = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
-        tree = self.mechanism.tree
-        joints = (*(link.name for link in tree.links), *(chord.name for chord in tree.chords))
+        self._loops.lines.check_directions(q, v, drives)
+        joints = [item.name for items in (self.mechanism.tree.links, self.mechanism.tree.chords) for item in items]
         return {name: stacked[..., k, :] for k, name in enumerate(joints)}
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
         """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
-        return self.compile("mass_matrix", method=method)(self._coordinates(q))
+        M = self.compile("mass_matrix", method=method)(self._coordinates(q))
+        return M.reshape(*np.shape(q)[:-1], self.nv, self.nv)  # of no freedoms it comes without its second axis
 
     def bias_forces(self, q: Any, v: Any) -> np.ndarray:
         """The drives' forces (..., nv) at zero acceleration: Coriolis, gravity, damping and friction; M a + bias = tau."""
@@ -283,7 +284,7 @@ class Robot:
 
         Minus the height of the lowest point for d = (0, 0, −1). The points are compiled in: give the same ones for one kernel.
         """
-        constants = tuple(tuple(float(x) for x in point) for point in np.asarray(points, dtype=float).reshape(-1, 3))
+        constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
         return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
@@ -309,18 +310,18 @@ class Robot:
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """[n; f] (..., 6) of all that holds the robot, besides weight and `wrenches`: about the world's origin [N·m, N]."""
-        return self.compile("ground_wrench", wrenches=tuple(wrenches or ()))(
-            self._coordinates(q), v, a, *(wrenches or {}).values()
-        )
+        kernel = self.compile("ground_wrench", wrenches=tuple(wrenches or ()))
+        return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def zmp(self, q: Any, v: Any, a: Any, *, height: float = 0.0, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The zero-moment point (..., 3) on horizontal ground at `height` [m]; not finite in free flight."""
-        kernel = self.compile("zmp", height=float(height), wrenches=tuple(wrenches or ()))
+        above = checked_array(self.name, "the height [m]", height, ()).item()
+        kernel = self.compile("zmp", height=above, wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def static_equilibrium(self, q: Any, **options: Any) -> Equilibrium:
         """The least forces of the drives that hold the robot at rest; options as of `kumitate.analysis.static_equilibrium`."""
-        return static_equilibrium(self._loops, self._coordinates(q), **options)
+        return static_equilibrium(self._loops, checked_state(self.mechanism, "q", self.nq, q), **options)
 
     def energy(self, q: Any, v: Any) -> Energy:
         """Kinetic, potential and total energy, each (...) [J]; the potential is 0 for a mass centre at the world's origin."""
@@ -358,7 +359,8 @@ class Robot:
         if active_scope() is not None and is_traced(q):
             return q  # type: ignore[no-any-return]
         try:
-            array = np.asarray(q).astype(float, casting="same_kind" if np.iscomplexobj(q) else "unsafe", copy=False)
+            array = np.asarray(q)
+            array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSU" else "unsafe", copy=False)
         except (TypeError, ValueError):
             raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
         if self.nq != self.nv and array.shape[-1:] == (self.nq,):

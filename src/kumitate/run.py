@@ -13,8 +13,10 @@ import numpy as np
 from . import analysis
 from .errors import InputError
 from .model import Mechanism
+from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
 from .simulate import archive, run
+from .simulate.checks import checked_state
 from .simulate.result import Result
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class Run(Result):
         """Draws the mechanism at `count` times, as one picture."""
         from .view import snapshots
 
+        count = checked_whole(self.mechanism.name, "count", count, 1, remedy="Give a number of pictures", error=InputError)
         # more poses than pictures: the common window and the plane of the motion are found from all of them
         samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
         return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
@@ -113,6 +116,7 @@ class Run(Result):
 
     def _frames(self, fps: float) -> np.ndarray:
         """Which samples to show, at a constant rate; of short runs 150, if there are as many."""
+        fps = checked_number(self.mechanism.name, "fps", fps, POSITIVE, error=InputError)
         if len(self) < 2:
             return np.arange(len(self))
         wanted = np.linspace(self.time[0], self.time[-1], max(150, round((self.time[-1] - self.time[0]) * fps) + 1))
@@ -166,7 +170,7 @@ def linearize(
     """
     if isinstance(robot, Mechanism):
         robot = Robot(robot)
-    q = run.checked_state(robot.mechanism, "q", robot.nq, robot.start[0] if q is None else q)
+    q = checked_state(robot.mechanism, "q", robot.nq, robot.start[0] if q is None else q)
     return analysis.linearize(analysis.LoopEquations(robot.mechanism), q, v, tau, **options)
 
 

@@ -351,7 +351,7 @@ def test_integrators_that_cannot_jump_are_refused(name):
         ({"friction": -0.1}, "zero or more"),
         ({"friction": math.nan}, "zero or more"),
         ({"friction": 0.3, "kinetic_friction": 0.4}, "between zero and the static one"),
-        ({"friction": 0.3, "kinetic_friction": -0.1}, "between zero and the static one"),
+        ({"friction": 0.3, "kinetic_friction": -0.1}, "the kinetic friction is -0.1; it must be zero or more"),
         ({"restitution": -0.1}, "between 0 and 1"),
         ({"restitution": 1.1}, "between 0 and 1"),
         ({"restitution": math.nan}, "between 0 and 1"),

@@ -129,5 +129,5 @@ def test_a_screw_turned_round_is_the_same_screw():
 
 @pytest.mark.parametrize("pitch", [0.0, math.nan, math.inf])
 def test_a_pitch_that_is_none_is_refused(pitch):
-    with pytest.raises(ModelError, match="a screw without one is revolute"):
+    with pytest.raises(ModelError, match="A screw without a pitch is a revolute joint"):
         Helical(pitch)

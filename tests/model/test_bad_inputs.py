@@ -68,7 +68,8 @@ REFUSED = [
     ("1 negative mass", "sdf", sdf(sdf_link("a", "<mass>-2</mass>")),
      "arm.sdf:3: link 'a': <mass> -2 is negative; a mass is zero or more, in kilograms"),
     ("1 negative mass", "json", mechanism({"mass": -2}),
-     "arm.json: mechanism.bodies[0]: body 'a': mass -2 kg is negative; it must be zero or more"),
+     "arm.json: mechanism.bodies[0]: body 'a': the mass [kg] is -2.0; it must be zero, or from 1e-100 to 1e+50. Check the "
+     "unit (SI), or write 0 for what has none"),
     ("3 negative principal value", "json", mechanism({"inertia": [1, 1, -1]}),
      "arm.json: mechanism.bodies[0]: body 'a': inertia has the negative principal value -1 kg·m²; zero is allowed "
      "(thin rods, points), less is not. Check signs and the frame that the numbers are given in"),
@@ -86,10 +87,10 @@ REFUSED = [
     ("6 not a number", "sdf", sdf(sdf_link("a", "<mass>nan</mass>")),
      "arm.sdf:3: <mass> 'nan' is not finite; write finite numbers"),
     ("6 not a number", "json", mechanism({"mass": float("nan")}),
-     'arm.json: mechanism.bodies[0].mass: NaN is no number of JSON; write finite numbers, or "inf" for a limit '
+     'arm.json: mechanism.bodies[0].mass: NaN is not a number of JSON; write finite numbers, or "inf" for a limit '
      "that is none"),
     ("6 infinite", "json", mechanism(gravity=[0, 0, float("-inf")]),
-     'arm.json: mechanism.gravity: -Infinity is no number of JSON; write finite numbers, or "inf" for a limit '
+     'arm.json: mechanism.gravity: -Infinity is not a number of JSON; write finite numbers, or "inf" for a limit '
      "that is none"),
     ("7 axis of zero length", "urdf", pair('<axis xyz="0 0 0"/>'),
      "arm.urdf:4: joint 'j': <axis> xyz=\"0 0 0\" has no direction; give a vector that is not zero, such as \"0 0 1\""),
@@ -155,7 +156,8 @@ REFUSED = [
     ("14 lower limit above upper", "sdf", sdf_pair("<axis>\n<limit><lower>1</lower><upper>-1</upper></limit></axis>"),
      "arm.sdf:6: joint 'j': <lower> 1 is above <upper> -1; swap the two, or correct a sign"),
     ("14 lower limit above upper", "json", mechanism(joint={"limits": [{"lower": 1, "upper": -1}]}),
-     "arm.json: mechanism.joints[0]: joint 'j': lower limit 1 is above the upper limit -1; swap the two, or correct a sign"),
+     "arm.json: mechanism.joints[0]: joint 'j': lower limit 1.0 is above the upper limit -1.0; swap the two, or correct a "
+     "sign"),
     ("15 missing attribute", "urdf", urdf("<link/>"),
      "arm.urdf:2: <link> has no attribute 'name'; write name=\"…\""),
     ("15 missing attribute", "urdf", urdf(link("a", inertia='<inertia ixx="1" iyy="1"/>')),
@@ -202,8 +204,8 @@ REFUSED = [
      "arm.sdf:3: <pose> '0 0 0 1 0 0 1': the quaternion has the length 1.414; it must be one. The order is x y z, "
      "then qx qy qz qw; divide its parts by its length"),
     ("18 no rotation", "json", mechanism(joint={"pose": {"xyz": [0,0,0], "rotation": [[2,0,0],[0,1,0],[0,0,1]]}}),
-     "arm.json: mechanism.joints[0].pose: [[2, 0, 0], [0, 1, 0], [0, 0, 1]] is no rotation; its rows must be "
-     "orthonormal and right-handed"),
+     "arm.json: mechanism.joints[0].pose: pose: the matrix [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] is not a "
+     "rotation; its rows must be orthonormal and right-handed. Divide rows by their lengths, and check their signs"),
     ("19 mimic of itself", "urdf", pair('<mimic joint="j"/>'),
      "arm.urdf:4: joint 'j' mimics itself (j → j); let one of these joints move by itself"),
     ("19 cycle of mimics", "urdf",
@@ -215,8 +217,8 @@ REFUSED = [
     ("20 wrong size", "urdf", pair('<axis xyz="0 1"/>'),
      "arm.urdf:4: <axis> xyz='0 1' has 2 numbers; it must have 3, with blanks between"),
     ("20 wrong size", "json", mechanism({"center_of_mass": [0, 0]}),
-     "arm.json: mechanism.bodies[0]: body 'a': inertia has shape (3, 3) and center_of_mass 2 numbers; give a 3×3 "
-     "matrix (or its diagonal of 3) and 3 numbers"),
+     "arm.json: mechanism.bodies[0]: body 'a': the center_of_mass [m] is (0, 0) (2 values); it must be 3 numbers. Give "
+     "them as a tuple or list"),
 ]
 # fmt: on
 

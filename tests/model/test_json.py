@@ -147,7 +147,7 @@ MIRROR = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]
         ('{"kumitate": 1}', ("needs the field 'name'",)),
         (changed(bodies=1), ("mechanism.bodies", "list")),
         (changed(bodies=[1]), ("mechanism.bodies[0]", "Body")),
-        (changed(bodies=[{"name": "bob", "mass": -1}]), ("mechanism.bodies[0]", "negative")),
+        (changed(bodies=[{"name": "bob", "mass": -1}]), ("mechanism.bodies[0]", "the mass [kg] is -1.0")),
         (changed(bodies=[{"name": "bob", "mass": "much"}]), ("mechanism.bodies[0]",)),
         (
             changed(bodies=[{"name": "bob", "visuals": [{"shape": {"kind": "egg"}}]}]),
@@ -159,12 +159,12 @@ MIRROR = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]
             changed(frames=[{"name": "f", "body": "bob", "pose": {"xyz": [0, 0, 0], "rotation": MIRROR}}]),
             ("pose", "right-handed"),
         ),
-        ("[" * 100_000, ("not valid JSON",)),
+        ("[" * 100_000, ("too deep in one another",)),
         (changed(frames=[{"name": "f", "body": "x"}]), ("'f'", "'x'")),
         (changed(joints=[{"name": "j", "kind": "ball", "parent": "world", "child": "bob"}]), ("joints[0]", "'ball'")),
         (
             changed(joints=[{"name": "j", "kind": {"kind": "helical", "pitch": 0}, "parent": "world", "child": "bob"}]),
-            ("joints[0].kind", "pitch 0", "revolute"),
+            ("joints[0].kind", "pitch [m] is 0", "revolute"),
         ),
         (
             changed(joints=[{"name": "j", "kind": {"kind": "line"}, "parent": "world", "child": "bob"}]),

@@ -282,7 +282,7 @@ def test_broken_files_are_named(tmp_path, name, content, words):
 def test_missing_files_and_packages_are_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"package://a/b\.stl.*ROS_PACKAGE_PATH"):
         load_mesh(Mesh("package://a/b.stl"))
-    with pytest.raises(InputError, match=r"gone\.stl: the mesh cannot be read"):
+    with pytest.raises(InputError, match=r"gone\.stl: cannot be read \(No such file or directory\); check the path"):
         hull(mesh(tmp_path / "gone.stl"))
     path = written(tmp_path / "t.stl", binary_stl(TETRA, FACES))
     with pytest.raises(InputError, match="faces=3 is too few"):

@@ -89,9 +89,12 @@ def test_a_ball_constraint_holds_two_points_together():
         (loop_joint(kind="helical"), ["<text>:3", "no attribute 'pitch'"]),
         (
             loop_joint(kind="distance", axis="").replace("<loop_joint", '<loop_joint length="0"'),
-            ["<text>:3", "0.0 m", "spherical"],
+            ["<text>:3", "[m] is 0.0", "spherical"],
         ),
-        (loop_joint(kind="helical").replace("<loop_joint", '<loop_joint pitch="0"'), ["<text>:3", "pitch 0.0 m", "revolute"]),
+        (
+            loop_joint(kind="helical").replace("<loop_joint", '<loop_joint pitch="0"'),
+            ["<text>:3", "pitch [m] is 0.0", "revolute"],
+        ),
         (loop_joint(kind="universal"), ["<text>:3", "no <axis2>"]),
         (loop_joint(kind="universal", axis='<axis xyz="1 0 0"/><axis2 xyz="1 1 0"/>'), ["<text>:3", "right angles"]),
         (

@@ -12,10 +12,10 @@ import pytest
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Limits, Mechanism
 from kumitate.model.read.json import to_json
-from kumitate.simulate import archive
 from kumitate.simulate.archive import load, save
 from kumitate.simulate.audit import Audit, LimitPassed, limits_passed, quaternion_error
 from kumitate.simulate.result import Energy, Result
+from kumitate.simulate.whole_file import os, replacing
 from kumitate.spatial import pose
 
 SUFFIXES = [".h5", ".hdf5", ".npz"]
@@ -75,7 +75,7 @@ def test_a_killed_save_leaves_the_old_file(tmp_path, suffix, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(archive.os, "replace", killed)
+    monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         save(result(3), target)
     assert len(load(target)) == 50
@@ -84,7 +84,7 @@ def test_a_killed_save_leaves_the_old_file(tmp_path, suffix, monkeypatch):
 
 def test_a_file_written_in_parts_is_whole_or_absent(tmp_path):
     def half_written() -> None:
-        with archive.replacing(tmp_path / "new.txt") as temporary:
+        with replacing(tmp_path / "new.txt") as temporary:
             temporary.write_text("half")
             raise RuntimeError
 

@@ -82,7 +82,7 @@ def test_files_without_contact_and_with_none_that_touched_open(fallen, tmp_path,
     assert (back.contact, back.audit.contact) == (None, None)
     n = len(fallen)
     nothing = replace(
-        fallen.contact, bodies=(), gap=np.zeros((n, 0)),
+        fallen.contact, bodies=(), gap=np.zeros((n, 0)), friction=np.zeros((n, 0)),
         **{name: np.zeros((n, 0, 3)) for name in ("force", "position", "normal", "velocity")},
     )  # fmt: skip
     assert same(load(save(replace(fallen, contact=nothing), tmp_path / f"air{suffix}")).contact, nothing)

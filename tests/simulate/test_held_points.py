@@ -393,8 +393,8 @@ def test_a_held_robot_keeps_its_quaternion():
     [
         (HeldPoint("hand"), "'hand', which is no body or frame; there are world, link1"),
         (HeldPoint("world"), "which does not move"),
-        (HeldPoint("link3", (0.0, math.nan, 0.5)), "three finite numbers"),
-        (HeldPoint("link3", friction=-0.1), "must not be negative"),
+        (HeldPoint("link3", (0.0, math.nan, 0.5)), "must be finite"),
+        (HeldPoint("link3", friction=-0.1), "friction K is -0.1; it must be zero or more"),
         (HeldPoint("link3", surface=0.3), "give a function"),
         (HeldPoint("link3", surface=lambda r: math.sin(r[0])), "cannot be traced"),
         (HeldPoint("link3", surface=lambda r: 1.0 if r[2] > 0.0 else r[0]), "cannot be traced"),

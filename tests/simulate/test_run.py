@@ -23,11 +23,11 @@ def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"step": 0.0}, "step is 0.0 s; it must be positive"),
-        ({"step": -1e-3}, "step is -0.001 s; it must be positive"),
-        ({"step": math.nan}, "step is nan s"),
-        ({"duration": -1.0}, "duration is -1.0 s; it must not be negative"),
-        ({"duration": math.inf}, "duration is inf s"),
+        ({"step": 0.0}, "step is 0.0; it must be above zero"),
+        ({"step": -1e-3}, "step is -0.001; it must be above zero"),
+        ({"step": math.nan}, "step is nan"),
+        ({"duration": -1.0}, "duration is -1.0; it must be zero or more"),
+        ({"duration": math.inf}, "duration is inf"),
         ({"duration": 0.0105, "step": 1e-3}, r"duration 0\.0105 s is not a multiple of the step 0\.001 s; take 0\.01"),
         ({"sample_time": 1.5e-3}, "sample_time 0.0015 s is not a multiple of the step"),
         ({"sample_time": 1e-4}, "sample_time 0.0001 s is not a multiple of the step"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -364,8 +365,8 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("kumitate.view.page.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match=r"page\.html: cannot be written \(disk full\); what was there before is as it was"):
         write_page(path, pendulum_scene())
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

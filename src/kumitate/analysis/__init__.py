@@ -7,6 +7,7 @@ from .energy import kinetic_energy, potential_energy
 from .equilibrium import Equilibrium, static_equilibrium
 from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point, zmp
 from .linearization import Linearization, linearize
+from .lines import Lines
 from .loop_motion import LoopMotion, closure_determinant, loop_motion
 from .loops import LoopEquations, LoopGap, LoopState
 from .modes import Mode, modes_of
@@ -15,8 +16,8 @@ from .power import powers
 from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = [
-    "COMPONENTS", "ConstraintReport", "Equilibrium", "Linearization", "LoopEquations", "LoopGap", "LoopMotion", "LoopState",
-    "Mode", "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum",
+    "COMPONENTS", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations", "LoopGap", "LoopMotion",
+    "LoopState", "Mode", "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum",
     "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report", "ground_wrench", "kinetic_energy",
     "linearize", "loop_motion", "mass_center_motion", "modes_of", "momentum", "momentum_matrix", "momentum_rate",
     "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point", "zmp",

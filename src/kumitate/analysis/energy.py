@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dynamics import spring_force
+from ..dynamics import free_springs, spring_force
 from ..kinematics import center_of_mass, chord_closing, link_twists, total_mass
 from ..model import Chord, Link, Tree
 
@@ -37,7 +37,10 @@ def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar])
         energy = energy + _strain(link, link.coordinates(q))
     for chord in tree.chords:
         still = [0.0] * tree.nv
-        energy = energy + _strain(chord, chord_closing(tree, q, still, chord).coordinates)
+        closing = chord_closing(tree, q, still, chord)
+        for _, k, x in (springs := free_springs(chord, closing)):
+            energy = energy + 0.5 * k * x * x
+        energy = energy if springs else energy + _strain(chord, closing.coordinates)
     return energy
 
 

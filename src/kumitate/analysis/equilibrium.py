@@ -89,7 +89,7 @@ def static_equilibrium(
 
     _, _, J_loops = equations.state(q, still)
     J_held = [np.array(jacobian(tree, q, tree.places[name]), dtype=float) for name in held]
-    J = np.vstack([J_loops.reshape(-1, tree.nv), *J_held])
+    J = np.vstack([J_loops.reshape(len(J_loops), tree.nv), *J_held])
     idle = _idle(equations, passive)
     strengths = _least_drives(load, J, idle)
     left = load - J.T @ strengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,7 +72,7 @@ def zero_moment_point(
 ) -> list[Scalar]:
     """Where on a plane the moment of a wrench is along the plane's normal: p = p₀ + n × m(p₀) / n·f.
 
-    Without a force along the normal (free flight) there is no such point: not finite on arrays, an error on floats.
+    Without a force along the normal (free flight) there is no such point, and what is given is not finite.
 
     Args:
         wrench: [n; f] (6) about the world's origin: numbers, symbols, or arrays of one shape.
@@ -83,7 +84,10 @@ def zero_moment_point(
     moment, force = Vector3.of(list(wrench)[:3]), Vector3.of(list(wrench)[3:6])
     origin, up = Vector3.of(point), Vector3.of(normal)
     at_plane = moment - origin.cross(force)
-    return list(origin + up.cross(at_plane) * (1.0 / up.dot(force)))
+    pressing = up.dot(force)
+    if pressing.__class__ is float and pressing == 0.0:
+        return [math.nan] * 3
+    return list(origin + up.cross(at_plane) * (1.0 / pressing))
 
 
 def center_of_pressure(

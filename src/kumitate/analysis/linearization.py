@@ -17,7 +17,8 @@ from ..compile import Kernel
 from ..dynamics import Wrenches, chord_closings, closed_aba, constraint_rows, link_motions
 from ..errors import InputError, ModelError
 from ..kinematics import rate
-from ..model import Mechanism, check_resistance
+from ..model import Mechanism, check_freedom, check_resistance
+from ..model.values import checked_numbers
 from ..scalar import Program, directional, trace
 from ..scalar.arrays import SymbolArray
 from ..scalar.purity import judged
@@ -107,12 +108,14 @@ def linearize(
     """
     mechanism = equations.mechanism
     check_resistance(mechanism)
+    check_freedom(mechanism, "linearize")
     still = np.zeros(mechanism.nv)
     q = _numbers(mechanism, "q", q, mechanism.nq)
     v, tau = (
         still if part is None else _numbers(mechanism, what, part, mechanism.nv) for what, part in (("v", v), ("tau", tau))
     )
     q, v = closed_state(equations, q, v)
+    equations.lines.check_directions(q, v, smooth=True)
     program = _motion(mechanism, controller, dict(wrenches or {}), time, q, v)
     E, C = _tangent(mechanism, q, v)
     a, a_q, a_v, a_tau = _slopes(program, [q, v, tau], [E, np.eye(mechanism.nv), np.eye(mechanism.nv)])
@@ -123,10 +126,7 @@ def linearize(
 
 
 def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndarray:
-    array = np.array(values, dtype=float)
-    if array.shape != (size,) or not np.isfinite(array).all():
-        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; give {size} finite numbers, one state")
-    return array
+    return np.array(checked_numbers(mechanism.name, what, values, size, error=InputError))
 
 
 def _motion(

@@ -98,7 +98,7 @@ def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
         for chord, kind in chords:
             units = [[float(i == k) for i in range(tree.nv)] for k in range(tree.nv)]
             closings = [chord_closing(tree, q, unit, chord) for unit in units]
-            S = kind.subspace(closings[0].coordinates)
+            S = kind.subspace(chord_closing(tree, q, [0.0] * tree.nv, chord).coordinates)
             columns = [list(closing.twist) for closing in closings]
             columns += [[0.0] * 6 for _ in range(before)] + [[-x for x in motion] for motion in S]
             columns += [[0.0] * 6 for _ in range(own - before - len(S))]

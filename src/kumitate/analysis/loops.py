@@ -13,6 +13,7 @@ from ..errors import ModelError
 from ..kinematics import chord_errors, gear_errors
 from ..model import Mechanism
 from ..scalar import Program, evaluate, sqrt, trace
+from .lines import Lines
 
 __all__ = ["LoopEquations", "LoopGap", "LoopState"]
 
@@ -60,10 +61,12 @@ class LoopEquations:
     Attributes:
         mechanism: whose they are.
         names: of the loops, then of the couplings.
+        lines: those loops that are lines between two points.
     """
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
+        self.lines = Lines(mechanism)
         self.names = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
 
     def gaps(self, q: Any, v: Any) -> list[LoopGap]:

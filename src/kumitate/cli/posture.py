@@ -28,6 +28,10 @@ def with_values(text: str, option: str, names: Sequence[str], start: Sequence[fl
     values = [float(value) for value in start]
     for item in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = (part.strip() for part in item.partition("="))
+        if not names:
+            raise InputError(
+                f"{option}: {item!r} names a component, and there are none: all joints are fixed. Leave {option} out"
+            )
         if not equals:
             raise InputError(f'{option}: {item!r} is not of the form name=value; write "{names[0]}=0.5" or "{names[0]}=30deg"')
         if name not in names:

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..kinematics import link_poses
 from ..model import Mechanism
+from ..model.values import checked_array, checked_number
 from ..spatial import Vector3
 from .scene import Contact, contact_pairs
 from .shapes import FAR, touches
@@ -57,7 +58,8 @@ def on_ground(
     >>> float(on_ground(free, [0, 0, 0, 1, 0, 0, 3.0])[6])
     0.5
     """
-    moved = np.array(q, dtype=float)
+    moved = checked_array(mechanism.name, "q", q, (mechanism.nq,))
+    height = checked_number(mechanism.name, "the height [m]", height, error=InputError)
     columns = _translations(mechanism)
     if not columns:
         raise InputError(

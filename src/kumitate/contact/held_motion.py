@@ -14,11 +14,21 @@ from .held_newton_euler import newton_euler
 from .held_point import HeldPoints
 from .held_system import HeldSystem, friction_power, held_forces
 
-__all__ = ["HELD_METHODS", "Held"]
+__all__ = ["HELD_METHODS", "Held", "check_method"]
 
 Scalar = Any
 #: The routes to the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
 HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows, "newton_euler": newton_euler}
+
+
+def check_method(name: Any) -> None:
+    """Refuses a route that there is not.
+
+    Raises:
+        InputError: with the names that there are.
+    """
+    if not isinstance(name, str) or name not in HELD_METHODS:
+        raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}")
 
 
 @dataclass(frozen=True)
@@ -37,9 +47,7 @@ class Held:
     method: str = "rows"
 
     def __post_init__(self) -> None:
-        if self.method not in HELD_METHODS:
-            known = ", ".join(HELD_METHODS)
-            raise InputError(f"{self.points.mechanism.name}: there is no held_method {self.method!r}; there are {known}")
+        check_method(self.method)
 
     def accelerations(
         self,

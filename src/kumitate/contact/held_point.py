@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..dynamics import Row, link_motions
 from ..errors import InputError
 from ..kinematics import link_poses, link_twists, place_pose
 from ..model import Mechanism, PerLink, Place, Tree
 from ..model.traversal import rolled_runs
 from ..model.tree import WORLD_LINK
+from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
 from ..scalar import select, sqrt, tanh
 from ..spatial import Force, Vector3, centripetal
 from .held_surface import PlaneSurface, Surface, TracedSurface
@@ -92,6 +91,11 @@ class HeldPoints:
 
     def __init__(self, mechanism: Mechanism, points: Sequence[HeldPoint]):
         self.mechanism, self.points = mechanism, tuple(points)
+        for point in self.points:
+            if not isinstance(point, HeldPoint):
+                raise InputError(
+                    f"{mechanism.name}: held has {shown(point)}, which is not a held point; give a kumitate.HeldPoint"
+                )
         self.names = tuple(point.label for point in self.points)
         for k, name in enumerate(self.names):
             if name in self.names[:k]:
@@ -165,9 +169,7 @@ def _check(mechanism: Mechanism, point: HeldPoint) -> None:
         raise InputError(f"{where} is on {point.body!r}, which is no body or frame; there are {known}")
     if place.link < 0:
         raise InputError(f"{where} is on {point.body!r}, which does not move; hold a point of a body that does")
-    if len(point.point) != 3 or not np.isfinite(point.point).all():
-        raise InputError(f"{where} is at {point.point!r} m; give three finite numbers, in the axes of {point.body!r}")
-    if not 0.0 <= point.friction < np.inf:
-        raise InputError(f"{where} has friction K = {point.friction}; it must not be negative")
+    checked_numbers(where, f"the point in the axes of {point.body!r} [m]", point.point, 3, error=InputError)
+    checked_number(where, "the friction K", point.friction, NOT_NEGATIVE, error=InputError)
     if not callable(point.surface):
         raise InputError(f"{where}: the surface is {point.surface!r}; give a function C(r), such as lambda r: r[2]")

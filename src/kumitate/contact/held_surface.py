@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..lagrange.inlined import at
+from ..model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
 from ..scalar import Program, TraceError, directional, gradient, trace
 from ..spatial import Vector3
 
@@ -33,6 +35,7 @@ class PlaneSurface:
 
     def __post_init__(self) -> None:
         _check_direction("PlaneSurface", "normal", self.normal)
+        _check_point("PlaneSurface", "through", self.through)
 
     def __call__(self, r: Sequence[Scalar]) -> Scalar:
         """The distance from the plane [m]."""
@@ -53,6 +56,7 @@ class SphereSurface:
 
     def __post_init__(self) -> None:
         _check_radius("SphereSurface", self.radius)
+        _check_point("SphereSurface", "center", self.center)
 
     def __call__(self, r: Sequence[Scalar]) -> Scalar:
         """(|r − c|² − R²)/2R [m]: near the surface the distance from it, and smooth in the centre."""
@@ -75,6 +79,7 @@ class CylinderSurface:
     def __post_init__(self) -> None:
         _check_radius("CylinderSurface", self.radius)
         _check_direction("CylinderSurface", "axis", self.axis)
+        _check_point("CylinderSurface", "through", self.through)
 
     def __call__(self, r: Sequence[Scalar]) -> Scalar:
         """(ρ² − R²)/2R with the distance ρ from the axis [m]."""
@@ -135,14 +140,17 @@ class TracedSurface:
 
 
 def _length(vector: Sequence[float]) -> float:
-    return float(np.sqrt(sum(x * x for x in vector)))
+    return math.hypot(*vector)
 
 
 def _check_direction(what: str, name: str, vector: Sequence[float]) -> None:
-    if len(vector) != 3 or not 0.0 < _length(vector) < np.inf:
-        raise InputError(f"{what}: {name} is {vector!r}; it must be three finite numbers, not all zero")
+    if _length(checked_numbers(what, f"the {name}", vector, 3, error=InputError)) < SMALLEST:
+        raise InputError(f"{what}: the {name} {vector!r} has no direction; give a vector that is not zero")
 
 
 def _check_radius(what: str, radius: float) -> None:
-    if not 0.0 < radius < np.inf:
-        raise InputError(f"{what}: the radius is {radius} m; it must be positive")
+    checked_number(what, "the radius [m]", radius, POSITIVE, error=InputError)
+
+
+def _check_point(what: str, name: str, point: Sequence[float]) -> None:
+    checked_numbers(what, f"the point {name!r} [m]", point, 3, error=InputError)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 from ..errors import InputError
 from ..kinematics import place_pose
 from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
+from ..model.values import checked_whole, shown
 from ..spatial import Transform
 from .hulls import touchable
 from .shapes import capacity
@@ -24,6 +26,8 @@ GROUND = "ground"
 class Contact:
     """How a mechanism touches its surroundings and itself.
 
+    Names are looked up when it is used with a mechanism.
+
     Attributes:
         model: name of the contact model: "rigid", "multipoint" or "penalty".
         ground: shapes that stand in the world, by their poses there: the floor z = 0 by default.
@@ -32,6 +36,9 @@ class Contact:
             but the world (two balls, a stack of boxes), and none within one such part.
         options: of the model, by name: see the models.
         hull_vertices: how many vertices the hulls that stand for meshes have at most.
+
+    Raises:
+        InputError: if a field is not what is said here.
     """
 
     model: str = "rigid"
@@ -41,6 +48,20 @@ class Contact:
     between: Iterable[tuple[str, str]] | None = None
     options: Mapping[str, float] = field(default_factory=dict)
     hull_vertices: int = 16
+
+    def __post_init__(self) -> None:
+        ground = (self.ground,) if isinstance(self.ground, Geometry) else self.ground
+        _refuse("ground", self.ground, "shapes with their poses, kumitate.Geometry", not _all_are(Geometry, ground))
+        object.__setattr__(self, "ground", tuple(ground))
+        _refuse("surface", self.surface, "a kumitate.Surface", not isinstance(self.surface, Surface))
+        surfaces = self.surfaces.values() if isinstance(self.surfaces, Mapping) else None
+        _refuse("surfaces", self.surfaces, "a dictionary of kumitate.Surface, by body", not _all_are(Surface, surfaces))
+        _refuse("options", self.options, "a dictionary of numbers, by name", not isinstance(self.options, Mapping))
+        if self.between is not None:
+            object.__setattr__(self, "between", _named_pairs(self.between))
+        fewest, what = 4, "hull_vertices"
+        number = checked_whole("contact", what, self.hull_vertices, fewest, remedy="Leave it out for 16", error=InputError)
+        object.__setattr__(self, what, number)
 
     def of(self, name: str) -> Surface:
         """The surface of a body, or of the ground."""
@@ -99,7 +120,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
     for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
         if name not in collisions and name != GROUND:
             known = ", ".join(name for name, shapes in collisions.items() if shapes)
-            raise InputError(f"{mechanism.name}: contact names {name!r}, which is no body; those with shapes are {known}")
+            raise InputError(f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}")
     moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
     resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
     standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
@@ -110,16 +131,57 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         for shape in shapes
         for other in standing
     ]
+    for pair in contact.between or ():
+        _check_pair(mechanism, tree, moving, pair)
     for one, two in contact.between if contact.between is not None else _apart(tree, moving):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
     if not pairs:
         raise InputError(
-            f"{mechanism.name}: no body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF does"
+            f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
+            "does"
         )
     check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
+
+
+def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pair: tuple[str, str]) -> None:
+    """Refuses a pair of bodies that cannot touch each other."""
+    for name in pair:
+        if name not in moving:
+            why = "has no shape to touch with" if name in tree.places and tree.places[name].link >= 0 else "does not move"
+            raise InputError(
+                f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}: {name!r} {why}; pairs are of moving bodies "
+                "with collision shapes, and all of these touch the ground anyway. Leave the pair out, or give the shape"
+            )
+    if tree.places[pair[0]].link == tree.places[pair[1]].link:
+        raise InputError(
+            f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}, which are fixed to each other; they must be able "
+            "to move against each other. Leave the pair out"
+        )
+
+
+def _named_pairs(between: Any) -> tuple[tuple[str, str], ...]:
+    """Pairs of different names, each once."""
+    found = tuple(between) if isinstance(between, Iterable) and not isinstance(between, str) else (between,)
+    seen: set[frozenset[str]] = set()
+    for pair in found:
+        plain = isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        _refuse("between", pair, 'pairs of names of bodies, [("a", "b")]', not plain)
+        _refuse("between", pair, "pairs of two different bodies", pair[0] == pair[1])
+        _refuse("between", pair, "pairs of bodies, each pair once", frozenset(pair) in seen)
+        seen.add(frozenset(pair))
+    return tuple((one, two) for one, two in found)
+
+
+def _all_are(kind: type, items: Any) -> bool:
+    return isinstance(items, Iterable) and all(isinstance(item, kind) for item in items)
+
+
+def _refuse(name: str, value: Any, rule: str, wrong: bool) -> None:
+    if wrong:
+        raise InputError(f"contact: {name} has {shown(value)}; it must hold {rule}. Correct it, or leave it out")
 
 
 def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..errors import InputError
+from ..model.values import FRACTION, NOT_NEGATIVE, checked_number
 
 __all__ = ["Surface"]
 
@@ -32,15 +31,15 @@ class Surface:
     restitution: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.friction) and self.friction >= 0.0):
-            raise InputError(f"a surface has the friction {self.friction}; it must be zero or more")
-        if not 0.0 <= self.kinetic <= self.friction:
+        for name, rule in (("friction", NOT_NEGATIVE), ("kinetic_friction", NOT_NEGATIVE), ("restitution", FRACTION)):
+            if (value := getattr(self, name)) is not None or name != "kinetic_friction":
+                number = checked_number("a surface", f"the {name.replace('_', ' ')}", value, rule, error=InputError)
+                object.__setattr__(self, name, number)
+        if not self.kinetic <= self.friction:
             raise InputError(
                 f"a surface has the kinetic friction {self.kinetic} and the static one {self.friction}; the kinetic one must "
-                "be between zero and the static one"
+                "be between zero and the static one. Lower it, or raise the other"
             )
-        if not 0.0 <= self.restitution <= 1.0:
-            raise InputError(f"a surface has the restitution {self.restitution}; it must be between 0 and 1")
 
     @property
     def kinetic(self) -> float:

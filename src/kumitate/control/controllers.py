@@ -15,6 +15,7 @@ from ..dynamics import chord_closings, chord_drives, rnea
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Mechanism
+from ..model.values import checked_array
 from ..scalar import table
 from .page import Page, mechanism_of
 
@@ -53,6 +54,9 @@ def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
     Add `gravity_compensation` by `total`.
     """
     mechanism = mechanism_of(robot)
+    for name, gain in (("kp", kp), ("kd", kd)):
+        if not callable(gain):
+            checked_array(mechanism.name, name, gain, (mechanism.nv,))
     error = _error_page(mechanism)
     goal, goal_velocity, _ = _reference(mechanism, reference)
 
@@ -178,7 +182,7 @@ def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], 
     """
     nq, nv = mechanism.nq, mechanism.nv
     if not callable(given):
-        constant = np.array(given, dtype=float)
+        constant = checked_array(mechanism.name, "the reference", given)
         if constant.shape != (nq,):
             raise InputError(f"{mechanism.name}: the reference has shape {constant.shape}; it must have {nq} components")
         return (lambda t: constant), (lambda t: np.zeros(nv)), (lambda t: np.zeros(nv))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
+from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from ..scalar import maximum
 from .controllers import Controller
 from .page import mechanism_of
@@ -74,9 +75,16 @@ def joint_stops(robot: Any, *, stiffness: Any, damping: Any = 0.0, width: float 
 
     Args:
         stiffness: [N·m/rad, N/m], one for all or (nv); damping: [N·m·s/rad, N·s/m], likewise.
+
+    Raises:
+        InputError: if one of them is negative, or the width is not positive.
     """
     mechanism = mechanism_of(robot)
-    k, d = (np.broadcast_to(np.asarray(x, dtype=float), (mechanism.nv,)) for x in (stiffness, damping))
+    k, d = (
+        checked_array(mechanism.name, f"the {what} of joint stops", x, (mechanism.nv,), NOT_NEGATIVE)
+        for what, x in (("stiffness", stiffness), ("damping", damping))
+    )
+    width = checked_number(mechanism.name, "the width of joint stops", width, POSITIVE, error=InputError)
     stops = [
         (link.q_start + i, link.v_start + i, limit)
         for link in mechanism.tree.links
@@ -102,7 +110,7 @@ def _bounds(mechanism: Mechanism, what: str, given: Any) -> np.ndarray:
         said = [getattr(limit, what) for joint in mechanism.joints for limit in joint.limits]
         bounds = np.array([np.inf if x is None else x for x in said], dtype=float)
     else:
-        bounds = np.broadcast_to(np.asarray(given, dtype=float), (mechanism.nv,))
+        bounds = checked_array(mechanism.name, f"the limit of {what}", given, (mechanism.nv,), BOUND)
     if not (bounds > 0.0).all():
         worst = int(np.argmin(np.nan_to_num(bounds, nan=-np.inf)))
         raise InputError(

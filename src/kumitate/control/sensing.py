@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..model.values import NOT_NEGATIVE, POSITIVE, checked_array, checked_number, checked_whole
 from .controllers import Controller
 
 __all__ = ["Delayed", "Noisy", "Sampled"]
@@ -49,10 +50,11 @@ class Delayed:
 
     def __init__(self, controller: Controller, *, sensing: float = 0.0, acting: float = 0.0):
         """`sensing`, `acting`: [s], not negative."""
-        for name, value in (("sensing", sensing), ("acting", acting)):
-            if not 0.0 <= value < np.inf:
-                raise InputError(f"the delay {name} is {value} s; it must not be negative")
-        self.controller, self.sensing, self.acting = controller, float(sensing), float(acting)
+        self.controller = controller
+        self.sensing, self.acting = (
+            checked_number("a delayed controller", f"the delay {name} [s]", value, NOT_NEGATIVE, error=InputError)
+            for name, value in (("sensing", sensing), ("acting", acting))
+        )
         self._states, self._efforts = _History(), _History()
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -71,8 +73,12 @@ class Noisy:
 
     def __init__(self, controller: Controller, *, q: Any = 0.0, v: Any = 0.0, period: float, seed: int):
         """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: what the noise is drawn from."""
-        self.controller, self.period, self.seed = controller, _positive("period", period), int(seed)
-        self.q, self.v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        owner = "a noisy controller"
+        self.controller, self.period = controller, _positive("period", period)
+        self.seed = checked_whole(owner, "the seed", seed, 0, remedy="Give one, such as 1", error=InputError)
+        self.q, self.v = (
+            checked_array(owner, f"the deviation of {name}", given, rule=NOT_NEGATIVE) for name, given in (("q", q), ("v", v))
+        )
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         now = float(t)
@@ -112,6 +118,4 @@ class _History:
 
 
 def _positive(name: str, value: float) -> float:
-    if not 0.0 < value < np.inf:
-        raise InputError(f"{name} is {value} s; it must be positive")
-    return float(value)
+    return checked_number("a sampled controller", f"the {name} [s]", value, POSITIVE, error=InputError)

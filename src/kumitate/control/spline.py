@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..model.values import ANY, checked_array
 from ..scalar import Symbol, both, loop, maximum, minimum, select, table, when
 from .motion import PlannedMotion
 
@@ -56,8 +57,8 @@ class Spline(PlannedMotion):
         >>> rise(1.0), abs(rise.velocity(1.0)) < 1e-12, rise(-3.0)
         (1.0, True, 0.0)
         """
-        self.times = np.array(times, dtype=float)
-        points = np.array(values, dtype=float)
+        self.times = checked_array("a spline", "the times", times)
+        points = checked_array("a spline", "the way-points", values)
         self._plain = points.ndim == 1
         k = len(self.times) if self.times.ndim == 1 else 0
         if k < 2 or not (np.diff(self.times) > 0.0).all() or not np.isfinite(self.times).all():
@@ -137,7 +138,7 @@ class Spline(PlannedMotion):
             found = np.full(self.values.shape, np.nan)
             found[[0, -1]] = 0.0
             return found
-        found = np.array(values, dtype=float)
+        found = checked_array("a spline", f"the {what}", values, rule=ANY)
         wanted = self.values.shape[:1] if self._plain else self.values.shape
         if found.shape != wanted or np.isinf(found).any():
             raise InputError(f"{what} of a spline have shape {found.shape}; they need {wanted}, with NaN where to be chosen")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..model.values import BOUND, checked_array
 from ..scalar import both, either, maximum, minimum, select
 from .motion import PlannedMotion
 
@@ -41,7 +42,7 @@ class Trapezoid(PlannedMotion):
         >>> move.end, move(move.end / 2.0), move.velocity(1.0)
         (2.5, 0.5, 0.5)
         """
-        first, last = np.asarray(start, dtype=float), np.asarray(goal, dtype=float)
+        first, last = checked_array("a trapezoid", "the start", start), checked_array("a trapezoid", "the goal", goal)
         if first.shape != last.shape or first.ndim > 1:
             raise InputError(f"start has shape {first.shape} and goal {last.shape}; give two numbers, or two of n components")
         self._plain = first.ndim == 0
@@ -49,7 +50,7 @@ class Trapezoid(PlannedMotion):
         self._way = self.goal - self.start
         limits = {}
         for name, limit in (("velocity", velocity), ("acceleration", acceleration)):
-            limits[name] = np.broadcast_to(np.asarray(limit, dtype=float), self._way.shape)
+            limits[name] = checked_array("a trapezoid", f"the limit of {name}", limit, self._way.shape, BOUND)
             if not (limits[name] > 0.0).all():
                 raise InputError(f"the limit of {name} is {limit}; it must be positive")
         far = np.abs(self._way) > 0.0

@@ -1,7 +1,7 @@
 """Dynamics: one algorithm a file. Assembling (ada, dca) and hybrid modelling are imported from their own files."""
 
 from .aba import aba
-from .chord_drives import chord_drives
+from .chord_drives import chord_drives, free_springs
 from .closed import closed_aba
 from .closed_factored import closed_factored
 from .constraints import Row, chord_closings, chord_rows, constraint_rows
@@ -20,7 +20,7 @@ from .wrenches import Wrenches
 
 __all__ = [
     "FRICTION_VELOCITY", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
-    "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "jacobian_inertia",
+    "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "free_springs", "jacobian_inertia",
     "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force", "passive_slope", "projected", "rnea",
     "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip

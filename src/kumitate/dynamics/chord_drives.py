@@ -8,10 +8,10 @@ from typing import Any
 from ..model import Chord, Closing, Tree
 from ..spatial import Force
 from .constraints import ends
-from .passive import driving_force
+from .passive import driving_force, springy
 from .wrenches import Applied, LinkForces
 
-__all__ = ["chord_drive", "chord_drives"]
+__all__ = ["chord_drive", "chord_drives", "free_springs"]
 
 Scalar = Any
 
@@ -35,5 +35,19 @@ def chord_drives(
 def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[Scalar]], implicit_step: Scalar = 0.0) -> Force:
     """What a chord's drive, spring, damping and friction do to its follower, in the axes of its frame M."""
     effort = efforts.get(chord.name, (0.0,) * len(closing.rates))
-    strengths = driving_force(chord, effort, closing.coordinates, closing.rates, implicit_step)
-    return sum((T * strength for T, strength in zip(closing.active, strengths, strict=True)), Force())
+    springs = free_springs(chord, closing)
+    at = chord.rest if springs else closing.coordinates  # as if at ease: its spring comes on its own
+    strengths = driving_force(chord, effort, at, closing.rates, implicit_step)
+    driven = sum((T * strength for T, strength in zip(closing.active, strengths, strict=True)), Force())
+    return sum((T * -(k * x) for T, k, x in springs), driven)
+
+
+def free_springs(chord: Chord, closing: Closing) -> list[tuple[Force, Scalar, Scalar]]:
+    """The springs of a chord whose spring has no free length, −k p: unit forces, stiffness and stretch in all directions.
+
+    None of other chords, whose springs work along their freedoms.
+    """
+    if not closing.springs or not springy(chord) or any(rest.__class__ is not float or rest != 0.0 for rest in chord.rest):
+        return []
+    (k,) = chord.stiffness
+    return [(T, k, x) for T, x in closing.springs]

@@ -7,7 +7,15 @@ from typing import Any, Protocol
 
 from ..scalar import sqrt
 
-__all__ = ["FRICTION_VELOCITY", "driving_force", "passive_force", "passive_slope", "resisting_inertia", "spring_force"]
+__all__ = [
+    "FRICTION_VELOCITY",
+    "driving_force",
+    "passive_force",
+    "passive_slope",
+    "resisting_inertia",
+    "spring_force",
+    "springy",
+]
 
 Scalar = Any
 
@@ -40,7 +48,7 @@ def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
 
 def spring_force(joint: Passive, q_joint: Sequence[Scalar]) -> list[Scalar]:
     """k·(q − rest), against the spring's ease, one value a degree of freedom [N·m or N]."""
-    if not _springy(joint):
+    if not springy(joint):
         return [0.0] * len(joint.stiffness)
     return [k * (x - rest) for k, x, rest in zip(joint.stiffness, q_joint, joint.rest, strict=True)]
 
@@ -58,7 +66,7 @@ def driving_force(
     """
     lost = zip(spring_force(joint, q_joint), passive_force(joint, v_joint), strict=True)
     left = [tau - spring - passive for tau, (spring, passive) in zip(tau_joint, lost, strict=True)]
-    if not _springy(joint):
+    if not springy(joint):
         return left
     return [force - implicit_step * k * v for force, k, v in zip(left, joint.stiffness, v_joint, strict=True)]
 
@@ -72,7 +80,8 @@ def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: 
     ]
 
 
-def _springy(joint: Passive) -> bool:
+def springy(joint: Passive) -> bool:
+    """Whether it has springs; what is not known yet counts."""
     return any(k.__class__ is not float or k > 0.0 for k in joint.stiffness)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..compile.forms import to_sympy
 from ..dynamics import FRICTION_VELOCITY
 from ..errors import InputError
-from ..model import Mechanism
+from ..model import Mechanism, check_freedom
 from ..scalar import trace
 from .energies import tree_kinetic, tree_potential
 from .symbols import coordinates, sympy_module
@@ -33,13 +33,14 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
 
     Raises:
         InputError: for closed loops, for joints whose velocities are not the rates of their coordinates, and for mechanisms
-            that are too large.
+            that are too large; ModelError: if nothing moves.
 
     >>> from kumitate.model.samples import pendulum
     >>> print(of_mechanism(pendulum(), efforts=False).equations().rows()[0])
     Eq(Derivative(q_1(t), (t, 2)), -981*sin(q_1(t))/100)
     """
     sympy = sympy_module()
+    check_freedom(mechanism, "write equations of motion for")
     tree = mechanism.lean_tree
     if tree.closed:
         names = ", ".join([*(chord.name for chord in tree.chords), *(gear.name for gear in tree.gears)])

@@ -1,6 +1,6 @@
 """What a mechanism is, as frozen data."""
 
-from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, reroot, weld, without_friction
+from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .joints import (
     KINDS,
@@ -24,7 +24,7 @@ from .joints import (
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
 from .parts import Body, Coupling, Frame, Joint, Limits, Loop
-from .soundness import check_inertias, check_resistance
+from .soundness import check_freedom, check_inertias, check_resistance
 from .traversal import PerLink, inward, outward
 from .tree import Chord, Gear, Link, Place, Tree
 
@@ -33,6 +33,6 @@ __all__ = [
     "Distance", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Hull", "Joint",
     "JointKind", "Limits", "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon",
     "Prismatic", "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "SphericalMerge", "Tree", "Universal", "attach",
-    "check_inertias", "check_resistance", "cut", "inward", "lock", "merge", "merge_spherical", "outward", "reroot", "weld",
-    "without_friction",
+    "check_freedom", "check_inertias", "check_resistance", "cut", "inward", "lock", "merge", "merge_spherical", "outward",
+    "recut", "reroot", "weld", "without_friction",
 ]  # fmt: skip

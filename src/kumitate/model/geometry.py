@@ -1,12 +1,17 @@
-"""Shapes that bodies are drawn with and touch with. Lengths in metres, each shape centred on its own frame."""
+"""Shapes that bodies are drawn with and touch with. Lengths in metres, each shape centred on its own frame.
+
+Each raises a `ModelError` for numbers that are not real, finite and, as lengths are, zero or more.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import ModelError
 from ..spatial import Transform
+from .values import FRACTION, LENGTH, POSITIVE, checked_name, checked_number, checked_numbers, checked_pose, shown
 
 __all__ = ["Box", "Capsule", "Cylinder", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape", "Sphere"]
 
@@ -17,12 +22,18 @@ class Box:
 
     size: tuple[float, float, float]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", checked_numbers("a box", "the size [m]", self.size, 3, LENGTH))
+
 
 @dataclass(frozen=True)
 class Sphere:
     """A sphere [m]."""
 
     radius: float
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "radius")
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,9 @@ class Cylinder:
     radius: float
     length: float
 
+    def __post_init__(self) -> None:
+        _check_lengths(self, "radius", "length")
+
 
 @dataclass(frozen=True)
 class Capsule:
@@ -39,6 +53,9 @@ class Capsule:
 
     radius: float
     length: float
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "radius", "length")
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,13 @@ class Mesh:
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     resolved: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, what in (("path", "path"), ("resolved", "path at which it was found")):
+            value = getattr(self, name)
+            if not (isinstance(value, str) or (value is None and name == "resolved")):
+                raise ModelError(f"a mesh: the {what} is {shown(value)}; it must be a text. Give the path of a mesh file")
+        object.__setattr__(self, "scale", checked_numbers(f"mesh {shown(self.path)}", "the scale", self.scale, 3))
 
 
 @dataclass(frozen=True)
@@ -71,12 +95,11 @@ class Polygon:
     depth: float = 0.1
 
     def __post_init__(self) -> None:
-        corners = tuple((float(x), float(y)) for x, y in self.vertices)
+        corners = _points("a polygon", self.vertices, 2)
         object.__setattr__(self, "vertices", corners)
-        if len(corners) < 3 or not all(math.isfinite(x) for corner in corners for x in corner):
-            raise ModelError(f"a polygon has the corners {corners}; give three or more (x, y), finite")
-        if not self.depth > 0.0:
-            raise ModelError(f"a polygon has the depth {self.depth}; give a length above 0")
+        if len(corners) < 3:
+            raise ModelError(f"a polygon has the corners {corners}; it needs three or more. List them counter-clockwise")
+        object.__setattr__(self, "depth", checked_number("a polygon", "the depth [m]", self.depth, POSITIVE))
         turned = 0.0
         for k, (bx, by) in enumerate(corners):
             (ax, ay), (cx, cy) = corners[k - 1], corners[(k + 1) % len(corners)]
@@ -106,10 +129,24 @@ class Hull:
     vertices: tuple[tuple[float, float, float], ...]
 
     def __post_init__(self) -> None:
-        points = tuple((float(x), float(y), float(z)) for x, y, z in self.vertices)
+        points = _points("a hull", self.vertices, 3)
         object.__setattr__(self, "vertices", points)
-        if not points or not all(math.isfinite(x) for point in points for x in point):
-            raise ModelError(f"a hull has {len(points)} vertices, or one that is not finite; give finite points (x, y, z)")
+        if not points:
+            raise ModelError("a hull has no vertices; it needs one or more. Give points (x, y, z)")
+
+
+def _check_lengths(shape: Sphere | Cylinder | Capsule, *names: str) -> None:
+    for name in names:
+        owner = f"a {type(shape).__name__.lower()}"
+        object.__setattr__(shape, name, checked_number(owner, f"the {name} [m]", getattr(shape, name), LENGTH))
+
+
+def _points(owner: str, vertices: Any, size: int) -> tuple[tuple[float, ...], ...]:
+    try:
+        rows = tuple(vertices)
+    except TypeError:
+        raise ModelError(f"{owner}: the vertices are {shown(vertices)}; they must be a list of points. Give one") from None
+    return tuple(checked_numbers(owner, f"vertex {k} [m]", row, size) for k, row in enumerate(rows))
 
 
 Shape = Box | Sphere | Cylinder | Capsule | Mesh | Plane | Polygon | Hull
@@ -123,3 +160,13 @@ class Geometry:
     pose: Transform = field(default_factory=Transform)
     color: tuple[float, float, float, float] | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise ModelError(f"a geometry: the shape is {shown(self.shape)}; it must be a Box, a Sphere or the like. Make one")
+        owner = f"a {type(self.shape).__name__.lower()}"
+        checked_name(owner, self.name)
+        checked_pose(owner, "the pose", self.pose)
+        if self.color is not None:
+            rgba = checked_numbers(owner, "the color (red, green, blue, opacity)", self.color, 4, FRACTION)
+            object.__setattr__(self, "color", rgba)

@@ -35,7 +35,7 @@ def light_between_heavy(tree: Tree) -> list[list[int]]:
             before[link.index] = max(before[link.parent], tree.links[link.parent].inertia.mass, *outward, 0.0)
     for chord in tree.chords:
         for index in (chord.base.link, chord.follower.link):
-            sides[index].append(max(behind))
+            sides[index].append(max(behind, default=0.0))
     light = [
         link.index
         for link in tree.links

@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from ..errors import ModelError
+from .circles import first_circle
 from .lean import lean_tree
 from .parts import Body, Coupling, Frame, Joint, Loop
 from .reframe import reframed
 from .tree import Tree, build_tree
+from .values import checked_name, checked_numbers, checked_parts
 
 __all__ = ["WORLD", "Mechanism"]
 
@@ -60,7 +62,12 @@ class Mechanism:
     faults: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gravity", tuple(float(g) for g in self.gravity))
+        checked_name("a mechanism", self.name)
+        for key, kind in (
+            ("bodies", Body), ("joints", Joint), ("loops", Loop), ("frames", Frame), ("couplings", Coupling), ("faults", str),
+        ):  # fmt: skip
+            object.__setattr__(self, key, checked_parts(self.name, key, getattr(self, key), kind))
+        object.__setattr__(self, "gravity", checked_numbers(self.name, "gravity [m/s²]", self.gravity, 3))
         _check_names(self.name, "body", [WORLD, *(body.name for body in self.bodies)])
         _check_names(self.name, "joint", [*(joint.name for joint in self.joints), *(loop.name for loop in self.loops)])
         _check_names(self.name, "frame", [*(body.name for body in self.bodies), *(frame.name for frame in self.frames)])
@@ -122,21 +129,11 @@ class Mechanism:
             yield joint
             waiting.extend(reversed(children.get(joint.child, [])))
         if reached < len(self.joints):
-            cycle = self._some_cycle()
+            cycle = first_circle({joint.child: joint.parent for joint in self.joints})
             raise ModelError(
                 f"{self.name}: the joints of {cycle} form a cycle that nothing holds to {WORLD!r}; "
                 "join one of them to the world and declare the joint that closes the cycle as a loop"
             )
-
-    def _some_cycle(self) -> list[str]:
-        parent = {joint.child: joint.parent for joint in self.joints}
-        for start in parent:
-            path = [start]
-            while path[-1] in parent and parent[path[-1]] not in path:
-                path.append(parent[path[-1]])
-            if path[-1] in parent:
-                return path[path.index(parent[path[-1]]) :]
-        raise AssertionError("every body that the world does not reach lies on or behind a cycle")
 
     # --- sizes and names ----------------------------------------------------------------------------------------------
     @cached_property
@@ -205,11 +202,10 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
                 "follows one other at most (let the second joint follow instead)"
             )
         follows[coupling.joint] = coupling.of
-        path = [coupling.joint]
-        while path[-1] in follows:
-            path.append(follows[path[-1]])
-            if path[-1] == coupling.joint:
-                raise ModelError(f"{mechanism}: the couplings go round in a cycle, {' → '.join(path)}; leave one of them out")
+    circle = first_circle(follows)
+    if circle:
+        way = " → ".join([*circle, circle[0]])
+        raise ModelError(f"{mechanism}: the couplings go round in a cycle, {way}; leave one of them out")
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

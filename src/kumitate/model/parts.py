@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,20 @@ from ..errors import ModelError
 from ..spatial import Inertia, Symmetric3, Transform, Vector3
 from .geometry import Geometry
 from .joints import KINDS, Closure, JointKind
+from .values import (
+    BOUND,
+    FINITE,
+    MASS,
+    MOST,
+    NOT_NEGATIVE,
+    SCALE,
+    checked_name,
+    checked_number,
+    checked_numbers,
+    checked_parts,
+    checked_pose,
+    shown,
+)  # fmt: skip
 
 __all__ = ["Body", "Coupling", "Frame", "Joint", "Limits", "Loop"]
 
@@ -38,43 +53,53 @@ class Body:
     collisions: tuple[Geometry, ...] = ()
 
     def __post_init__(self) -> None:
-        rows = np.asarray(self.inertia, dtype=float)
-        rows = np.diag(rows) if rows.shape == (3,) else rows
-        center = tuple(float(x) for x in self.center_of_mass)
-        if rows.shape != (3, 3) or len(center) != 3:
-            raise ModelError(
-                f"body {self.name!r}: inertia has shape {rows.shape} and center_of_mass {len(center)} numbers; "
-                "give a 3×3 matrix (or its diagonal of 3) and 3 numbers"
-            )
-        _check_mass(self.name, self.mass, center, rows)
-        object.__setattr__(self, "mass", float(self.mass))
-        object.__setattr__(self, "center_of_mass", center)
-        object.__setattr__(self, "inertia", tuple(tuple(float(x) for x in row) for row in rows))
+        owner = f"body {checked_name('a body', self.name)!r}"
+        rows = _inertia_rows(owner, self.inertia)
+        object.__setattr__(self, "mass", checked_number(owner, "the mass [kg]", self.mass, MASS))
+        object.__setattr__(self, "center_of_mass", checked_numbers(owner, "the center_of_mass [m]", self.center_of_mass, 3))
+        object.__setattr__(self, "inertia", rows)
+        for key in ("visuals", "collisions"):
+            object.__setattr__(self, key, checked_parts(owner, key, getattr(self, key), Geometry))
 
     def spatial_inertia(self) -> Inertia:
         """The body's inertia in its frame."""
         return Inertia.about_center(self.mass, Vector3.of(self.center_of_mass), Symmetric3.of(self.inertia))  # type: ignore[arg-type]
 
 
-def _check_mass(name: str, mass: float, center: Sequence[float], rows: np.ndarray) -> None:
-    if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(rows).all()):
+def _inertia_rows(owner: str, given: Any) -> Rows3:
+    """The rows of a rotational inertia that is given by them or by its diagonal."""
+    try:
+        shape = np.shape(given)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if shape not in ((3,), (3, 3)):
         raise ModelError(
-            f"body {name!r}: mass {mass}, center_of_mass {center} or inertia {rows.tolist()} is not finite; give finite numbers"
+            f"{owner}: the inertia [kg·m²] is {shown(given)}; it must be a 3×3 matrix, or its diagonal of 3. Give one of them"
         )
-    if mass < 0.0:
-        raise ModelError(f"body {name!r}: mass {mass} kg is negative; it must be zero or more")
+    if shape == (3,):
+        diagonal = checked_numbers(owner, "the diagonal of the inertia [kg·m²]", given, 3)
+        rows = tuple(tuple(x if i == k else 0.0 for k in range(3)) for i, x in enumerate(diagonal))
+    else:
+        rows = tuple(checked_numbers(owner, "a row of the inertia [kg·m²]", row, 3) for row in given)
+    _check_inertia(owner, np.array(rows))
+    return rows  # type: ignore[return-value]
+
+
+def _check_inertia(owner: str, rows: np.ndarray) -> None:
     size = float(np.abs(rows).max(initial=0.0))
     if np.abs(rows - rows.T).max() > 1e-9 * size:
         raise ModelError(
-            f"body {name!r}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, "
+            f"{owner}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, "
             "column j and in row j, column i"
         )
     lowest = float(np.linalg.eigvalsh(rows).min())
     if lowest < -1e-9 * size:
         raise ModelError(
-            f"body {name!r}: inertia has the negative principal value {lowest:.6g} kg·m²; zero is allowed (thin rods, points), "
+            f"{owner}: inertia has the negative principal value {lowest:.6g} kg·m²; zero is allowed (thin rods, points), "
             "less is not. Check signs and the frame that the numbers are given in"
         )
+    for axis, value in zip("xyz", rows.diagonal().tolist(), strict=True):
+        checked_number(owner, f"the moment of inertia about {axis} [kg·m²]", max(value, 0.0), MASS)
 
 
 @dataclass(frozen=True)
@@ -88,6 +113,13 @@ class Limits:
     upper: float | None = None
     velocity: float | None = None
     effort: float | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("lower", "upper", "velocity", "effort"):
+            value = getattr(self, key)
+            if value is not None:
+                rule = BOUND if key in ("lower", "upper") else MOST
+                object.__setattr__(self, key, checked_number("limits", f"the limit {key!r}", value, rule))
 
 
 @dataclass(frozen=True)
@@ -126,22 +158,29 @@ class Joint:
         _check_motion("joint", self)
 
 
+#: What damping and the like must be.
+_PASSIVE = {"damping": NOT_NEGATIVE, "friction": NOT_NEGATIVE, "armature": MASS, "stiffness": NOT_NEGATIVE, "rest": FINITE}
+
+
 def _check_motion(what: str, item: Joint | Loop) -> None:
     """Brings what joints and loops share into its one form: kind, axes, limits, passive forces."""
-    owner = f"{what} {item.name!r}"
+    owner = f"{what} {checked_name(f'a {what}', item.name)!r}"
     kind = _kind(what, owner, item.kind)
     object.__setattr__(item, "kind", kind)
-    for key in ("damping", "friction", "armature", "stiffness", "rest"):
-        values = _per_freedom(owner, key, getattr(item, key), kind.nv)
-        if key != "rest" and any(x < 0.0 for x in values):
-            raise ModelError(f"{owner}: {key} {values} must not be negative; give zero or more")
-        object.__setattr__(item, key, values)
+    for key, rule in _PASSIVE.items():
+        given = getattr(item, key)
+        values = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,) * kind.nv
+        if len(values) != kind.nv:
+            raise ModelError(
+                f"{owner}: {len(values)} values of {key} for {kind.nv} degrees of freedom; give one each, or one for all"
+            )
+        object.__setattr__(item, key, checked_numbers(owner, f"the {key}", values, kind.nv, rule))
     if any(item.stiffness) and kind.nq != kind.nv:  # type: ignore[arg-type]
         raise ModelError(
             f"{owner}: stiffness {item.stiffness} needs coordinates that are angles or lengths, which {kind.name} joints do "
             "not have; take spherical_euler or floating_euler, or loops of the kind Line()"
         )
-    limits = (item.limits,) if isinstance(item.limits, Limits) else tuple(item.limits)
+    limits = checked_parts(owner, "limits", item.limits, Limits)
     if limits and len(limits) != kind.nv:
         raise ModelError(f"{owner}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
     for limit in limits:
@@ -149,6 +188,9 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
             raise ModelError(
                 f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}; swap the two, or correct a sign"
             )
+    for key in ("pose", "pose_a", "pose_b"):
+        if hasattr(item, key):
+            checked_pose(owner, f"the {key}", getattr(item, key))
     object.__setattr__(item, "limits", limits or (Limits(),) * kind.nv)
     object.__setattr__(item, "axis", _unit(owner, "axis", item.axis))
     if item.second_axis is not None:
@@ -158,15 +200,6 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
                 f"{owner}: its two axes {item.axis} and {second} are not at right angles; write two revolute joints instead"
             )
         object.__setattr__(item, "second_axis", second)
-
-
-def _per_freedom(owner: str, key: str, value: Any, nv: int) -> tuple[float, ...]:
-    values = (float(value),) * nv if np.ndim(value) == 0 else tuple(float(x) for x in value)
-    if len(values) != nv:
-        raise ModelError(f"{owner}: {len(values)} values of {key} for {nv} degrees of freedom; give one each, or one for all")
-    if not all(np.isfinite(x) for x in values):
-        raise ModelError(f"{owner}: {key} {values} must be finite; leave out what is not known")
-    return values
 
 
 def _kind(what: str, owner: str, given: Closure | str) -> Closure:
@@ -184,9 +217,9 @@ def _kind(what: str, owner: str, given: Closure | str) -> Closure:
 
 
 def _unit(owner: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = (float(part) for part in axis)
-    length = float(np.linalg.norm((x, y, z)))
-    if not np.isfinite(length) or length < 1e-12:
+    x, y, z = checked_numbers(owner, f"the {which}", axis, 3)
+    length = math.hypot(x, y, z)
+    if length < 1e-12:
         raise ModelError(f"{owner}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
     if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only stir its last bits
         return x, y, z
@@ -244,12 +277,11 @@ class Coupling:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        owner = f"coupling {checked_name('a coupling', self.name)!r}"
         if self.joint == self.of:
-            raise ModelError(f"coupling {self.name!r}: joint {self.joint!r} is coupled to itself; name two joints")
-        if not (np.isfinite(self.ratio) and np.isfinite(self.offset)):
-            raise ModelError(
-                f"coupling {self.name!r}: ratio {self.ratio} and offset {self.offset} must be finite; give finite numbers"
-            )
+            raise ModelError(f"{owner}: joint {self.joint!r} is coupled to itself; name two joints")
+        object.__setattr__(self, "ratio", checked_number(owner, "the ratio", self.ratio, SCALE))
+        object.__setattr__(self, "offset", checked_number(owner, "the offset", self.offset))
 
 
 @dataclass(frozen=True)
@@ -259,3 +291,6 @@ class Frame:
     name: str
     body: str
     pose: Transform = field(default_factory=Transform)
+
+    def __post_init__(self) -> None:
+        checked_pose(f"frame {checked_name('a frame', self.name)!r}", "the pose", self.pose)

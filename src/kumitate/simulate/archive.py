@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError, KumitateError
+from ..model.read.content import opened
 from .audit import Audit
+from .hdf5 import Hdf5Entries, as_hdf5
+from .npz import NpzEntries, as_npz
 from .result import Energy, Result
+from .whole_file import replacing
 
 if TYPE_CHECKING:
     from .touching import ContactRecord
 
-__all__ = ["FORMAT", "VERSION", "load", "replacing", "save"]
+__all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "kumitate-result"
 #: Raised when files that an older kumitate cannot read come out.
@@ -45,6 +48,8 @@ _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
 }  # fmt: skip
+#: Of each time, and of each point in three directions; the others are of each point.
+_OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> Path:
@@ -60,11 +65,13 @@ def save(result: Result, path: str | os.PathLike[str]) -> Path:
     if target.suffix.lower() not in (*HDF5, *NPZ):
         raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is none of these")
     arrays, texts = _arrays(result), _texts(result)
+    if target.suffix.lower() in NPZ:
+        content = as_npz(arrays, texts)
+    else:
+        columns = {"q": result.mechanism.q_names, **dict.fromkeys(("v", "a", "tau"), result.mechanism.v_names)}
+        content = as_hdf5(arrays, texts, {name: _unit(name) for name in arrays}, columns)
     with replacing(target) as temporary:
-        if target.suffix.lower() in NPZ:
-            np.savez(temporary, **arrays, **{name: np.array(text) for name, text in texts.items()})  # type: ignore[arg-type]
-        else:
-            _write_hdf5(temporary, arrays, texts, result)
+        temporary.write_bytes(content)
     return target
 
 
@@ -74,37 +81,24 @@ def load(path: str | os.PathLike[str]) -> Result:
     Raises:
         InputError: if there is no such file, or it is damaged, of another program, or of a newer kumitate.
     """
-    target = Path(path)
-    try:
-        with target.open("rb") as file:
-            start = file.read(8)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be read ({error.strerror}); give the path of a saved result") from error
+    with opened(path, error=InputError) as (file, target, _):
+        start = file.read(8)
     if start == b"\x89HDF\r\n\x1a\n":
-        entries = _read(target, _read_hdf5)
+        reader: type[Entries] = Hdf5Entries
     elif start[:4] == b"PK\x03\x04":
-        entries = _read(target, _read_npz)
+        reader = NpzEntries
     else:
         raise InputError(f"{target}: is neither an HDF5 nor an .npz file; give a file that `save` wrote")
-    return _result(target, entries)
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, with its suffix; what is written there takes its place when the block ends well.
-
-    Raises:
-        InputError: if the folder does not exist.
-    """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: the folder {str(target.parent)!r} does not exist; make it first, or choose another")
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
     try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        with closing(reader(target)) as entries:
+            _check_header(target, entries)
+            return _result(entries)
+    except KumitateError:
+        raise
+    except KeyError as error:
+        raise InputError(f"{target}: has no entry {error}, so it is not a result of kumitate; give one that is") from error
+    except _DAMAGES as error:
+        raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -141,86 +135,67 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is of type {type(value).__name__}")
 
 
-def _write_hdf5(path: Path, arrays: Mapping[str, np.ndarray], texts: Mapping[str, str], result: Result) -> None:
-    h5py = _h5py(path.suffix)
-    columns = {"q": result.mechanism.q_names, **dict.fromkeys(("v", "a", "tau"), result.mechanism.v_names)}
-    with h5py.File(path, "w") as file:
-        for name, text in texts.items():
-            file.create_dataset(name, data=text)
-        for name, values in arrays.items():
-            data = file.create_dataset(name, data=values)
-            data.attrs["unit"] = _UNITS.get(name) or _CONTACT_UNITS.get(name.removeprefix(_CONTACT), "")
-        for name, names in columns.items():  # an attribute holds 64 kB at most: names of large mechanisms go beside the data
-            file.create_dataset(f"columns/{name}", data=list(names), dtype=h5py.string_dtype())
-
-
-def _h5py(suffix: str) -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(f"{suffix} files need h5py; install it (pip install 'kumitate[hdf5]'), or save as .npz") from error
-    return h5py
+def _unit(name: str) -> str:
+    return _UNITS.get(name) or _CONTACT_UNITS.get(name.removeprefix(_CONTACT), "")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def _read(target: Path, reader: Any) -> dict[str, Any]:
-    try:
-        return reader(target)
-    except KumitateError:
-        raise
-    except KeyError as error:
-        raise InputError(f"{target}: has no entry {error}, so it is no result of kumitate; give one that is") from error
-    except (OSError, ValueError, EOFError, RuntimeError, AttributeError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error
+class Entries(Protocol):
+    """The entries of a file, which are read when they are asked for; never more than the file holds.
+
+    KeyError for a name that it does not have; ValueError and the like for what is damaged.
+    """
+
+    def __init__(self, path: Path): ...
+    def __contains__(self, name: str) -> bool: ...
+    def text(self, name: str) -> str: ...
+    def array(self, name: str) -> np.ndarray: ...
+    def close(self) -> None: ...
 
 
-def _read_hdf5(path: Path) -> dict[str, Any]:
-    with _h5py(".h5").File(path, "r") as file:
-        return _entries(path, file, lambda name: file[name].asstr()[()], lambda name: file[name][()])
+#: What reading a damaged file raises.
+_DAMAGES = (
+    OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as file:
-        return _entries(path, file, lambda name: str(file[name]), lambda name: file[name])
-
-
-def _entries(
-    path: Path, names: Container[str], text: Callable[[str], str], array: Callable[[str], np.ndarray]
-) -> dict[str, Any]:
-    """All entries of a file, once its header says that it is one of ours and not newer than we are."""
-    header = json.loads(text("header")) if "header" in names else None
+def _check_header(path: Path, entries: Entries) -> None:
+    """Whether it says that the file is one of ours, and not newer than we are."""
+    header = json.loads(entries.text("header")) if "header" in entries else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{path}: is no result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
+        raise InputError(f"{path}: is not a result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
     if header.get("version") != VERSION:
         raise InputError(
             f"{path}: is of format {header.get('version')!r}, and this kumitate reads format {VERSION}; "
             "update kumitate (pip install --upgrade kumitate)"
         )
-    entries: dict[str, Any] = {**{name: text(name) for name in _TEXTS}, **{name: array(name) for name in _UNITS}}
-    if _CONTACT + "bodies" in names:
-        entries["contact"] = _contact(text, array)
-    return entries
 
 
-def _contact(text: Callable[[str], str], array: Callable[[str], np.ndarray]) -> ContactRecord:
-    from .touching import ContactRecord  # its room is loaded when a run with contact is
-
-    bodies = tuple((str(a), str(b)) for a, b in json.loads(text(_CONTACT + "bodies")))
-    arrays = {field.name: array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}
-    return ContactRecord(bodies, **arrays)
-
-
-def _result(target: Path, entries: Mapping[str, Any]) -> Result:
+def _result(entries: Entries) -> Result:
     from ..model.read.json import from_json  # the readers are loaded when they are needed
 
+    settings = json.loads(entries.text("settings"))
+    if not isinstance(settings, dict):
+        raise ValueError("the settings are not a dictionary")
+    energy = Energy(*(entries.array(f"energy/{name}") for name in Energy._fields))
+    arrays = {name: entries.array(name) for name in _UNITS if "/" not in name}
+    contact = _contact(entries, len(arrays["time"])) if _CONTACT + "bodies" in entries else None
+    audit = Audit.from_dict(json.loads(entries.text("audit")))
     try:
-        energy = Energy(*(entries[f"energy/{name}"] for name in Energy._fields))
-        arrays = {name: entries[name] for name in _UNITS if "/" not in name}
-        audit, settings = Audit.from_dict(json.loads(entries["audit"])), json.loads(entries["settings"])
-        contact = entries.get("contact")
-        if contact is not None and contact.force.shape != (len(entries["time"]), len(contact.bodies), 3):
-            raise ValueError(f"forces of contact have the shape {contact.force.shape}")
-        mechanism = from_json(entries["mechanism"])
+        mechanism = from_json(entries.text("mechanism"), "mechanism")
         return Result(mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact)
-    except (KumitateError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error
+    except KumitateError as error:
+        raise ValueError(str(error)) from error
+
+
+def _contact(entries: Entries, times: int) -> ContactRecord:
+    from .touching import ContactRecord  # its room is loaded when a run with contact is
+
+    bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
+    arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}
+    for name, array in arrays.items():
+        shape = (times,) if name in _OF_TIMES else (times, len(bodies), *((3,) if name in _VECTORS else ()))
+        if array.shape != shape:
+            raise ValueError(f"{name} of the contact has the shape {array.shape}, where {shape} is expected")
+    return ContactRecord(bodies, **arrays)

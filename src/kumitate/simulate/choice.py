@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
+from .checks import checked_tolerance
 from .integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
@@ -36,7 +37,7 @@ def chosen_integrator(
         equal_steps: whether "auto" has to take a method of constant step.
 
     Raises:
-        InputError: for an unknown name, or a tolerance outside of 0…1 of a method that has one.
+        InputError: for an unknown name, or a tolerance outside of 0…1.
     """
     if name == "auto":
         rate, joint = fastest_rate(mechanism, q, v)
@@ -53,13 +54,12 @@ def chosen_integrator(
                     "semi_implicit_euler takes less time, at order 1"
                 )
             )  # fmt: skip
-    if name not in INTEGRATORS:
+    if not isinstance(name, str) or name not in INTEGRATORS:
         raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
     kind = INTEGRATORS[name]
+    tolerance = checked_tolerance(tolerance)
     if not kind.adaptive:
         return kind()
-    if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance is {tolerance}; it must be between 0 and 1")
     return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
 
 

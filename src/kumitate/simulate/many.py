@@ -14,11 +14,13 @@ from ..analysis import LoopEquations, closed_state
 from ..compile import Kernel
 from ..errors import InputError, KumitateWarning
 from ..model import Mechanism, check_resistance
+from ..model.values import checked_whole
 from ..scalar import Program, call, loop, maximum, trace
 from .actuation import Actuation, How
+from .checks import by_name, check_memory, checked_rows, step_count, steps_held
 from .choice import chosen_integrator
 from .forcing import Controller, Forcing
-from .run import RUNAWAY, check_manifold, contact_of, step_count, steps_held
+from .run import RUNAWAY, contact_of
 from .stepper import Stabilisation, Stepper
 from .touching import Touching
 
@@ -115,13 +117,15 @@ def simulate_batch(
     (3, 3, 1)
     """
     check_resistance(mechanism)
-    q0 = _checked(mechanism, "q", q, mechanism.nq)
+    q0 = checked_rows(mechanism, "q", q, mechanism.nq)
     runs = len(q0)
-    v0 = _checked(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
+    v0 = checked_rows(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
     if len(v0) != runs:
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each a run")
     count, hold = step_count(duration, step), steps_held(sample_time, step)
+    every = checked_whole(mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
     stretch = _stretch(count, every, hold)
+    check_memory(mechanism, count // every + 1, runs)
     touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, ())
     name = pressing.integrator(integrator, []) if pressing else integrator
     method = (
@@ -134,9 +138,10 @@ def simulate_batch(
 
     per_run = controller is not None and not callable(controller) and np.ndim(controller) == 2
     driven = np.zeros(mechanism.nv) if per_run or hold is not None else controller
-    forcing = Forcing(mechanism, driven, dict(wrenches or {}))  # type: ignore[arg-type]
+    forcing = Forcing(mechanism, driven, by_name("wrenches", wrenches))  # type: ignore[arg-type]
     if mechanism.loops:
         equations = LoopEquations(mechanism)
+        equations.lines.check_directions(q0, v0)
         q0, v0 = (
             np.array(part)
             for part in zip(*(closed_state(equations, *state) for state in zip(q0, v0, strict=True)), strict=True)
@@ -155,7 +160,7 @@ def simulate_batch(
     assert stepper.program is not None
     efforts = np.tile(stepper.efforts, (runs, 1))
     if per_run:
-        efforts[:, : mechanism.nv] = _checked(mechanism, "controller", controller, mechanism.nv, runs)
+        efforts[:, : mechanism.nv] = checked_rows(mechanism, "controller", controller, mechanism.nv, runs)
     kernel = Kernel(_stretch_program(stepper.program, mechanism, stretch))
     kernel.code(kernel.lanes if runs >= kernel.lanes else 1)  # compiles
 
@@ -218,30 +223,13 @@ def _stretch_program(step: Program, mechanism: Mechanism, count: int) -> Program
 
 def _stretch(count: int, every: int, hold: int | None) -> int:
     """How many steps are made by one call: up to the next record, or to where the controller is asked again."""
-    if every < 1 or count % every:
-        raise InputError(f"every is {every}; it must be a positive number of steps that divides all {count} of them")
+    if count % every:
+        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
     if hold is None:
         return every
     if max(every, hold) % min(every, hold):
         raise InputError(f"every is {every} and the sample time {hold} steps; one must be a multiple of the other")
     return min(every, hold)
-
-
-def _checked(mechanism: Mechanism, what: str, values: Any, size: int, rows: int | None = None) -> np.ndarray:
-    """Rows of numbers, one a run."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{mechanism.name}: {what} is {values!r:.60}; give rows of {size} real numbers, one a run") from None
-    if array.ndim != 2 or array.shape[1] != size or not len(array) or rows not in (None, len(array)):
-        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must be ({rows or 'N'}, {size}), one row a run")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        run, k = bad[0]
-        raise InputError(f"{mechanism.name}: {what} is {array[run, k]} in column {k} of run {run}; it must be finite")
-    if what == "q":
-        check_manifold(mechanism, array)
-    return array
 
 
 def _sampled(mechanism: Mechanism, controller: Any, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

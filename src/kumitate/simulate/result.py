@@ -76,6 +76,8 @@ class Result:
         time = np.asarray(self.time, dtype=float)
         if time.ndim != 1:
             raise InputError(f"{self.mechanism.name}: time has shape {time.shape}; a result needs (n,)")
+        if not (np.isfinite(time).all() and (np.diff(time) > 0.0).all()):
+            raise InputError(f"{self.mechanism.name}: the times of a result do not rise; give finite ones, each after the last")
         n = len(time)
         shapes = {"time": (n,), "q": (n, nq), "v": (n, nv), "a": (n, nv), "tau": (n, nv), "center_of_mass": (n, 3)}
         for name, shape in {**shapes, "momentum": (n, 6)}.items():

@@ -16,6 +16,7 @@ from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
 from .actuation import Actuation
 from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .checks import by_name, check_memory, checked_baumgarte, checked_state, step_count, steps_held
 from .choice import chosen_integrator, divergence, singular_angles, vanishing_steps
 from .forcing import Controller, Forcing
 from .result import Energy, Result
@@ -36,6 +37,8 @@ __all__ = ["simulate"]
 RUNAWAY = 1e9
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
+#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+_NO_STEP = 1e-30
 #: So many steps before a failure are searched for its cause.
 RECENT = 10
 
@@ -101,8 +104,9 @@ def simulate(
     q0 = checked_state(mechanism, "q", mechanism.nq, neutral(mechanism.tree) if q is None else q)
     v0 = checked_state(mechanism, "v", mechanism.nv, np.zeros(mechanism.nv) if v is None else v)
     count = step_count(duration, step)
+    check_memory(mechanism, count + 1)
     hold = steps_held(sample_time, step)
-    notes: list[str] = []
+    notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
     surfaces = _held(mechanism, held, held_method)
     integrator = surfaces.integrator(integrator, notes) if surfaces else integrator
     touching, pressing = (None, None) if contact is None else contact_of(mechanism, contact, held)
@@ -111,13 +115,12 @@ def simulate(
         method = chosen_integrator(mechanism, integrator, step, tolerance, q0, v0, notes)
     else:
         method = touching.integrator(integrator, step, q0, v0, notes)
-    forcing = Forcing(mechanism, controller, dict(wrenches or {}), dict(loop_tau or {}))
-    if baumgarte is not None and not 0.0 <= baumgarte < np.inf:
-        raise InputError(f"baumgarte is {baumgarte} 1/s; it must not be negative")
-    stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, float(baumgarte))
+    forcing = Forcing(mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+    stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
     loops = LoopEquations(mechanism)
     q0, v0 = closed_state(loops, q0, v0)
     q0, v0 = surfaces.start(q0, v0) if surfaces else (q0, v0)
+    loops.lines.check_directions(q0, v0, forcing.drives)
     points = surfaces.held if surfaces else None
 
     actuation = Actuation.of(forcing, q0, v0, traced=traced, sampled=bool(hold), stages=sample_time == 0.0)
@@ -197,79 +200,16 @@ def _advance(
     return ""
 
 
-def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
-    """q or v as float64 numbers, refused if they are no state of the mechanism.
-
-    Raises:
-        InputError: naming the component and the rule.
-    """
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{mechanism.name}: {what} is {values!r:.60}; give {size} real numbers") from None
-    names = mechanism.q_names if what == "q" else mechanism.v_names
-    if array.shape != (size,):
-        raise InputError(
-            f"{mechanism.name}: {what} has shape {array.shape}; it must have {size} components: {', '.join(names)}"
-        )
-    bad = np.flatnonzero(~np.isfinite(array))
-    if len(bad):
-        raise InputError(f"{mechanism.name}: {what} is {array[bad[0]]} for {names[bad[0]]!r}; it must be finite")
-    if what == "q":
-        check_manifold(mechanism, array)
-    return array
-
-
-def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
-    """Refuses coordinates (..., nq) whose quaternions are not of unit length.
-
-    Raises:
-        InputError: naming the joint, with the order of components as a hint.
-    """
-    rows = q.reshape(-1, mechanism.nq)
-    for link in mechanism.tree.links:
-        if link.kind.nq == link.kind.nv or not len(rows):
-            continue
-        values = rows[:, link.q_start : link.q_start + link.kind.nq]
-        apart = np.abs(link.kind.off_manifold(list(values.T)))
-        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
-        own, off = values[worst].tolist(), apart[worst]
-        if not off < 1e-6:
-            raise InputError(
-                f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
-                f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
-            )
-
-
-def step_count(duration: float, step: float) -> int:
-    """How many steps make a duration; refused if it is no whole number of them."""
-    if not (np.isfinite(step) and step > 0.0):
-        raise InputError(f"step is {step} s; it must be positive")
-    if not (np.isfinite(duration) and duration >= 0.0):
-        raise InputError(f"duration is {duration} s; it must not be negative")
-    count = round(duration / step)
-    if abs(count * step - duration) > 1e-9 * max(duration, step):
-        raise InputError(
-            f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
-        )
-    return count
-
-
-def steps_held(sample_time: float | None, step: float) -> int | None:
-    """How many steps a sampled effort is held; None if efforts are not sampled at multiples of a time."""
-    if sample_time is None or sample_time == 0.0:
-        return None
-    hold = round(sample_time / step)
-    if hold < 1 or abs(hold * step - sample_time) > 1e-9 * sample_time:
-        raise InputError(f"sample_time {sample_time} s is not a multiple of the step {step} s")
-    return hold
-
-
 def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldRun | None:
     """What a run with held points needs, loaded if there are any."""
+    if not held and method == "rows":
+        return None
+    from ..contact.held_motion import check_method
+    from .held import HeldRun
+
+    check_method(method)
     if not held:
         return None
-    from .held import HeldRun
 
     return HeldRun.of(mechanism, held, method)
 
@@ -278,7 +218,7 @@ def contact_of(
     mechanism: Mechanism, contact: Contact | str, held: Sequence[HeldPoint]
 ) -> tuple[Touching, None] | tuple[None, Pressing]:
     """The contact of a run, by impulses or by forces; its room is loaded when it is asked for."""
-    from ..contact.models import FORCE_MODELS
+    from ..contact.models import FORCE_MODELS, check_model
     from ..contact.scene import Contact
     from .pressing import Pressing
     from .touching import Touching
@@ -286,6 +226,9 @@ def contact_of(
     if held:
         raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
     contact = Contact(contact) if isinstance(contact, str) else contact
+    if not isinstance(contact, Contact):
+        raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
+    check_model(contact.model, contact.options)
     return (None, Pressing.of(mechanism, contact)) if contact.model in FORCE_MODELS else (Touching.of(mechanism, contact), None)
 
 
@@ -314,7 +257,7 @@ def _result(
     """The outputs along the motion, all samples in one batch (thesis 5.1: calculation of output files)."""
     touched = None
     if touching is None:
-        acceleration, _ = Kernel(stepper.dynamics)(0.0, q, v, u)
+        acceleration, _ = Kernel(stepper.dynamics)(_NO_STEP, q, v, u)
     else:
         touched, acceleration, _ = contact = touching.record(forcing, float(settings["step"]), q, v, u)
         for failure in contact.failures(mechanism.name, times):

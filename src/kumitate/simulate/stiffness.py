@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..dynamics import Row, chord_closings, chord_rows, crba, link_motions, loop_jacobian, passive_slope
+from ..dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
 from ..model import Mechanism
 
 __all__ = ["fastest_rate"]
@@ -25,7 +27,11 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         held += rigid
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
         damping = damping + J.T @ np.diag(passive_slope(chord, closing.rates)) @ J
-        stiffness = stiffness + J.T @ np.diag(chord.stiffness) @ J
+        springs = free_springs(chord, closing)
+        if springs:  # they pull back in all directions
+            along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
+            J = np.array(loop_jacobian(tree, motions, along), dtype=float).reshape(len(along), tree.nv)
+        stiffness = stiffness + J.T @ np.diag([k for _, k, _ in springs] or chord.stiffness) @ J
     if not damping.any() and not stiffness.any():
         return 0.0, ""
     allowed = _null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))

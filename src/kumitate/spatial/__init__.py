@@ -15,7 +15,7 @@ from .quaternion import (
     quaternion_rotation,
 )  # fmt: skip
 from .range_inverse import RangeInverse
-from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, zxz_rotation
+from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation, zxz_rotation
 from .semidefinite import SWEEPS, DampedFactors, nearest_solution
 from .sparse_factors import Elimination, SparseFactors
 from .transform import Transform, pose
@@ -25,6 +25,6 @@ __all__ = [
     "SWEEPS", "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DampedFactors", "Dense", "DenseRotation", "Elimination",
     "Factors", "Force", "Inertia", "InverseInertia", "Matrix3", "Motion", "RangeInverse", "Release", "Rotation",
     "RotationChain", "SparseFactors", "Symmetric3", "Transform", "Vector3", "centripetal", "dot", "identity_rotation",
-    "nearest_solution", "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of",
+    "is_rotation", "nearest_solution", "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of",
     "quaternion_product", "quaternion_rate", "quaternion_rotation", "zxz_rotation",
 ]  # fmt: skip

@@ -15,7 +15,9 @@ from typing import Any
 from ..scalar import cos, sin
 from .vector import Matrix3, Symmetric3, Vector3
 
-__all__ = ["AxisTurn", "DenseRotation", "Rotation", "RotationChain", "identity_rotation", "zxz_rotation"]
+__all__ = [
+    "AxisTurn", "DenseRotation", "Rotation", "RotationChain", "identity_rotation", "is_rotation", "zxz_rotation",
+]  # fmt: skip
 
 Scalar = Any
 
@@ -173,6 +175,13 @@ class RotationChain(Rotation):
 def identity_rotation() -> Rotation:
     """No rotation: the empty product."""
     return RotationChain(())
+
+
+def is_rotation(matrix: Sequence[Sequence[float]], tolerance: float = 1e-9) -> bool:
+    """Whether the rows of a 3×3 matrix of floats are orthonormal and right-handed, each product to within `tolerance`."""
+    a, b, c = (Vector3.of(list(row)) for row in matrix)
+    products = (a.dot(a) - 1.0, b.dot(b) - 1.0, c.dot(c) - 1.0, a.dot(b), b.dot(c), c.dot(a), a.cross(b).dot(c) - 1.0)
+    return all(abs(product) <= tolerance for product in products)  # NaN is not
 
 
 def zxz_rotation(matrix: Sequence[Sequence[float]]) -> tuple[float, float, float]:

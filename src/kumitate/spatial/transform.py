@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
-from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation
+from ..errors import ModelError
+from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation
 from .vector import Matrix3, Vector3
 
 __all__ = ["Transform", "pose"]
@@ -59,13 +62,35 @@ def pose(
         rpy: roll, pitch, yaw [rad] about the fixed axes x, y, z (URDF's convention: R = Rz(yaw) Ry(pitch) Rx(roll)).
         matrix: the rotation as 3×3 rows instead of `rpy`.
 
+    Raises:
+        ModelError: if these are not so many finite numbers, or the matrix is not a rotation.
+
     >>> [float(x) for x in pose(xyz=(1, 0, 0)).point(Vector3(0.0, 2.0, 0.0))]
     [1.0, 2.0, 0.0]
     """
+    place = Vector3.of(_three("xyz", xyz, "Give a position in metres"))
     if matrix is not None:
-        rotation: Rotation = DenseRotation(Matrix3.of([[float(x) for x in row] for row in matrix]))
-    else:
-        roll, pitch, yaw = (float(angle) for angle in rpy)
-        turns = ((2, yaw), (1, pitch), (0, roll))
-        rotation = RotationChain(tuple(AxisTurn.by(axis, angle) for axis, angle in turns if angle))
-    return Transform(rotation, Vector3(*(float(x) for x in xyz)))
+        rows = [_three("a row of the matrix", row, "Give three rows of three numbers each") for row in _rows(matrix)]
+        if len(rows) != 3 or not is_rotation(rows):
+            raise ModelError(
+                f"pose: the matrix {rows} is not a rotation; its rows must be orthonormal and right-handed. Divide rows by "
+                "their lengths, and check their signs"
+            )
+        return Transform(DenseRotation(Matrix3.of(rows)), place)
+    roll, pitch, yaw = _three("rpy", rpy, "Give angles in radians")
+    turns = ((2, yaw), (1, pitch), (0, roll))
+    return Transform(RotationChain(tuple(AxisTurn.by(axis, angle) for axis, angle in turns if angle)), place)
+
+
+def _rows(matrix: Any) -> Iterable[Any]:
+    return matrix if isinstance(matrix, Iterable) else (matrix,)
+
+
+def _three(what: str, values: Any, remedy: str) -> list[float]:
+    """Three finite numbers."""
+    try:
+        if len(values) == 3 and all(isinstance(part, Real) and math.isfinite(part) for part in values):
+            return [float(part) for part in values]
+    except (TypeError, OverflowError):
+        pass
+    raise ModelError(f"pose: {what} is {values!r:.60}; it must be three finite numbers. {remedy}")

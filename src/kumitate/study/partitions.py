@@ -17,7 +17,7 @@ from ..dynamics import closed_aba
 from ..dynamics.hybrid import hybrid, hybrid_operations
 from ..dynamics.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
-from ..model import Mechanism, Tree, check_resistance
+from ..model import Mechanism, Tree, check_freedom, check_resistance
 from ..model.subchains import parts_by_cuts, parts_by_names
 from ..model.tree import WORLD_LINK
 from ..scalar import Program, trace
@@ -177,6 +177,7 @@ def best_partition(
     if by not in _CHOICES:
         raise InputError(f"partitions are chosen by {', '.join(_CHOICES)}, not by {by!r}")
     check_resistance(mechanism)
+    check_freedom(mechanism, "divide into sub-chains")
     trials = _counted(mechanism, (*also, _halves(mechanism)))
     if by == "operations":
         return BestPartition(mechanism.name, by, trials, {})

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..contact.plain import ground_of
 from ..errors import InputError
-from ..simulate.archive import replacing
 from ..simulate.result import Result
+from ..simulate.whole_file import replacing
 from .arrows import arrows_at
 from .silhouette import View
 from .stage import FORCE_COLOR, Stage, checked_poses
 from .struts import with_struts
-from .style import QUIET, print_style
+from .style import QUIET, drawing, print_style
 
 __all__ = ["animate"]
 
@@ -100,9 +100,11 @@ def _pictures(
     progress: Callable[[float], None] | None,
 ) -> Iterator[Any]:
     """The pictures, all in the same 255 colours."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from PIL import Image
+    FigureCanvasAgg, Figure = (
+        getattr(drawing(f"matplotlib.{module}"), name)
+        for module, name in (("backends.backend_agg", "FigureCanvasAgg"), ("figure", "Figure"))
+    )
+    Image = drawing("PIL.Image")
 
     dpi = 100.0
     figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)

@@ -14,7 +14,7 @@ from ..simulate.readings import Given, balance_of, momenta_of, powers_of
 from ..simulate.result import Result
 from .figures import panels_figure
 from .panels import Panel
-from .style import INK, PALETTE, QUIET, checked_target, print_style, tint, write_figure
+from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
 
 __all__ = [
     "balance_figure", "momentum_figure", "plot_balance", "plot_momentum", "plot_power", "power_figure",
@@ -97,7 +97,7 @@ def power_figure(result: Result, *, wrenches: Given | None = None, loop_tau: Giv
 
 def balance_figure(result: Result, contacts: Any = None, *, height: float = 0.0, wrenches: Given | None = None) -> Any:
     """The same as `plot_balance`, as a `matplotlib.figure.Figure`."""
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     if len(result) == 0:
         raise InputError(f"{result.mechanism.name}: nothing to plot: the result has no times")

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..simulate.result import Result
 from .panels import Panel, panels_of
-from .style import INK, QUIET, checked_target, curve_style, print_style, write_figure
+from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
 
 __all__ = ["figure", "panels_figure", "plot"]
 
@@ -52,7 +52,7 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
 
 def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = "") -> Any:
     """Panels over the times (n,) [s] as a `matplotlib.figure.Figure`, with a sentence below them."""
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     with print_style():
         columns = 1 if len(drawn) == 1 else 2 if len(drawn) <= 8 else 3

@@ -68,6 +68,7 @@ def force_curves(result: Result) -> list[ForceCurves]:
     values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values())
     known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
     joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
+    values = values.reshape(len(result), len(joints), 6)  # of no joints they come without their further axes
     curves = []
     for determined in (True, False):
         for moments in (False, True):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .style import checked_target, curve_style, print_style, write_figure
+from .style import checked_target, curve_style, drawing, print_style, write_figure
 
 __all__ = ["plot_growth"]
 
@@ -30,7 +30,7 @@ def plot_growth(
     Raises:
         InputError: for another suffix, or a folder that does not exist.
     """
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     target = checked_target(path)
     with print_style():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..simulate.whole_file import replacing
 
 __all__ = ["write_page"]
 
@@ -27,18 +28,11 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
         The path.
 
     Raises:
-        InputError: if the folder does not exist, or the scene holds something that is not plain data.
+        InputError: if the folder does not exist, the disk refuses, or the scene holds something that is not plain data.
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: the folder {str(target.parent)!r} does not exist; make it first, or choose another")
-    text = _page(scene, str(target))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as temporary:
+        temporary.write_text(_page(scene, str(target)), encoding="utf-8", newline="\n")
     return target
 
 

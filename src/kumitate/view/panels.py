@@ -111,7 +111,8 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
     elif name == "center_of_mass":
         yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
     elif name == "center_of_mass_velocity":
-        yield Panel("Velocity of centre of mass", "m/s", _XYZ, result.momentum[:, 3:] / total_mass(result.mechanism.tree))
+        mass = total_mass(result.mechanism.tree) or np.nan  # where nothing moves, the centre of what does has no velocity
+        yield Panel("Velocity of centre of mass", "m/s", _XYZ, result.momentum[:, 3:] / mass)
     else:
         yield Panel("Angular momentum about origin", "kg·m²/s", _XYZ, result.momentum[:, :3])
         yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])

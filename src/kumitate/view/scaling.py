@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .style import QUIET, checked_target, curve_style, print_style, write_figure
+from .style import QUIET, checked_target, curve_style, drawing, print_style, write_figure
 
 __all__ = ["plot_scaling"]
 
@@ -40,7 +40,7 @@ def plot_scaling(
     Raises:
         InputError: for another suffix, or a folder that does not exist.
     """
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     target = checked_target(path)
     with print_style():

@@ -16,7 +16,7 @@ from .arrows import arrows_at
 from .silhouette import View
 from .stage import Stage, checked_poses
 from .struts import with_struts
-from .style import QUIET, checked_target, print_style, write_figure
+from .style import QUIET, checked_target, drawing, print_style, write_figure
 
 __all__ = ["snapshots", "snapshots_figure"]
 
@@ -63,7 +63,7 @@ def snapshots_figure(
 
 
 def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray, moments: np.ndarray) -> Any:
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     columns, scale = _arrangement(len(times), stage.size)
     rows = math.ceil(len(times) / columns)
@@ -100,7 +100,7 @@ def _arrangement(count: int, size: np.ndarray) -> tuple[int, float]:
 
 
 def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
-    from matplotlib.figure import Figure
+    Figure = drawing("matplotlib.figure").Figure
 
     low = np.min([stage.window(X)[0] for X in poses], axis=0)
     high = np.max([stage.window(X)[1] for X in poses], axis=0)

@@ -30,7 +30,7 @@ def with_struts(mechanism: Mechanism, poses: np.ndarray) -> tuple[Mechanism, np.
         if isinstance(loop.kind, Distance | Line):
             start, end = (_point(places, loop, half) for half in ("a", "b"))
             length = np.linalg.norm(end - start, axis=1)
-            if len(length) == 0 or length.min() <= 0.0:
+            if not (length > 0.0).any():
                 continue
             X = _along(start, end, length)
             if isinstance(loop.kind, Distance):
@@ -67,9 +67,14 @@ def _point(places: dict[str, np.ndarray], loop: Loop, half: str) -> np.ndarray:
 
 
 def _along(start: np.ndarray, end: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Poses (m, 4, 4) at `start` with z towards `end`, turning as little as they can from one to the next."""
+    """Poses (m, 4, 4) at `start` with z towards `end`, turning as little as they can from one to the next.
+
+    Where there is no length, z is as it was before, or, in the beginning, as it will be.
+    """
     X = np.zeros((len(start), 4, 4))
-    z = (end - start) / length[:, None]
+    there = np.flatnonzero(length > 0.0)
+    last = there[np.maximum(np.searchsorted(there, np.arange(len(start)), side="right") - 1, 0)]
+    z = ((end - start)[last]) / length[last, None]
     x = np.eye(3)[int(np.argmin(np.abs(z[0])))]
     for k, axis in enumerate(z):
         across = x - (x @ axis) * axis

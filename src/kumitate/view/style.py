@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..simulate.archive import replacing
+from ..simulate.whole_file import replacing
 
 __all__ = [
     "FORMATS",
@@ -19,6 +20,7 @@ __all__ = [
     "QUIET",
     "checked_target",
     "curve_style",
+    "drawing",
     "print_style",
     "tint",
     "write_figure",
@@ -46,9 +48,22 @@ _STYLE: Mapping[str, Any] = {
 
 def print_style() -> AbstractContextManager[None]:
     """A context in which matplotlib draws in this style; whatever the user's own settings are, they are back afterwards."""
-    from matplotlib import style
+    return drawing("matplotlib.style").context(["default", dict(_STYLE)])
 
-    return style.context(["default", dict(_STYLE)])
+
+def drawing(module: str) -> Any:
+    """A module of matplotlib or Pillow, loaded when it is first needed.
+
+    Raises:
+        InputError: where it is not installed, with the extra that brings it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = "Pillow" if module.startswith("PIL") else module.partition(".")[0]
+        raise InputError(
+            f"figures and animations need {package}, which is not installed; pip install 'kumitate[plot]' brings it"
+        ) from error
 
 
 def curve_style(index: int) -> dict[str, Any]:
@@ -58,10 +73,8 @@ def curve_style(index: int) -> dict[str, Any]:
 
 def tint(color: Any, amount: float) -> tuple[float, float, float]:
     """The colour mixed with white (amount > 0, 1: white) or black (amount < 0, −1: black); opaque, as EPS knows no other."""
-    from matplotlib.colors import to_rgb
-
     goal = 1.0 if amount > 0.0 else 0.0
-    red, green, blue = (part + (goal - part) * abs(amount) for part in to_rgb(color))
+    red, green, blue = (part + (goal - part) * abs(amount) for part in drawing("matplotlib.colors").to_rgb(color))
     return red, green, blue
 
 

@@ -1,16 +1,35 @@
 """Contact models, one a file: what gives the impulses of a step (rigid bodies), or forces at any time (springs and dampers)."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
+from ...errors import InputError
+from ...model.values import shown
 from ..forces import ForceModel
 from ..problem import Problem, Solved
 from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
 
-__all__ = ["FORCE_MODELS", "IMPULSE_MODELS"]
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "check_model"]
 
 #: Models that change velocities once a step, by their names.
 IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}
 #: Models that are forces like any other, by their names: made from options and the mass of the mechanism [kg].
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
+
+
+def check_model(name: Any, options: Mapping[str, Any]) -> None:
+    """Refuses a model that there is not, and options of models that have none.
+
+    Raises:
+        InputError: with the names that there are. Models of forces check their options themselves.
+    """
+    known = [*IMPULSE_MODELS, *FORCE_MODELS]
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}")
+    if options and name in IMPULSE_MODELS:
+        raise InputError(
+            f"{name} contact has no option {next(iter(options))!r}; it has none at all. Leave `options` out, or take a model "
+            f"that has some: {', '.join(FORCE_MODELS)}"
+        )

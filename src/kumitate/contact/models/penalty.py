@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...errors import InputError
+from ...model.values import Rule, checked_number
 from ...scalar import absolute, maximum, select, sqrt, tanh
 from ...spatial import Vector3
 from ..surface import Surface
@@ -58,8 +59,7 @@ class Penalty:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if not isinstance(value := getattr(self, item.name), int | float) or math.isnan(value):
-                raise InputError(f"penalty contact: {item.name} is {value!r}; give a number")
+            object.__setattr__(self, item.name, _number(item.name, getattr(self, item.name)))
         _check("stiffness", self.stiffness, 0.0 < self.stiffness < math.inf, "positive and finite: weight over depth at rest")
         _check("damping", self.damping, 0.0 <= self.damping < math.inf, "zero or more, and finite: 2√(K m) is critical")
         _check("pull", self.pull, self.pull in (0, 1), "1 (the damper acts on the way out, too) or 0 (it does not)")
@@ -68,7 +68,7 @@ class Penalty:
             "friction_sharpness", self.friction_sharpness, 0.0 < self.friction_sharpness < math.inf,
             "positive and finite: friction is full at speeds above about 4/s",
         )  # fmt: skip
-        _check("exponent", self.exponent, 0.0 < self.exponent < math.inf, "positive and finite: 1 is a linear spring")
+        _check("exponent", self.exponent, 0.0 < self.exponent <= 10.0, "positive, at most 10: 1 is a linear spring")
 
     @classmethod
     def of(cls, options: Mapping[str, float], mass: float) -> Penalty:
@@ -83,9 +83,9 @@ class Penalty:
         for name in options:
             if name not in known:
                 raise InputError(f"penalty contact has no option {name!r}; there are {', '.join(known)}")
-        stiffness = options.get("stiffness", mass * FALL / DEPTH ** options.get("exponent", 1.0))
-        usual = {"stiffness": stiffness, "damping": 2.0 * mass * math.sqrt(FALL / DEPTH)}
-        return cls(**{**usual, **options})
+        usual = {"stiffness": mass * FALL / DEPTH, "damping": 2.0 * mass * math.sqrt(FALL / DEPTH)}
+        made = cls(**{**usual, **options})
+        return made if "stiffness" in options else replace(made, stiffness=mass * FALL / DEPTH**made.exponent)
 
     @property
     def reach(self) -> float:
@@ -117,6 +117,11 @@ class Penalty:
         if self.exponent == 1.0:
             return -self.stiffness * gap
         return -self.stiffness * gap * maximum(absolute(gap), 1e-300) ** (self.exponent - 1.0)
+
+
+def _number(name: str, value: Any) -> float:
+    rule = Rule("a number", "Give one, or leave it out for the default", lambda x: not math.isnan(x))
+    return checked_number("penalty contact", name, value, rule, error=InputError)
 
 
 def _check(name: str, value: float, right: bool, rule: str) -> None:

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ...errors import ModelError
 from ...spatial import Transform
 from ..joints import KINDS
 from ..mechanism import Mechanism
 from ..parts import Joint
 from ..tree import alignment
+from ..values import checked_array
 
 __all__ = ["lock", "without_friction"]
 
@@ -39,7 +38,9 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
 
 
 def _coordinates(joint: Joint, q: Any) -> list[float]:
-    values = joint.kind.neutral() if q is None else [float(x) for x in np.atleast_1d(np.asarray(q, dtype=float))]
+    if q is None:
+        return joint.kind.neutral()
+    values = checked_array(f"joint {joint.name!r}", "the place where it is locked", q, error=ModelError).ravel().tolist()
     if len(values) != joint.kind.nq:
         raise ModelError(
             f"joint {joint.name!r} is locked at {len(values)} coordinates; it has {joint.kind.nq} "

@@ -14,7 +14,7 @@ from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint
 from ..tree import alignment
 
-__all__ = ["reroot"]
+__all__ = ["free_name", "reroot", "turned_round"]
 
 #: Degrees of freedom of a body that nothing holds.
 _FREE = 6
@@ -50,7 +50,7 @@ def reroot(mechanism: Mechanism, body: str) -> Mechanism:
         return mechanism
     if _driven(base):
         raise ModelError(f"{mechanism.name}: the joint {base.name!r} resists the root's motion; only a free root can change")
-    turned = {joint.name: tuple(_turned(mechanism, joint)) for joint in path}
+    turned = {joint.name: tuple(turned_round(mechanism, joint)) for joint in path}
     turned[base.name] = (replace(base, child=body),)
     joints = tuple(part for joint in mechanism.joints for part in turned.get(joint.name, (joint,)))
     known = {item.name for item in mechanism.bodies}
@@ -58,12 +58,12 @@ def reroot(mechanism: Mechanism, body: str) -> Mechanism:
     return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between))
 
 
-def _turned(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
+def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
     """The joint with parent and child exchanged: it ends in its old fixed frame, from where the old parent is held."""
     there = joint.parent
     at_origin = joint.pose.almost_equal(Transform(), 0.0)
     if not at_origin:
-        there = _free_name(f"{joint.parent}_at_{joint.name}", mechanism)
+        there = free_name(f"{joint.parent}_at_{joint.name}", mechanism)
         yield Joint(f"{there}_fixed", KINDS["fixed"], there, joint.parent, joint.pose.inverse().dense())
     swapped = replace(joint, parent=joint.child, child=there, pose=Transform())
     if joint.kind.nv == 0:
@@ -100,7 +100,7 @@ def _reversed(values: object) -> tuple[float, ...]:
     return tuple(np.asarray(values)[::-1].tolist())
 
 
-def _free_name(name: str, mechanism: Mechanism) -> str:
+def free_name(name: str, mechanism: Mechanism) -> str:
     """The name, with as many underscores behind it as it takes for it and its weld to be new."""
     bodies = {item.name for item in mechanism.bodies} | {frame.name for frame in mechanism.frames}
     joints = {item.name for item in mechanism.joints} | {loop.name for loop in mechanism.loops}

@@ -27,6 +27,8 @@ class Closing:
         constraint: the unit forces T that the closure exerts on M, and their opposites on F.
         active: the forces on M of unit drives along its freedoms; `coordinates`, `rates`: of these freedoms.
         error: the small motion that leads M from where it may be to where it is [rad, m].
+        springs: unit forces on M, and the coordinates along them, that a spring of no free length works along; none where
+            these are `active` and `coordinates`. They are smooth where a line has no length, and so no direction.
     """
 
     pose: Transform
@@ -38,6 +40,7 @@ class Closing:
     coordinates: tuple[Scalar, ...]
     rates: tuple[Scalar, ...]
     error: Motion
+    springs: tuple[tuple[Force, Scalar], ...] = ()
 
 
 class Closure(ABC):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import ModelError
 from ...scalar import sqrt
 from ...spatial import Force, Motion, Transform, Vector3
+from ..values import POSITIVE, Rule, checked_number
 from .closure import Closing, Closure
 
 __all__ = ["Distance"]
 
 Scalar = Any
+_LENGTH = Rule(POSITIVE.words, "For points that coincide take a spherical joint", POSITIVE.holds)
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Distance(Closure):
     length: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.length < float("inf"):
-            raise ModelError(f"distance: the length {self.length} m must be positive; for zero use a spherical joint")
+        length = checked_number("distance", "the length [m]", self.length, _LENGTH)
+        object.__setattr__(self, "length", length)
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,7 @@ follows from R = R(a_1, θ1) R(a_2, θ2) R(a_3, θ3).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import ModelError
 from ...scalar import arctan2, cos, maximum, sin, sqrt
 from ...spatial import AxisTurn, DenseRotation, Force, Inertia, Matrix3, Motion, Rotation, Transform, Vector3
+from ..values import checked_numbers, shown
 from .contract import JointKind, basis_forces
 
 __all__ = ["EulerAngles"]
@@ -52,9 +53,15 @@ class EulerAngles(JointKind):
 
     def __post_init__(self) -> None:
         given = [[float(letter == name) for name in "xyz"] for letter in self.axes] if isinstance(self.axes, str) else self.axes
-        rows = np.array(given, dtype=float)
-        if rows.shape != (3, 3) or not np.isfinite(rows).all() or not (np.linalg.norm(rows, axis=1) > 1e-12).all():
-            raise ModelError(f'euler_angles: the axes {self.axes!r} are not three directions; give three vectors, or "zyx"')
+        if not isinstance(given, Iterable) or len(given := list(given)) != 3:
+            raise ModelError(
+                f'euler_angles: the axes are {shown(self.axes)}; they must be three directions. Give three vectors, or "zyx"'
+            )
+        rows = np.array([checked_numbers("euler_angles", f"axis {k + 1}", row, 3) for k, row in enumerate(given)])
+        if not (np.linalg.norm(rows, axis=1) > 1e-12).all():
+            raise ModelError(
+                f"euler_angles: one of the axes {shown(self.axes)} has no direction; give three vectors that are not zero"
+            )
         object.__setattr__(self, "axes", tuple(_direction(row) for row in rows))
         a, b, c = self._axes
         if min(float(a.cross(b).norm()), float(b.cross(c).norm())) < _PLANE:

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import ModelError
 from ...scalar import arctan2, cos, sin
 from ...spatial import AxisTurn, Force, Inertia, Motion, Symmetric3, Transform, Vector3
+from ..values import LARGEST, SMALLEST, Rule, checked_number
 from .contract import JointKind, basis_forces
 from .revolute import Revolute
 
 __all__ = ["Helical"]
 
 _REVOLUTE = Revolute()
+_PITCH = Rule(
+    f"from {SMALLEST:g} to {LARGEST:g} in size", "A screw without a pitch is a revolute joint",
+    lambda x: SMALLEST <= abs(x) <= LARGEST,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,7 @@ class Helical(JointKind):
     pitch: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.pitch) and self.pitch != 0.0):
-            raise ModelError(f"helical: the pitch {self.pitch} m must be finite and not zero; a screw without one is revolute")
+        object.__setattr__(self, "pitch", checked_number("helical", "the pitch [m]", self.pitch, _PITCH))
 
     @property
     def _rise(self) -> float:

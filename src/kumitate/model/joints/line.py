@@ -5,18 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import sqrt
+from ...scalar import maximum, select, sqrt
 from ...spatial import Force, Motion, Transform, Vector3
 from .closure import Closing, Closure
+from .contract import basis_forces
 
 __all__ = ["Line"]
 
 Scalar = Any
+#: Squares of lengths below this are none [m²]; single precision has it too.
+_NOTHING = 1e-36
 
 
 @dataclass(frozen=True)
 class Line(Closure):
-    """From F's origin to M's; its one coordinate is their distance [m], which must stay above zero."""
+    """From F's origin to M's; its one coordinate is their distance [m].
+
+    A line without length points where it is about to have one: along M's velocity, and nowhere at rest. So dampers pass through
+    zero as they do on either side of it, −d v, and at rest give nothing. A spring that is at ease without length is −k p in
+    all directions. Other springs, drives and armatures have no direction at rest there: `analysis.loops` tells of such states.
+    """
 
     name = "line"
     coordinates = velocities = ("length",)
@@ -35,11 +43,14 @@ class Line(Closure):
 
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
         p = X_FM.rotation.unrotate(X_FM.translation)
-        length = sqrt(p.dot(p))
-        along = p * (1.0 / length)
         v = V_FM.linear
+        shrunk = p.dot(p) < _NOTHING
+        towards = Vector3(*(select(shrunk, b, a) for a, b in zip(p, v, strict=True)))
+        size = sqrt(maximum(towards.dot(towards), _NOTHING))
+        along, length = towards * (1.0 / size), select(shrunk, 0.0, size)
         rate = along.dot(v)
         # as of a rod of fixed length: d²|p|/dt² = u·a + (v² − (u·v)²)/|p|, seen from M's turning axes
-        swing = (rate * rate - v.dot(v)) / length - along.dot(V_FM.angular.cross(v))
+        swing = select(shrunk, 0.0, (rate * rate - v.dot(v)) / size) - along.dot(V_FM.angular.cross(v))
         bias = Motion(Vector3(), along * swing)
-        return Closing(X_FM, V_FM, V_FM, bias, (), (Force(Vector3(), along),), (length,), (rate,), Motion())
+        springs = tuple(zip(basis_forces((3, 4, 5)), p, strict=True))
+        return Closing(X_FM, V_FM, V_FM, bias, (), (Force(Vector3(), along),), (length,), (rate,), Motion(), springs)

@@ -22,6 +22,8 @@ __all__ = ["read_collada"]
 
 #: Nodes may refer to nodes; more instances than this, or deeper, is not a robot's part but a bomb.
 _MOST_NODES, _DEEPEST = 100_000, 100
+#: Nodes may show one geometry any number of times: more triangles than this in all are refused.
+_MOST_FACES = 5_000_000
 #: Encodings that every XML parser takes alike.
 _ENCODINGS = {"utf-8", "us-ascii", "ascii", "iso-8859-1", "utf-16"}
 
@@ -44,7 +46,7 @@ def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -
         element.tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
     try:
         return _Scene(root, where, find).surface()
-    except (KeyError, ValueError, IndexError, OverflowError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{where}: malformed COLLADA ({type(error).__name__}: {error}); export the mesh again") from None
@@ -82,7 +84,7 @@ class _Scene:
         self.root, self.where = root, where
         self.ids = {name: element for element in root.iter() if (name := element.get("id")) is not None}
         self.materials = Materials(self.ids, find)
-        self.nodes = 0
+        self.nodes = self.faces = 0
         self._positions: dict[str, np.ndarray] = {}
 
     def surface(self) -> Surface:
@@ -145,6 +147,9 @@ class _Scene:
             offset, vertices = inputs["VERTEX"]
             points = self._source(self._position_source(vertices))[:, :3]
             faces = corners[:, :, offset]
+            self.faces += len(faces)
+            if self.faces > _MOST_FACES:
+                raise InputError(f"{self.where}: its nodes show more than {_MOST_FACES} triangles; decimate the mesh first")
             if faces.min() < 0 or faces.max() >= len(points):
                 raise InputError(f"{self.where}: a face of {geometry.get('id')!r} names a vertex that is not there")  # type: ignore[union-attr]
             placed = points @ X[:3, :3].T + X[:3, 3]
@@ -187,7 +192,9 @@ class _Scene:
 # --- triangles of primitives: (m, 3, stride) indices ------------------------------------------------------------------------
 def _fans(indices: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Polygons of so many corners each, cut into triangles from their first corner."""
-    counts = np.asarray(counts, dtype=int)
+    counts = _whole(np.asarray(counts))
+    if len(counts) and (counts.min() < 0 or counts.sum() > len(indices)):
+        raise ValueError("the polygons have more corners than are listed")
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int)
     pieces = np.maximum(counts - 2, 0)
     first = np.repeat(starts, pieces)
@@ -239,8 +246,15 @@ def _numbers(element: ElementTree.Element | None) -> np.ndarray:
             raise ValueError(f"<{element.tag}> holds words that are no numbers") from None  # type: ignore[union-attr]
 
 
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Indices and counts, written as whole numbers."""
+    if not (np.abs(values) < 2**31).all():  # NaN is not
+        raise ValueError("an index is not a whole number of a usual size")
+    return values.astype(int)
+
+
 def _indices(element: ElementTree.Element | None, multiple: int) -> np.ndarray:
-    values = _numbers(element).astype(int)
+    values = _whole(_numbers(element))
     return values[: len(values) // multiple * multiple]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +54,39 @@ def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Surface:
         import trimesh
     except ImportError:
         raise needs_extra("trimesh") from None
+    if path.suffix.lower() == ".obj":  # names in it may be in any encoding, and do not matter
+        data = data.decode("utf-8", errors="replace").encode()
     try:
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=path.suffix.lower()[1:], process=False, resolver=beside)
-        parts = [item for item in scene.dump(concatenate=False) if isinstance(item, trimesh.Trimesh)]
+        with _silent("trimesh"):
+            scene = trimesh.load_scene(io.BytesIO(data), file_type=path.suffix.lower()[1:], process=False, resolver=beside)
+            parts = [item for item in scene.dump(concatenate=False) if isinstance(item, trimesh.Trimesh)]
+            return join([_surface(part) for part in parts])
+    except ImportError:  # of what guesses encodings, where the bytes are no text
+        why = "it is neither of the binary kind nor text in UTF-8"
     except Exception as error:  # the loaders raise what they stumble on
-        raise InputError(
-            f"{path}: cannot be read as {path.suffix} ({type(error).__name__}: {error}); export it again"
-        ) from None
-    return join([Surface(part.vertices, part.faces, _colors(part)) for part in parts])
+        why = f"{type(error).__name__}: {error}"
+    raise InputError(f"{path}: cannot be read as {path.suffix} ({why}); export it again")
+
+
+def _surface(part: Any) -> Surface:
+    for what, rows in (("vertices", part.vertices), ("faces", part.faces)):
+        if np.ndim(rows) != 2 or np.shape(rows)[1] != 3:
+            raise ValueError(f"its {what} have the shape {np.shape(rows)}, where three columns are expected")
+    if len(part.faces) and not 0 <= np.min(part.faces) <= np.max(part.faces) < len(part.vertices):
+        raise ValueError("a face names a vertex that is not there")
+    return Surface(part.vertices, part.faces, _colors(part))
+
+
+@contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """Keeps a package's remarks on what it stumbles over from the screen: the error says it."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _colors(part: Any) -> np.ndarray | None:
@@ -66,7 +94,8 @@ def _colors(part: Any) -> np.ndarray | None:
     material, uv = getattr(part.visual, "material", None), getattr(part.visual, "uv", None)
     if material is None:
         return part.visual.face_colors[:, :3] if part.visual.defined else None
-    if getattr(material, "image", None) is not None and uv is not None and len(uv) == len(part.vertices):
+    textured = getattr(material, "image", None) is not None
+    if textured and uv is not None and np.shape(uv) == (len(part.vertices), 2):
         return texture_colors(material.image, uv[part.faces])
     if "kd" not in map(str.lower, getattr(material, "kwargs", ())):  # trimesh has a colour for materials without one
         return None

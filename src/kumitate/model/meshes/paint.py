@@ -15,6 +15,8 @@ __all__ = ["SideFiles", "texture_colors"]
 
 #: No file beside a mesh is read beyond this [bytes].
 _LARGEST = 64 * 2**20
+#: Nor any picture of more pixels: a few kB can unpack to gigabytes.
+_MOST_PIXELS = 2**25
 _NAMES = {
     ".obj": (rb"^[ \t]*mtllib[ \t]+(.+?)[ \t\r]*$",),
     ".mtl": (rb"^[ \t]*map_Kd[ \t]+(.+?)[ \t\r]*$",),
@@ -67,7 +69,7 @@ class SideFiles:
 
 
 def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
-    """The colours (m, 3) uint8 that a texture has in the middles of faces; None if it is no picture.
+    """The colours (m, 3) uint8 that a texture has in the middles of faces; None if it is not a picture, or a huge one.
 
     Args:
         image: the bytes of a picture's file, or the picture as Pillow has it.
@@ -77,6 +79,8 @@ def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
         from PIL import Image
 
         picture = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
+        if picture.width * picture.height > _MOST_PIXELS:
+            return None
         pixels = np.asarray(picture.convert("RGB"))
     except Exception:  # Pillow is not there, or raises what it will for what is no picture: drawn without it
         return None

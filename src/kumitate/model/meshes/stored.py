@@ -12,6 +12,7 @@ import numpy as np
 from ...compile.cache import cached
 from ...errors import InputError
 from ..geometry import Hull, Mesh
+from ..read.content import file_bytes
 from .corners import distance_from_hull, outermost
 from .files import read_surface
 from .paint import SideFiles
@@ -95,13 +96,8 @@ def decimated(mesh: Mesh, faces: int = 2000) -> Surface:
 def _content(mesh: Mesh) -> tuple[Path, bytes, SideFiles]:
     if mesh.resolved is None:
         raise InputError(f"the mesh {mesh.path!r} was not found; set ROS_PACKAGE_PATH to the folder that holds its package")
-    path = Path(mesh.resolved)
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"{path}: the mesh is larger than {_LARGEST // 2**20} MB; decimate it first")
-        return path, path.read_bytes(), SideFiles(path.parent)
-    except OSError as error:
-        raise InputError(f"{path}: the mesh cannot be read ({error.strerror or error}); check the path") from None
+    data, path = file_bytes(mesh.resolved, _LARGEST, error=InputError)
+    return path, data, SideFiles(path.parent)
 
 
 def _stored(mesh: Mesh, what: str, make: Callable[[Surface], Surface]) -> Surface:

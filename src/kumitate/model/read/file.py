@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InputError, ModelError
+from ...errors import InputError
 from ..mechanism import Mechanism
+from .content import file_text
 from .json import from_json
 from .sdf import read_sdf
 from .urdf import read_urdf
@@ -42,14 +43,5 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
     if suffix == ".json":
         if floating_base:
             raise InputError(f"{path}: floating_base is for robot files; kumitate's own say themselves how the root is held")
-        return from_json(_text(Path(path)), str(path))
+        return from_json(file_text(path), str(path))
     raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads .urdf, .sdf and its own .json")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path, seen from {Path.cwd()}") from None
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: is no text in UTF-8 (byte {error.start}); write it as UTF-8") from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from ..circles import first_circle
+from .notes import Notes
 from .xml import Element
 
 __all__ = ["MISSING_LEADER", "check_circles", "missing_leader"]
@@ -21,19 +23,14 @@ def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) ->
     Raises:
         ModelError: at one of the joints of a circle, naming all of them.
     """
-    for name in followed:
-        chain = [name]
-        while chain[-1] in followed:
-            chain.append(followed[chain[-1]])
-            if chain[-1] == name:
-                raise joints[name].error(
-                    f"joint {name!r} mimics itself ({' → '.join(chain)}); let one of these joints move by itself"
-                )
-            if len(chain) > len(followed) + 1:  # a circle further on, told of at one of its own joints
-                break
+    circle = first_circle(followed)
+    if circle:
+        raise joints[circle[0]].error(
+            f"joint {circle[0]!r} mimics itself ({' → '.join([*circle, circle[0]])}); let one of these joints move by itself"
+        )
 
 
-def missing_leader(name: str, leader: str, joints: Sequence[str]) -> str:
-    """What is said of a joint that follows one that is not there."""
-    near = get_close_matches(leader, joints, 1)
+def missing_leader(name: str, leader: str, joints: Sequence[str], notes: Notes) -> str:
+    """What is said of a joint that follows one that is not there; of the first ones with the joint that may be meant."""
+    near = get_close_matches(leader, joints, 1) if notes.shows(MISSING_LEADER) else []
     return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")

@@ -14,14 +14,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-import numpy as np
-
 from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Sphere
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
 from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
+from ..values import shown
 
 __all__ = ["from_json", "to_json"]
 
@@ -36,6 +35,8 @@ _SHAPES: dict[str, type] = {
     "box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh, "plane": Plane, "polygon": Polygon,
     "hull": Hull,
 }  # fmt: skip
+#: Fields that may be infinite, for which JSON has no word but a text.
+_LIMITS = {field.name for field in fields(Limits)}
 _SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
 
 
@@ -67,7 +68,9 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
             f"{source}:{error.lineno}: not valid JSON at column {error.colno}: {error.msg}; close every bracket and quote "
             "every name"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ModelError(f"{source}: {_DEEP}") from None
+    except ValueError as error:
         raise ModelError(f"{source}: not valid JSON: {error}") from None
     if not isinstance(content, dict) or "kumitate" not in content:
         raise ModelError(
@@ -84,6 +87,12 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
         return _build(Mechanism, content, "mechanism")
     except ModelError as error:
         raise ModelError(f"{source}: {error}") from None
+    except RecursionError:
+        raise ModelError(f"{source}: {_DEEP}") from None
+
+
+#: What is said of brackets that no mechanism needs.
+_DEEP = "its lists and objects stand too deep in one another; a mechanism needs less than 10 levels. Write it as kumitate does"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------------
@@ -117,7 +126,7 @@ def _is_default(field: Any, value: Any) -> bool:
 def _build(kind: type, content: Any, where: str) -> Any:
     """An object of a dataclass from its fields; `where` is its place in the file."""
     if not isinstance(content, Mapping):
-        raise ModelError(f"{where}: {_short(content)} stands where an object with the fields of {kind.__name__} is expected")
+        raise ModelError(f"{where}: {shown(content)} stands where an object with the fields of {kind.__name__} is expected")
     known = {field.name: field for field in fields(kind)}
     unknown = [name for name in content if name not in known]
     if unknown:
@@ -131,7 +140,7 @@ def _build(kind: type, content: Any, where: str) -> Any:
         return _exact(kind(**values), values)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ModelError(f"{where}: {error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
 
 
@@ -147,60 +156,52 @@ def _exact(part: Any, values: dict[str, Any]) -> Any:
 def _decode(name: str, content: Any, where: str) -> Any:
     if name in _PARTS:
         if not isinstance(content, list):
-            raise ModelError(f"{where}: {_short(content)} stands where a list is expected")
+            raise ModelError(f"{where}: {shown(content)} stands where a list is expected")
         return tuple(_build(_PARTS[name], part, f"{where}[{i}]") for i, part in enumerate(content))
     if name.startswith("pose"):
         return _pose(content, where)
     if name == "shape":
         shape = content.get("kind") if isinstance(content, Mapping) else None
-        if shape not in _SHAPES:
-            raise ModelError(f"{where}: {_short(content)} is no shape; its kind must be one of {', '.join(_SHAPES)}")
+        if not isinstance(shape, str) or shape not in _SHAPES:
+            raise ModelError(f"{where}: {shown(content)} is not a shape; its kind must be one of {', '.join(_SHAPES)}")
         return _build(_SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
     if name == "kind" and isinstance(content, Mapping):
         closure = PARAMETRIC.get(str(content.get("kind")))
         if closure is None:
             calls = ", ".join(f'{{"kind": "{key}", …}}' for key in PARAMETRIC)
-            raise ModelError(f"{where}: {_short(content)} is no kind; write the name of one without parameters, or {calls}")
+            raise ModelError(f"{where}: {shown(content)} is not a kind; write the name of one without parameters, or {calls}")
         return _build(closure, {key: part for key, part in content.items() if key != "kind"}, where)
+    if name in _LIMITS and content in ("inf", "-inf"):
+        return float(content)
     return _plain(content, where)
 
 
 def _pose(content: Any, where: str) -> Transform:
+    if not isinstance(content, Mapping) or not {"xyz", "rotation"} <= content.keys():
+        raise ModelError(f'{where}: a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {shown(content)}')
     try:
-        rotation = np.array(content["rotation"], dtype=float)
-        read = pose(content["xyz"], matrix=rotation.tolist())
-    except (TypeError, ValueError, KeyError):
-        raise ModelError(f'{where}: a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {_short(content)}') from None
-    if not np.isfinite(tuple(read.translation)).all():
-        raise ModelError(f"{where}: the position {content['xyz']} is not finite; write finite numbers")
-    if not (np.abs(rotation @ rotation.T - np.eye(3)).max() < 1e-9 and np.linalg.det(rotation) > 0.0):
-        raise ModelError(
-            f"{where}: {_short(content['rotation'])} is no rotation; its rows must be orthonormal and right-handed"
-        )
-    return read
+        return pose(content["xyz"], matrix=content["rotation"])
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
 
 
 def _plain(content: Any, where: str) -> Any:
     if isinstance(content, list):
         return tuple(_plain(part, where) for part in content)
     if isinstance(content, _NoNumber) or (isinstance(content, float) and not math.isfinite(content)):
-        raise ModelError(f'{where}: {content} is no number of JSON; write finite numbers, or "inf" for a limit that is none')
-    return float(content) if content in ("inf", "-inf") else content
-
-
-def _short(content: Any) -> str:
-    text = repr(content)
-    return text if len(text) < 60 else text[:57] + "…"
+        raise ModelError(f'{where}: {content} is not a number of JSON; write finite numbers, or "inf" for a limit that is none')
+    return content
 
 
 class _NoNumber(str):
-    """A word that Python writes for numbers that are none: NaN, Infinity."""
+    """A word that Python writes for what is not a number: NaN, Infinity."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a JSON text; of two entries of one name, one would be lost."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        name = next(name for k, (name, _) in enumerate(pairs) if name in [other for other, _ in pairs[:k]])
+        seen: set[str] = set()
+        name = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"an object has the entry {name!r} twice; keep one")
     return content

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 __all__ = ["MeshFinder"]
 
@@ -36,7 +36,7 @@ class MeshFinder:
     def _find(self, uri: str) -> str | None:
         for folder, rest in self._candidates(uri):
             place = folder / rest
-            if place.is_file():
+            if _is(Path.is_file, place):
                 return str(place)
         for folder, _ in self._candidates(uri):
             self.tried[str(folder)] = None
@@ -44,7 +44,7 @@ class MeshFinder:
 
     def _candidates(self, uri: str) -> Iterator[tuple[Path, str]]:
         """Folders, and the path in each."""
-        scheme = urlsplit(uri).scheme if "://" in uri else ""
+        scheme = uri.partition("://")[0].lower() if "://" in uri else ""
         if scheme in ("package", "model"):
             package, _, rest = unquote(uri.split("://", 1)[1]).partition("/")
             for folder in self._folders(package):
@@ -65,9 +65,17 @@ class MeshFinder:
                 place
                 for base in [*listed, *above]
                 for place in (base if base.name == package else base / package, base / "share" / package)
-                if place.is_dir()
+                if _is(Path.is_dir, place)
             ]
             if not folders:  # to be told where it was sought
                 self.tried.update({str(base / package): None for base in [*listed, *above[:2]]})
             self._packages[package] = list(dict.fromkeys(folders))
         return self._packages[package]
+
+
+def _is(kind: Callable[[Path], bool], place: Path) -> bool:
+    """Whether there is a file or folder; there is none of a name that no disk can hold."""
+    try:
+        return kind(place)
+    except (OSError, ValueError):
+        return False

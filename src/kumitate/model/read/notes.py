@@ -32,6 +32,10 @@ class Notes:
         where = "" if line is None else f"line {line}"
         self._places.setdefault(remark, []).append(f"{name} in {where}" if name and where else name or where)
 
+    def shows(self, remark: str) -> bool:
+        """Whether one more element of this remark would be named, rather than only counted."""
+        return len(self._places.get(remark, ())) < _SHOWN
+
     def fault(self, message: str, line: int | None = None) -> None:
         """A fault of the element in `line`, which keeps the mechanism from being used in full."""
         self.faults.append(f"{self.source}:{line}: {message}" if line is not None else f"{self.source}: {message}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
-from ...errors import ModelError
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Frame, Joint
@@ -91,33 +90,33 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     """
     sdf, path = read_xml(path_or_text, "sdf")
     notes, frames = Notes(sdf.source), Frames()
-    content = _Content(_version(sdf, notes))
-    world = sdf.child("world")
-    name, first = _collect(sdf, world, frames, content)
-    reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
-    bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
-    gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
-    specs = [
-        read_joint(element, key, scope, frames, content.version, notes)
-        for key, (element, scope) in content.joints.items()
-        if key not in gearboxes
-    ]
-    tree = spanning_tree(list(content.links), specs, first)
-    joints = _bases(sdf, tree, frames, content, floating_base)
-    for spec in tree.joints:
-        between, own = spec.joined(frames, free_name(spec.key, content.links))
-        bodies.extend(between)
-        joints.extend(own)
-    gravity = None if world is None else world.child("gravity")
-    _note_tree(tree, content, notes)
-    loops = tuple(spec.loop(frames) for spec in tree.loops)
-    taken = {body.name for body in bodies}
-    named = (
-        *_named_frames(frames, content),
-        *(frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken),
-    )
-    note_weightless(bodies, joints, {key: element.line for key, (element, _) in content.joints.items()}, notes)
-    try:
+    with sdf.located():
+        content = _Content(_version(sdf, notes))
+        world = sdf.child("world")
+        name, first = _collect(sdf, world, frames, content)
+        reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
+        bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
+        gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
+        specs = [
+            read_joint(element, key, scope, frames, content.version, notes)
+            for key, (element, scope) in content.joints.items()
+            if key not in gearboxes
+        ]
+        tree = spanning_tree(list(content.links), specs, first)
+        joints = _bases(sdf, tree, frames, content, floating_base)
+        for spec in tree.joints:
+            between, own = spec.joined(frames, free_name(spec.key, content.links))
+            bodies.extend(between)
+            joints.extend(own)
+        gravity = None if world is None else world.child("gravity")
+        _note_tree(tree, content, notes)
+        loops = tuple(spec.loop(frames) for spec in tree.loops)
+        taken = {body.name for body in bodies}
+        named = (
+            *_named_frames(frames, content),
+            *(frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken),
+        )
+        note_weightless(bodies, joints, {key: element.line for key, (element, _) in content.joints.items()}, notes)
         mechanism = Mechanism(
             name, tuple(bodies), tuple(joints), loops, named,
             (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
@@ -125,8 +124,6 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
         )  # fmt: skip
         couplings = read_couplings(mechanism, specs, gearboxes, frames, content.version, notes)
         mechanism = replace(mechanism, couplings=couplings)
-    except ModelError as error:
-        raise error if str(error).startswith(f"{sdf.source}:") else sdf.error(str(error)) from None
     _note_unread(sdf, reader, notes)
     notes.warn()
     return mechanism

@@ -156,7 +156,7 @@ def _mimics(mechanism: Mechanism, specs: Sequence[SdfJoint], frames: Frames, not
             raise mimic.error(f'joint {spec.key!r}: <mimic> axis="{which}" is neither "axis" nor "axis2"; write one of them')
         name, of = _name(joints, spec.key, index), _name(joints, leader, int(which == "axis2"))
         if leader not in elements:
-            notes.leave(mimic, MISSING_LEADER, missing_leader(spec.key, leader, list(elements)))
+            notes.leave(mimic, MISSING_LEADER, missing_leader(spec.key, leader, list(elements), notes))
         elif name is None or of is None:
             remark = "<mimic> between joints that have not one degree of freedom each in the tree, not used"
             notes.leave(mimic, remark, f"{spec.key} of {leader}")

@@ -22,6 +22,9 @@ MODEL = "__model__"
 #: Between the names of nested models and what is in them.
 SEPARATOR = "::"
 
+#: Frames that are so many steps apart, one given in the other, are related without the world between.
+_STEPS = 16
+
 
 @dataclass(frozen=True)
 class _Entry:
@@ -39,6 +42,8 @@ class Frames:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
+        self._carriers: dict[str, str] = {WORLD: WORLD}
+        self._placed: dict[str, Transform] = {WORLD: Transform()}
 
     def __contains__(self, key: str) -> bool:
         return key in self._entries
@@ -74,46 +79,63 @@ class Frames:
 
     def carrier(self, key: str, asking: Element) -> str:
         """The key of the link that a frame is fixed to, or the world."""
-        seen: list[str] = []
-        while key != WORLD:
-            entry = self._entry(key, asking, seen)
+        way: dict[str, None] = {}
+        while key not in self._carriers:
+            entry = self._entry(key, asking, way)
             if entry.carrier is None:
-                return key
-            key = entry.carrier
-        return WORLD
+                self._carriers[key] = key
+            else:
+                key = entry.carrier
+        self._carriers.update(dict.fromkeys(way, self._carriers[key]))
+        return self._carriers[key]
 
     def relative(self, key: str, to: str, asking: Element) -> Transform:
-        """The pose of one frame in another, from link to link as the file has them; exact where one is given in the other."""
-        up = self._upward(key, asking, to)
-        if up[0] == to:
-            return up[1].dense()
-        return (self._upward(to, asking, WORLD)[1].inverse() @ up[1]).dense()
+        """The pose of one frame in another, as the file has them; exact where one is given in the other."""
+        X, at = Transform(), key
+        for _ in range(_STEPS):
+            if at in (to, WORLD):
+                break
+            X, at = self._own(at, asking) @ X, self._entry(at, asking, {}).base
+        if at == to:
+            return X.dense()
+        return (self._in_world(to, asking).inverse() @ self._in_world(key, asking)).dense()
 
-    def _upward(self, key: str, asking: Element, stop: str) -> tuple[str, Transform]:
-        """The pose of a frame in `stop`, or in the world if the way there does not meet it; and which of them it is."""
-        X, seen = Transform(), list[str]()
-        while key not in (stop, WORLD):
-            entry = self._entry(key, asking, seen)
-            own = entry.pose
-            if entry.placement is not None:
-                inside, X_placed = self._upward(entry.placement, asking, key)
-                if inside != key:
-                    raise entry.element.error(f"the placement_frame {entry.placement!r} is not a frame inside the model")
-                own = own @ X_placed.inverse()
-            X, key = own @ X, entry.base
-        return key, X
+    def _in_world(self, key: str, asking: Element) -> Transform:
+        """The pose of a frame in the world. Kept, so that frames given by one another in a row are looked at once each."""
+        way: dict[str, None] = {}
+        while key not in self._placed:
+            key = self._entry(key, asking, way).base
+        X = self._placed[key]
+        for passed in reversed(way):
+            X = self._placed[passed] = (X @ self._own(passed, asking)).dense()
+        return X
 
-    def _entry(self, key: str, asking: Element, seen: list[str]) -> _Entry:
+    def _own(self, key: str, asking: Element) -> Transform:
+        """The pose of a frame in its base: what its element says, meant for the placement frame of a model that has one."""
+        entry = self._entry(key, asking, {})
+        if entry.placement is None:
+            return entry.pose
+        X, at, way = Transform(), entry.placement, dict[str, None]()
+        while at not in (key, WORLD):
+            inner = self._entry(at, asking, way)
+            X, at = self._own(at, asking) @ X, inner.base
+        if at != key:
+            raise entry.element.error(f"the placement_frame {entry.placement!r} is not a frame inside the model")
+        return entry.pose @ X.inverse()
+
+    def _entry(self, key: str, asking: Element, way: dict[str, None]) -> _Entry:
+        """The frame of this key, which is the next one of a `way`."""
         if key not in self._entries:
             near = get_close_matches(key, self._entries, 1)
             some = ", ".join(list(self._entries)[:8]) + ", …" * (len(self._entries) > 8)
             remedy = f"did you mean {near[0]!r}?" if near else f"there are {some}"
             owner = asking.attributes.get("name") or asking.text.strip()
             raise asking.error(f"<{asking.tag}> {owner!r} refers to the frame {key!r}, which the file does not have; {remedy}")
-        if key in seen:
+        if key in way:
+            seen = list(way)
             circle = " → ".join([*seen[seen.index(key) :], key])
             raise self._entries[key].element.error(
                 f"frames are given by one another in a circle: {circle}; give one in its model"
             )
-        seen.append(key)
+        way[key] = None
         return self._entries[key]

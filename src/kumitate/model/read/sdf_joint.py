@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
 from ...spatial import Transform, Vector3
 from ..joints import KINDS, Helical, JointKind
 from ..parts import Body, Frame, Joint, Limits, Loop
@@ -108,18 +107,14 @@ class SdfJoint:
                 )
             turn = Transform(alignment(_unit(axis), _unit(self.axes[1].direction)))  # axes of the kind itself: z, then y
             X_AJ, X_BJ, axis = (X_AJ @ turn).dense(), (X_BJ @ turn).dense(), (0.0, 0.0, 1.0)
-        try:
+        with self.element.located():
             return Loop(self.key, self._closure(self.kind), self.parent, self.child, X_AJ, X_BJ, axis, **_passive(self.axes))
-        except ModelError as error:
-            raise self.element.error(str(error)) from None
 
     def _joint(self, name: str, kind: str, parent: str, child: str, where: Transform, axes: tuple[SdfAxis, ...]) -> Joint:
         first = axes[0].direction if axes else (0.0, 0.0, 1.0)
         second = axes[1].direction if len(axes) == 2 else None
-        try:
+        with self.element.located():
             return Joint(name, self._closure(kind), parent, child, where, first, second, **_passive(axes))
-        except ModelError as error:
-            raise self.element.error(str(error)) from None
 
     def _closure(self, kind: str) -> JointKind:
         return Helical(self.pitch) if kind == Helical.name else KINDS[kind]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import ModelError
 from ...spatial import Transform
 from ..geometry import Geometry, Mesh
 from ..parts import Body
@@ -37,10 +36,8 @@ class SdfLinkReader:
         """The body of the link with this key in the models of `scope`; its frame is the link's."""
         mass, place, rows = self._inertial(link, key, scope)
         shapes = [tuple(self._shapes(link, role, key, scope)) for role in ("visual", "collision")]
-        try:
+        with (link.child("inertial") or link).located():
             return Body(key, mass, tuple(place.translation), rows.tolist(), *shapes)
-        except ModelError as error:
-            raise (link.child("inertial") or link).error(str(error)) from None
 
     def _pose(self, owner: Element, key: str, scope: str) -> Transform:
         """The pose of a part of a link, in the link."""
@@ -90,7 +87,9 @@ class SdfLinkReader:
                 remark = f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out"
                 self.notes.leave(item, remark, name or key)
             else:
-                yield Geometry(shape, self._pose(item, key, scope), self._color(item), name)
+                with item.located():
+                    found = Geometry(shape, self._pose(item, key, scope), self._color(item), name)
+                yield found
 
     def _lengths(self, part: Element, tag: str, count: int = 1) -> tuple[float, ...]:
         values = read_numbers(part.need_child(tag), count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...spatial import Transform, Vector3, pose, quaternion_normalized, quaternion_rotation
+from ..values import LARGEST
 from .xml import Element
 
 __all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "read_word", "relative_to"]
@@ -31,6 +32,8 @@ def read_numbers(part: Element, *counts: int) -> tuple[float, ...]:
         )
     if not all(map(math.isfinite, values)):
         raise part.error(f"<{part.tag}> {part.text.strip()!r} is not finite; write finite numbers")
+    if max(map(abs, values), default=0.0) > LARGEST:
+        raise part.error(f"<{part.tag}> {part.text.strip()!r} is larger than {LARGEST:g}; check the number and its unit (SI)")
     return values
 
 

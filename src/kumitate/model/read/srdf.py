@@ -20,6 +20,8 @@ __all__ = ["read_srdf"]
 
 #: What files of Pinocchio's family call the joint that holds the robot's root, without declaring it.
 _ROOT_JOINT = "root_joint"
+#: So many groups may stand in one another.
+_DEEPEST = 100
 #: So far from unit length a printed quaternion may be.
 _PRINTED = 1e-3
 
@@ -66,9 +68,10 @@ class _Reader:
         self.carriers = {joint.child: joint for joint in mechanism.joints}
         #: Names of joints in the file that hold no coordinates here.
         self.closing = {loop.name for loop in mechanism.loops} | {coupling.name for coupling in mechanism.couplings}
-        self.bodies = (WORLD, *self.carriers)
+        self.bodies = dict.fromkeys((WORLD, *self.carriers))
         self.virtual = tuple(self._virtual_joint(element) for element in robot.all("virtual_joint"))
         self.groups: dict[str, list[Element]] = {}
+        self.members: dict[str, set[str]] = {}
         for group in robot.all("group"):
             self.groups.setdefault(group.need("name"), []).append(group)
 
@@ -113,7 +116,7 @@ class _Reader:
         name = element.need(key)
         if name in self.bodies:
             return name
-        self._unknown(element, "link", name, self.bodies, f"<{element.tag}>")
+        self._unknown(element, "link", name, tuple(self.bodies), f"<{element.tag}>")
         return None
 
     def _unknown(self, element: Element, what: str, name: str, known: Sequence[str], where: str) -> None:
@@ -131,7 +134,9 @@ class _Reader:
 
     # --- groups -----------------------------------------------------------------------------------------------------------
     def _members(self, group: str, above: tuple[str, ...]) -> set[str]:
-        """The names of the moving joints of a group and of the groups in it."""
+        """The names of the moving joints of a group and of the groups in it, which is looked at once."""
+        if group in self.members:
+            return self.members[group]
         found: list[Joint | None] = []
         names: set[str] = set()
         for element in self.groups[group]:
@@ -148,23 +153,33 @@ class _Reader:
             for part in element.all("chain"):
                 found += self._chain(part)
             for part in element.all("group"):
-                inner = part.need("name")
-                if inner in (group, *above):
-                    raise part.error(f"group {inner!r} contains itself ({' → '.join((*above, group, inner))}); take it out")
-                if inner in self.groups:
-                    names |= self._members(inner, (*above, group))
-                else:
-                    self.notes.add("groups name groups that the file does not have, left out", inner, part.line)
-        return names | {joint.name for joint in found if joint is not None and joint.kind.nv}
+                names |= self._inner(part, (*above, group))
+        names |= {joint.name for joint in found if joint is not None and joint.kind.nv}
+        self.members[group] = names
+        return names
+
+    def _inner(self, part: Element, above: tuple[str, ...]) -> set[str]:
+        """The members of a group inside others."""
+        inner = part.need("name")
+        if inner in above:
+            raise part.error(f"group {inner!r} contains itself ({' → '.join((*above, inner))}); take it out")
+        if len(above) > _DEEPEST:
+            raise part.error(
+                f"group {inner!r} is more than {_DEEPEST} groups deep in {above[0]!r}; take some out of the others"
+            )
+        if inner in self.groups:
+            return self._members(inner, above)
+        self.notes.add("groups name groups that the file does not have, left out", inner, part.line)
+        return set()
 
     def _chain(self, element: Element) -> list[Joint]:
         """The joints between two links, by way of the body that carries both."""
         ends = element.need("base_link"), element.need("tip_link")
-        if not set(ends) <= set(self.bodies):
+        if not self.bodies.keys() >= set(ends):
             self.notes.add("chains between links that the mechanism does not have, left out", " … ".join(ends), element.line)
             return []
-        base, tip = (list(self._inward(end)) for end in ends)
-        return [joint for joint in (*base, *tip) if (joint in base) != (joint in tip)]
+        base, tip = ({joint.name: joint for joint in self._inward(end)} for end in ends)
+        return [joint for name, joint in {**base, **tip}.items() if (name in base) != (name in tip)]
 
     def _inward(self, body: str) -> Iterator[Joint]:
         """The joints from a body to the world."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Container
 from difflib import get_close_matches
 
-from ...errors import ModelError
+from ..circles import first_circle
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Joint
@@ -66,38 +66,40 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     """
     robot, path = read_xml(path_or_text, "robot")
     notes = Notes(robot.source)
-    _check_version(robot, notes)
-    name = robot.get("name") or (path.stem if path is not None else "robot")
-    meshes = MeshFinder(path)
-    links = _named(robot, "link")
-    connections = _connections(robot, links)
-    reader = LinkReader(robot, meshes, notes, fix_inertia=fix_inertia)
-    bodies: dict[str, Body | None] = {}
-    joints: list[Joint] = []
-    if links:
-        root = _root(links, connections)
-        bodies = _bodies(links, root, reader, notes)
-        joints = _base(links[root], bodies[root], connections, floating_base)
-    elif floating_base:
-        raise robot.error(f"floating_base was asked for, but robot {name!r} has no <link> that could float; read it without")
-    else:
-        notes.add(
-            f"robot {name!r} has no <link>, and so no bodies; if it is a xacro source, expand it with what calls its macros"
+    with robot.located():
+        _check_version(robot, notes)
+        name = robot.get("name") or (path.stem if path is not None else "robot")
+        meshes = MeshFinder(path)
+        links = _named(robot, "link")
+        connections = _connections(robot, links)
+        reader = LinkReader(robot, meshes, notes, fix_inertia=fix_inertia)
+        bodies: dict[str, Body | None] = {}
+        joints: list[Joint] = []
+        if links:
+            root = _root(links, connections)
+            bodies = _bodies(links, root, reader, notes)
+            joints = _base(links[root], bodies[root], connections, floating_base)
+        elif floating_base:
+            raise robot.error(
+                f"floating_base was asked for, but robot {name!r} has no <link> that could float; read it without"
+            )
+        else:
+            notes.add(
+                f"robot {name!r} has no <link>, and so no bodies; if it is a xacro source, expand it with what calls its macros"
+            )
+        names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
+        joints.extend(
+            read_joint(element, names[parent], names[child], notes) for element, parent, child in connections.values()
         )
-    names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
-    joints.extend(read_joint(element, names[parent], names[child], notes) for element, parent, child in connections.values())
-    couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
-    loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
-    moving = tuple(body for body in bodies.values() if body is not None)
-    _note_unread(robot, reader, notes)
-    note_weightless(moving, joints, {key: element.line for key, (element, _, _) in connections.items()}, notes)
-    try:
+        couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
+        loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
+        moving = tuple(body for body in bodies.values() if body is not None)
+        _note_unread(robot, reader, notes)
+        note_weightless(moving, joints, {key: element.line for key, (element, _, _) in connections.items()}, notes)
         mechanism = Mechanism(
             name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
             faults=tuple(notes.faults),
         )  # fmt: skip
-    except ModelError as error:
-        raise robot.error(str(error)) from None
     notes.warn()
     return mechanism
 
@@ -167,20 +169,14 @@ def _root(links: dict[str, Element], connections: dict[str, tuple[Element, str, 
 
 def _check_circles(carried: dict[str, tuple[Element, str]]) -> None:
     """No link may carry itself in the end; `carried`: by link, its joint and its parent."""
-    free: set[str] = set()
-    for start in carried:
-        way = [start]
-        while way[-1] in carried and way[-1] not in free:
-            way.append(carried[way[-1]][1])
-            if way[-1] in way[:-1]:
-                circle = way[way.index(way[-1]) : -1]
-                joints = [carried[link][0] for link in circle]
-                named = ", ".join(f"{joint.get('name')!r} (line {joint.line})" for joint in joints[:5])
-                raise joints[0].error(
-                    f"the joints {named}{', …' * (len(joints) > 5)} run in a circle, so that none of their links is the root; "
-                    "take one of them out, or write it as a <loop_joint>"
-                )
-        free.update(way)
+    circle = first_circle({link: parent for link, (_, parent) in carried.items()})
+    if circle:
+        joints = [carried[link][0] for link in circle]
+        named = ", ".join(f"{joint.get('name')!r} (line {joint.line})" for joint in joints[:5])
+        raise joints[0].error(
+            f"the joints {named}{', …' * (len(joints) > 5)} run in a circle, so that none of their links is the root; "
+            "take one of them out, or write it as a <loop_joint>"
+        )
 
 
 def _base(link: Element, body: Body | None, taken: Container[str], floating_base: bool) -> list[Joint]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...errors import ModelError
 from ..joints import KINDS
 from ..parts import Coupling, Joint, Limits
 from .followers import MISSING_LEADER, check_circles, missing_leader
@@ -40,11 +39,9 @@ def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint
     else:
         direction = read_axis(element, f"joint {name!r}")
     passive = read_dynamics(element, f"joint {name!r}")
-    place, limits = read_origin(element), read_limits(element, name, kind, notes)
-    try:
+    with element.located():
+        place, limits = read_origin(element), read_limits(element, name, kind, notes)
         return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, None, limits, **passive)
-    except ModelError as error:
-        raise element.error(str(error)) from None
 
 
 def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, ...]:
@@ -141,7 +138,7 @@ def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], not
         leader = followed[name]
         multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         if leader not in elements:
-            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements)))
+            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements), notes))
         elif not kinds[name].nv == kinds[leader].nv == 1:
             which = f"{name} ({kinds[name].name}) of {leader} ({kinds[leader].name})"
             notes.leave(mimic, "<mimic> between joints that have not one degree of freedom each, not used", which)

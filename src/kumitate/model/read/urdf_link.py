@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import ModelError
 from ...spatial import Transform, pose
 from ..geometry import Geometry, Mesh
 from ..parts import Body
@@ -43,14 +42,14 @@ class LinkReader:
         #: materials outside of links that nothing has used so far, by name
         self.unused: dict[str, list[Element]] = {}
         # a colour may be given at one link and used by name in others
-        materials = robot.all("material")
+        outside = robot.all("material")
         visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
-        materials += [part for part in (visual.child("material") for visual in visuals) if part is not None]
-        for index, material in enumerate(materials):
+        inside = [part for part in (visual.child("material") for visual in visuals) if part is not None]
+        for index, material in enumerate([*outside, *inside]):
             name, color = material.get("name") or "", self._own_color(material)
             if color is not None and self.colors.setdefault(name, color) != color and name:
                 notes.add("materials of one name with different colours; each shape keeps its own colour", name, material.line)
-            if index < len(robot.all("material")):
+            if index < len(outside):
                 self.unused.setdefault(name, []).append(material)
 
     def body(self, link: Element, name: str) -> Body:
@@ -58,10 +57,8 @@ class LinkReader:
         mass, center, inertia = self._inertial(link)
         visuals = tuple(self._shapes(link, "visual"))
         collisions = tuple(self._shapes(link, "collision"))
-        try:
+        with (link.child("inertial") or link).located():
             return Body(name, mass, center, inertia, visuals, collisions)
-        except ModelError as error:
-            raise (link.child("inertial") or link).error(str(error)) from None
 
     def leave_unused(self) -> None:
         """Tells of materials that no shape has; to be called when all links are read."""

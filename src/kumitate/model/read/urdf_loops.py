@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from difflib import get_close_matches
 
-from ...errors import ModelError
 from ...spatial import pose
 from ..joints import KINDS, Closure, Distance, Helical, Line
 from ..parts import Loop
@@ -79,11 +78,9 @@ def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: N
     second_direction = read_axis(element, owner, "axis2") if kind == "universal" else None
     passive = read_dynamics(element, owner) if kind not in ("fixed", "distance") else {}
     limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
-    try:
+    with element.located():
         closure = _SIZED[kind][0](size) if kind in _SIZED else _KINDS[kind]
         return Loop(name, closure, first, second, pose_a, pose_b, direction, second_direction, limits, **passive)
-    except ModelError as error:
-        raise element.error(str(error)) from None
 
 
 def _ball(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:

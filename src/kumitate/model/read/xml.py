@@ -9,16 +9,23 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 from ...errors import ModelError
+from ..values import LARGEST
+from .content import file_bytes
 
 __all__ = ["Element", "read_xml"]
 
 
-@dataclass(eq=False)
+#: Files of more elements are refused.
+_MOST_ELEMENTS = 1_000_000
+
+
+@dataclass(eq=False, slots=True)
 class Element:
     """One element of a file.
 
@@ -51,6 +58,16 @@ class Element:
     def error(self, message: str) -> ModelError:
         """The error that this element breaks a rule."""
         return ModelError(f"{self.where}: {message}")
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Gives errors of what is made of this element its place, unless they name one in the file already."""
+        try:
+            yield
+        except ModelError as error:
+            if str(error).startswith(f"{self.source}:"):
+                raise
+            raise self.error(str(error)) from None
 
     # --- reading --------------------------------------------------------------------------------------------------------
     @property
@@ -85,6 +102,8 @@ class Element:
             )
         if not all(map(math.isfinite, values)):
             raise self.error(f"<{self.tag}> {name}={text!r} is not finite; write finite numbers")
+        if max(map(abs, values), default=0.0) > LARGEST:
+            raise self.error(f"<{self.tag}> {name}={text!r} is larger than {LARGEST:g}; check the number and its unit (SI)")
         return values
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -194,13 +213,8 @@ def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | N
     source = os.fspath(path_or_text)
     if not source.strip():
         raise ModelError("the name of the model file is empty; give a path, or XML text that starts with '<'")
-    shown = source if len(source) < 200 and source.isprintable() else repr(source[:60]) + "…"
-    path = Path(source).expanduser()
-    try:
-        return path.read_bytes(), shown, path
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"{shown}: cannot be read ({reason}); check the path, seen from {Path.cwd()}") from None
+    data, path = file_bytes(source)
+    return data, source, path
 
 
 def _parse(data: bytes, source: str) -> Element:
@@ -208,16 +222,28 @@ def _parse(data: bytes, source: str) -> Element:
     open_elements: list[Element] = []
     roots: list[Element] = []
 
+    texts: list[list[str]] = []
+    count = 0
+
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > _MOST_ELEMENTS:
+            raise ModelError(
+                f"{source}:{parser.CurrentLineNumber}: the file has more than {_MOST_ELEMENTS} elements, which no model needs; "
+                "leave out what is not part of the model"
+            )
         element = Element(tag, attributes, source, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
+        texts.append([])
 
     def end(tag: str) -> None:
-        open_elements.pop()
+        # joined once: comments and children cut a text into any number of pieces
+        open_elements.pop().raw_text = "".join(texts.pop())
 
     def text(characters: str) -> None:
-        open_elements[-1].raw_text += characters
+        texts[-1].append(characters)
 
     def refuse(name: str, *rest: object) -> None:
         raise ModelError(
@@ -238,6 +264,8 @@ def _parse(data: bytes, source: str) -> Element:
             f"{source}:{error.lineno}: malformed XML at column {error.offset + 1}: {expat.ErrorString(error.code)}; "
             "close every element and quote every attribute"
         ) from None
-    except LookupError as error:
-        raise ModelError(f"{source}:1: the file declares an encoding that is not known ({error}); use UTF-8") from None
+    except (LookupError, ValueError) as error:  # of the codec that the file names
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{source}:1: the file declares an encoding that cannot be read ({error}); use UTF-8") from None
     return roots[0]

@@ -1,0 +1,32 @@
+"""Finding circles where everything follows one other at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["first_circle"]
+
+
+def first_circle(follows: Mapping[str, str]) -> list[str]:
+    """The members of a circle, in order, or none; `follows`: by name, the one that it follows. Each is looked at once.
+
+    The circle is given from the first of its members in the mapping.
+
+    >>> first_circle({"a": "b", "b": "c", "c": "b"}), first_circle({"a": "b", "b": "c"})
+    (['b', 'c'], [])
+    """
+    done: set[str] = set()
+    for start in follows:
+        way: dict[str, int] = {}
+        name = start
+        while name in follows and name not in done and name not in way:
+            way[name] = len(way)
+            name = follows[name]
+        if name in way:
+            circle = set(list(way)[way[name] :])
+            members = [next(member for member in follows if member in circle)]
+            while (after := follows[members[-1]]) != members[0]:
+                members.append(after)
+            return members
+        done.update(way)
+    return []

@@ -1,0 +1,222 @@
+"""Numbers and poses that users give, checked where they come in: real, finite, within the rule for what they stand for.
+
+Sizes are bounded so that squares of them, and products of a few, stay far from where double precision ends (about 1e-308 and
+1e308). Beyond, numbers lose their digits or become infinite, and accelerations come out as NaN without a word.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, KumitateError, ModelError
+from ..spatial import Transform, is_rotation
+
+__all__ = [
+    "ANY", "BOUND", "FINITE", "FRACTION", "LARGEST", "LENGTH", "MASS", "MOST", "NOT_NEGATIVE", "POSITIVE", "SCALE", "SMALLEST",
+    "Rule", "checked_array", "checked_name", "checked_number", "checked_numbers", "checked_parts", "checked_pose",
+    "checked_whole", "real_array", "shown",
+]  # fmt: skip
+
+Part = TypeVar("Part")
+
+#: No quantity of a model may be larger in size, in SI units; and none that motion is divided by may be smaller, unless it is 0.
+LARGEST, SMALLEST = 1e50, 1e-100
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a number must be: in words, and as a test; and what to do about numbers that are not so."""
+
+    words: str
+    remedy: str
+    holds: Callable[[float], bool]
+
+
+def _sized(x: float) -> bool:
+    return x == 0.0 or SMALLEST <= abs(x) <= LARGEST
+
+
+_BOUND = f"at most {LARGEST:g}"
+FINITE = Rule(f"finite, {_BOUND} in size", "Check the number and its unit (SI)", lambda x: abs(x) <= LARGEST)
+NOT_NEGATIVE = Rule(f"zero or more, {_BOUND}", "Check the sign and the unit (SI)", lambda x: 0.0 <= x <= LARGEST)
+LENGTH = Rule(f"zero or more, {_BOUND}", "Give a length in metres", lambda x: 0.0 <= x <= LARGEST)
+POSITIVE = Rule(
+    f"above zero, from {SMALLEST:g} to {LARGEST:g}", "Check the sign and the unit (SI)", lambda x: x > 0.0 and _sized(x)
+)
+MASS = Rule(
+    f"zero, or from {SMALLEST:g} to {LARGEST:g}",
+    "Check the unit (SI), or write 0 for what has none",
+    lambda x: x >= 0.0 and _sized(x),
+)
+SCALE = Rule(f"zero, or from {SMALLEST:g} to {LARGEST:g} in size", "Check the number and its unit (SI)", _sized)
+FRACTION = Rule("between 0 and 1", "Give a fraction", lambda x: 0.0 <= x <= 1.0)
+ANY = Rule("a number", "Give one", lambda x: True)
+BOUND = Rule("a number, infinite for none", "Leave out limits that are not known", lambda x: not math.isnan(x))
+MOST = Rule("zero or more, infinite for none", "Leave out limits that are not known", lambda x: x >= 0.0)
+
+
+def checked_number(owner: str, what: str, value: Any, rule: Rule = FINITE, *, error: type[KumitateError] = ModelError) -> float:
+    """The value as a float.
+
+    Args:
+        owner: whose it is, such as "body 'hand'"; what: what it is, with its unit, as messages call it: "the mass [kg]".
+        rule: that it must obey.
+        error: the class of the error.
+
+    Raises:
+        KumitateError: of that class, if the value is not a real number or breaks the rule; with the value, rule and remedy.
+
+    >>> checked_number("body 'hand'", "the mass [kg]", 2, MASS)
+    2.0
+    """
+    number = _real(value)
+    if number is None:
+        raise error(f"{owner}: {what} is {shown(value)}, which is not a real number; it must be {rule.words}. {rule.remedy}")
+    if not rule.holds(number):
+        raise error(f"{owner}: {what} is {number!r}; it must be {rule.words}. {rule.remedy}")
+    return number
+
+
+def checked_numbers(
+    owner: str, what: str, values: Any, count: int, rule: Rule = FINITE, *, error: type[KumitateError] = ModelError
+) -> tuple[float, ...]:
+    """So many values as floats; errors as of `checked_number`, or for another count."""
+    try:
+        parts = None if isinstance(values, str | bytes) else tuple(values)
+    except TypeError:
+        parts = None
+    numbers_of = f"{count} number{'s' * (count != 1)}"
+    if parts is None or len(parts) != count:
+        held = "" if parts is None else f" ({len(parts)} value{'s' * (len(parts) != 1)})"
+        raise error(f"{owner}: {what} is {shown(values)}{held}; it must be {numbers_of}. Give them as a tuple or list")
+    found = tuple(_real(part) for part in parts)
+    if not all(part is not None and rule.holds(part) for part in found):
+        given = parts if None in found else found
+        each = "it must be" if count == 1 else "each of its numbers must be"
+        raise error(f"{owner}: {what} is {shown(given[0] if count == 1 else given)}; {each} {rule.words}. {rule.remedy}")
+    return found  # type: ignore[return-value]
+
+
+def checked_array(
+    owner: str,
+    what: str,
+    given: Any,
+    shape: tuple[int, ...] | None = None,
+    rule: Rule = FINITE,
+    *,
+    error: type[KumitateError] = InputError,
+) -> np.ndarray:
+    """Real numbers as a new array of floats, of any shape, or one number for all or as many as `shape` has.
+
+    Raises:
+        KumitateError: of that class, for another shape, or if a number breaks the rule.
+    """
+    array = real_array(given)
+    if array is None:
+        raise error(f"{owner}: {shown(given)} is given for {what}; it must be real numbers. Give a number or an array of them")
+    if shape is not None:
+        if array.shape not in ((), shape):
+            raise error(
+                f"{owner}: an array of shape {array.shape} is given for {what}; it must be one number, or have the shape "
+                f"{shape}. Give as many numbers"
+            )
+        array = np.array(np.broadcast_to(array, shape))
+    for number in array.flat:
+        if not rule.holds(float(number)):
+            raise error(f"{owner}: {float(number)} is given for {what}; it must be {rule.words}. {rule.remedy}")
+    return array
+
+
+def real_array(given: Any) -> np.ndarray | None:
+    """A new array of floats; None for what are no real numbers, such as texts and complex numbers."""
+    try:
+        array = np.array(given)
+        return None if array.dtype.kind in "cmMSU" else array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def checked_whole(
+    owner: str, what: str, value: Any, least: int, *, remedy: str, error: type[KumitateError] = ModelError
+) -> int:
+    """A whole number of `least` or more, as an int; 2.0 is one.
+
+    Raises:
+        KumitateError: of that class, for anything else.
+    """
+    number = _real(value)
+    if number is None or not number.is_integer() or number < least:
+        raise error(f"{owner}: {what} is {shown(value)}; it must be a whole number, {least} or more. {remedy}")
+    return int(value)
+
+
+def checked_name(owner: str, value: Any) -> str:
+    """A name: a text that files can hold."""
+    try:
+        if isinstance(value, str) and value.encode() is not None:
+            return value
+    except UnicodeEncodeError:
+        pass
+    raise ModelError(f"{owner}: the name is {shown(value)}; it must be a text that UTF-8 can hold. Give another")
+
+
+def checked_parts(owner: str, what: str, given: Any, kind: type[Part]) -> tuple[Part, ...]:
+    """The parts of one class in a list of them; one alone counts as a list of one.
+
+    Raises:
+        ModelError: for parts of another class.
+    """
+    parts = (given,) if isinstance(given, kind | str) or not isinstance(given, Iterable) else tuple(given)
+    for part in parts:
+        if not isinstance(part, kind):
+            raise ModelError(f"{owner}: {what} holds {shown(part)}; it must hold {kind.__name__} only. Make one of each")
+    return parts
+
+
+def checked_pose(owner: str, what: str, value: Any) -> Transform:
+    """A pose with finite translation and a proper rotation.
+
+    Raises:
+        ModelError: for anything else.
+    """
+    if not isinstance(value, Transform):
+        raise ModelError(
+            f"{owner}: {what} is {shown(value)}; it must be a pose. Make one by kumitate.pose(xyz, rpy), or with its matrix"
+        )
+    checked_numbers(owner, f"the position of {what} [m]", value.translation, 3)
+    rows = [list(row) for row in value.rotation.matrix()]
+    if not is_rotation(rows):
+        raise ModelError(
+            f"{owner}: the matrix of {what} is {shown(rows)}, which is not a rotation; its rows must be "
+            "orthonormal and right-handed. Divide rows by their lengths, and check their signs"
+        )
+    return value
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """A value in a message: short, on one line, whatever it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # numbers of too many digits, and whatever a foreign object does
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _real(value: Any) -> float | None:
+    """The value as a float; None for what is not a real number, such as texts, truth values and complex numbers."""
+    if value.__class__ is float:
+        return value
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]

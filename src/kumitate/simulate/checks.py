@@ -1,0 +1,163 @@
+"""The arguments of simulations, checked before anything is computed or allocated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import Mechanism
+from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, real_array, shown
+
+__all__ = [
+    "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state", "checked_tolerance",
+    "step_count", "steps_held",
+]  # fmt: skip
+
+_TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
+_DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
+_TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
+_RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
+#: Taken for the memory of a machine that does not say it [bytes].
+_MEMORY = 64 * 2**30
+#: Numbers that a run keeps of every recorded time besides q, v, a, tau and efforts: energies, mass centre, momentum.
+_BESIDES = 16
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
+    """q or v as float64 numbers, refused if they are no state of the mechanism.
+
+    Raises:
+        InputError: naming the component and the rule.
+    """
+    array = real_array(values)
+    if array is None:
+        raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give {size} real numbers")
+    names = mechanism.q_names if what == "q" else mechanism.v_names
+    if array.shape != (size,):
+        raise InputError(
+            f"{mechanism.name}: {what} has shape {array.shape}; it must have {size} components: {', '.join(names)}"
+        )
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise InputError(f"{mechanism.name}: {what} is {array[bad[0]]} for {names[bad[0]]!r}; it must be finite")
+    if what == "q":
+        check_manifold(mechanism, array)
+    return array
+
+
+def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: int | None = None) -> np.ndarray:
+    """Rows of numbers, one a run; so many, if that is known.
+
+    Raises:
+        InputError: for another shape, or what is not finite.
+    """
+    array = real_array(values)
+    if array is None:
+        raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one a run")
+    if array.ndim != 2 or array.shape[1] != size or not len(array) or rows not in (None, len(array)):
+        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must be ({rows or 'N'}, {size}), one row a run")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        run, k = bad[0]
+        raise InputError(f"{mechanism.name}: {what} is {array[run, k]} in column {k} of run {run}; it must be finite")
+    if what == "q":
+        check_manifold(mechanism, array)
+    return array
+
+
+def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
+    """Refuses coordinates (..., nq) whose quaternions are not of unit length.
+
+    Raises:
+        InputError: naming the joint, with the order of components as a hint.
+    """
+    rows = q.reshape(-1, mechanism.nq) if mechanism.nq else q.reshape(0, 0)
+    for link in mechanism.tree.links:
+        if link.kind.nq == link.kind.nv or not len(rows):
+            continue
+        values = rows[:, link.q_start : link.q_start + link.kind.nq]
+        apart = np.abs(link.kind.off_manifold(list(values.T)))
+        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
+        own, off = values[worst].tolist(), apart[worst]
+        if not off < 1e-6:
+            raise InputError(
+                f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
+                f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
+            )
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+def step_count(duration: float, step: float) -> int:
+    """How many steps make a duration; refused if it is no whole number of them."""
+    step = checked_number("simulate", "step", step, _TIME, error=InputError)
+    duration = checked_number("simulate", "duration", duration, _DURATION, error=InputError)
+    count = round(duration / step)
+    if abs(count * step - duration) > 1e-9 * max(duration, step):
+        raise InputError(
+            f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
+        )
+    return count
+
+
+def steps_held(sample_time: float | None, step: float) -> int | None:
+    """How many steps a sampled effort is held; None if efforts are not sampled at multiples of a time."""
+    if sample_time is None:
+        return None
+    period = checked_number("simulate", "sample_time", sample_time, _DURATION, error=InputError)
+    if period == 0.0:
+        return None
+    hold = round(period / step)
+    if hold < 1 or abs(hold * step - period) > 1e-9 * period:
+        raise InputError(f"sample_time {period} s is not a multiple of the step {step} s; take {max(hold, 1) * step:.12g} s")
+    return hold
+
+
+def check_memory(mechanism: Mechanism, times: int, runs: int = 1) -> None:
+    """Refuses to record more states than the machine's memory holds.
+
+    Raises:
+        InputError: with the memory that they would take.
+    """
+    needed = 8.0 * runs * times * (mechanism.nq + 4 * mechanism.nv + _BESIDES)
+    there = _memory()
+    if needed > there:
+        raise InputError(
+            f"{mechanism.name}: {runs * times:.3g} recorded states would take {needed / 2**30:.3g} GB of memory, and this "
+            f"machine has {there / 2**30:.3g} GB. Take a longer step or a shorter duration, or let simulate_batch record fewer "
+            "states (every=...)"
+        )
+
+
+def _memory() -> float:
+    """Of this machine [bytes]."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # not a Unix
+        return float(_MEMORY)
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+def checked_tolerance(tolerance: Any) -> float:
+    """The relative error of an adaptive step."""
+    return checked_number("simulate", "tolerance", tolerance, _TOLERANCE, error=InputError)
+
+
+def checked_baumgarte(rate: Any) -> float:
+    """The rate at which errors of loops decay [1/s]."""
+    return checked_number("simulate", "baumgarte", rate, _RATE, error=InputError)
+
+
+def by_name(what: str, given: Any) -> dict[str, Any]:
+    """What is given by names; nothing for None.
+
+    Raises:
+        InputError: if it is not a dictionary.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"simulate: {what} is {shown(given)}; it must be a dictionary by name. Write {what}={{name: …}}")
+    return dict(given or {})
