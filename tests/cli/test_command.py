@@ -13,7 +13,10 @@ import kumitate
 from kumitate.cli import folder as runs
 from kumitate.cli.app import run
 from kumitate.cli.posture import with_values
+from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
+from kumitate.model.read import read_file
+from kumitate.simulate.integrators import INTEGRATORS
 
 
 def command(*arguments, cwd):
@@ -109,6 +112,21 @@ def test_an_error_is_one_object_too(capsys):
     assert run(["info", "planar_3rr", "--json"]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert "planar_3r" in error["message"]
+
+
+def test_the_help_names_all_that_an_option_takes(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert run(["simulate", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    robot, integrator, contact = (
+        next(line for line in lines if f" {name}  " in line or f" {name} STR " in line)
+        for name in ("ROBOT", "--integrator", "--contact")
+    )
+    with pytest.raises(InputError) as refused:
+        read_file("robot.none")
+    assert set(re.findall(r"\.[a-z]+", robot)) == set(re.findall(r"\.[a-z]+", str(refused.value))) - {".none"}
+    assert set(INTEGRATORS) <= set(re.findall(r"\w+", integrator))
+    assert set(IMPULSE_MODELS) | set(FORCE_MODELS) <= set(re.findall(r"\w+", contact))
 
 
 def test_info_counts(capsys):

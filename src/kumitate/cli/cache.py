@@ -22,7 +22,7 @@ _OURS = re.compile(r"[0-9a-f]{64}(\.o|\.npz|.*\.part)")
 
 def cache(
     action: Annotated[
-        Literal["show", "clear"], Parameter(help="Show what is there, or delete it: it is made again when needed.")
+        Literal["show", "clear"], Parameter(help="Show what is there, or delete it; code is compiled again when it is needed.")
     ] = "show",
     /,
     *,
