@@ -8,7 +8,7 @@ from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
 
-__all__ = ["FORCE_MODELS", "IMPULSE_MODELS"]
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "multipoint", "rigid"]
 
 #: Models that change velocities once a step, by their names.
 IMPULSE_MODELS: dict[str, Callable[[Problem], Impulses]] = {"rigid": rigid, "multipoint": multipoint}
