@@ -8,8 +8,8 @@ from kumitate.analysis import kinetic_energy, momentum
 from kumitate.analysis.centroidal import centroidal_momentum
 from kumitate.control import (
     Spline,
+    actuated_columns,
     joint_acceleration_torque,
-    joint_columns,
     partition,
     reaction_rate,
     reactionless,
@@ -75,7 +75,7 @@ def test_the_partition_gives_momentum_and_energy(seed, center):
     agree(M_f @ V + M_fl @ rates, shifted(momentum(tree, q, v), p), 60)
     whole = V @ M_f @ V + 2.0 * V @ M_fl @ rates + rates @ M_l @ rates
     agree(0.5 * whole, kinetic_energy(tree, q, v.tolist()), 60)
-    assert parts.joints == joint_columns(tree, base) == list(range(6, tree.nv))
+    assert parts.joints == actuated_columns(tree, base) == list(range(6, tree.nv))
     if center:  # turning and shifting do not mix there
         agree(M_f[:3, 3:], np.zeros((3, 3)), 60)
         agree(M_f[3:, 3:], total_mass(tree) * np.eye(3), 60)
