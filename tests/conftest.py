@@ -1,5 +1,6 @@
 """Settings for all tests: no display, property-based tests that print how to repeat a failure, skips that can be forbidden."""
 
+import gc
 import os
 from collections.abc import Generator
 
@@ -7,6 +8,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Traced programs are millions of objects that live on in caches. As Python sets it, its collector walks through all of them so
+# often that it takes an eighth of the processor's time.
+gc.set_threshold(50_000, 10, 10)
 
 # Compiling a kernel inside an example takes long the first time only: a deadline would fail at random.
 settings.register_profile("kumitate", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
