@@ -8,7 +8,7 @@ from pathlib import Path
 from ..tools import CHROMIUM
 
 FLAGS = (
-    "--headless", "--no-sandbox",  # root, as in a container, cannot have the sandbox
+    "--headless", "--no-sandbox", "--disable-dev-shm-usage",  # in a container root has no sandbox, and /dev/shm is small
     "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # WebGL without a graphics card
     "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
     "--enable-logging=stderr", "--window-size=600,400", "--virtual-time-budget=1000",  # a second of the page's own clock
