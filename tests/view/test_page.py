@@ -19,8 +19,6 @@ from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
 from kumitate.view.skeleton import body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
-from .browser import played
-
 LENGTH = 1.0
 
 
@@ -375,15 +373,3 @@ def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
         write_page(tmp_path / "no" / "page.html", pendulum_scene())
     with pytest.raises(InputError, match=r"page\.html: the scene is not plain data"):
         write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3)})
-
-
-# --- in a browser -----------------------------------------------------------------------------------------------------
-@pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(("fragment", "paints"), [("", None), ("#t=1.5", 2)], ids=["playing", "paused, with meshes"])
-def test_a_browser_plays_the_page_without_complaint(tmp_path: Path, fragment: str, paints: int | None):
-    mechanism = None if paints is None else meshed(tetra_file(tmp_path, paints), (1.0, -1.0, 1.0))
-    document = played(write_page(tmp_path / "swing.html", pendulum_scene(mechanism, notes=["a note"])), tmp_path, fragment)
-    assert document.count('<section class="plot">') == 4
-    assert "a note" in document
-    now = float(re.search(r'id="now"[^>]*>([\d.]+)<', document)[1])
-    assert now == 1.5 if fragment else now > 0.0
