@@ -11,7 +11,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Traced programs are millions of objects that live on in caches. As Python sets it, its collector walks through all of them so
 # often that it takes an eighth of the processor's time.
-gc.set_threshold(50_000, 10, 10)
+gc.set_threshold(100_000, 20, 10)
 
 # Compiling a kernel inside an example takes long the first time only: a deadline would fail at random.
 settings.register_profile("kumitate", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
