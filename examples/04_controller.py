@@ -15,7 +15,7 @@ def spring(t, q, v):
 
 
 def computed_torque(t, q, v):
-    """The same spring on the arm's own dynamics (it calls the robot, so it is called at every stage)."""
+    """Accelerations towards the goal, by inverse dynamics (it calls the robot, so it is called, not compiled)."""
     return arm.inverse_dynamics(q, v, 16.0 * (goal - q) - 8.0 * v)
 
 

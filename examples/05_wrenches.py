@@ -1,18 +1,19 @@
-"""Pushing a body: a wrench [n; f] acts on a body by name, in the axes of the world, about the world's origin."""
+"""Pushing a body: a wrench [n; f] acts on a body by name, in the axes of the world, about the origin of the body's frame."""
 
 import numpy as np
 
 import kumitate as km
 
-rod = km.load("free_rod")  # floats without gravity, from z = 0 to 1 m
+rod = km.load("free_rod")  # 1 m long; floats without gravity. The origin of its frame is its lower end
 q, v = rod.neutral(), np.zeros(rod.nv)
+q[4:7] = 0.4, -0.3, 1.0  # where that end is [m]
 
 
 def push(t, q, v):
-    """3 N along x for the first half second, falling to zero, at the height of the mass centre: it must not turn the rod."""
+    """A force at the center of mass, along x: 3 N at the start, 0 after half a second. It must not turn the rod."""
     f = np.array([3.0 * np.cos(np.pi * min(t, 0.5)), 0.0, 0.0])
-    point = rod.center_of_mass(q)
-    return [*np.cross(point, f), *f]
+    lever = rod.center_of_mass(q) - rod.pose(q, "rod")[:3, 3]  # from the body's origin to the point where the force acts
+    return [*np.cross(lever, f), *f]
 
 
 run = km.simulate(rod, q, v, duration=2.0, wrenches={"rod": push})

@@ -1,11 +1,47 @@
-"""Settings for all tests: no display, and property-based tests that print how to repeat a failure."""
+"""Settings for all tests: no display, property-based tests that print how to repeat a failure, skips that can be forbidden."""
 
+import gc
 import os
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Traced programs are millions of objects that live on in caches. As Python sets it, its collector walks through all of them so
+# often that it takes an eighth of the processor's time.
+gc.set_threshold(100_000, 20, 10)
+
 # Compiling a kernel inside an example takes long the first time only: a deadline would fail at random.
 settings.register_profile("kumitate", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kumitate")
+
+
+# A test that is skipped on a machine without the program or package that it needs guards nothing there. Continuous integration
+# has to run all of them, so there a skip is a failure.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-skips", action="store_true", default=bool(os.environ.get("CI")),
+        help="a test or file that is skipped fails instead; so it is wherever the environment variable CI is set",
+    )  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _fail_if_skipped(report, item.config)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _fail_if_skipped(report, collector.config)
+    return report
+
+
+def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config) -> None:
+    if report.skipped and config.getoption("--no-skips"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome, report.longrepr = "failed", f"{reason}\nThis is a skip, and --no-skips makes a skip a failure."

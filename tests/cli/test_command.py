@@ -15,7 +15,10 @@ import kumitate
 from kumitate.cli import folder as runs
 from kumitate.cli.app import run
 from kumitate.cli.posture import with_values
+from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
+from kumitate.model.read import read_file
+from kumitate.simulate.integrators import INTEGRATORS
 
 
 def command(*arguments, cwd):
@@ -111,6 +114,21 @@ def test_an_error_is_one_object_too(capsys):
     assert run(["info", "planar_3rr", "--json"]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert "planar_3r" in error["message"]
+
+
+def test_the_help_names_all_that_an_option_takes(capsys):
+    assert run(["simulate", "--help"]) == 0
+    help_text = re.sub(r"[│\s]+", " ", capsys.readouterr().out)
+    robot, integrator, contact = (
+        help_text.split(f" {name} ")[-1].split(" --")[0] for name in ("ROBOT", "--integrator", "--contact")
+    )
+    with pytest.raises(InputError) as refused:
+        read_file("robot.none")
+    assert set(re.findall(r"\.[a-z]+", robot.split("Parameters")[0])) == set(re.findall(r"\.[a-z]+", str(refused.value))) - {
+        ".none"
+    }
+    assert set(INTEGRATORS) <= set(re.findall(r"\w+", integrator))
+    assert set(IMPULSE_MODELS) | set(FORCE_MODELS) <= set(re.findall(r"\w+", contact))
 
 
 def test_info_counts(capsys):

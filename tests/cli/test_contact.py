@@ -66,7 +66,7 @@ def test_where_it_starts(stool, floating, typed, height, expected):
 
 
 def test_options_without_contact_and_robots_without_shapes_are_named(stool):
-    with pytest.raises(InputError, match=r"--friction 0\.5: .*--contact rigid"):
+    with pytest.raises(InputError, match=r"^--friction 0\.5 needs --contact, for example --contact rigid$"):
         asked(None, friction=0.5, restitution=None, height=None)
     with pytest.raises(InputError, match=r"the restitution is 2\.0"):
         asked("rigid", friction=None, restitution=2.0, height=None)

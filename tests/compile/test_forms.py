@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import shutil
 import subprocess
 import tempfile
 import warnings
@@ -27,9 +26,9 @@ from kumitate.programs import make_program
 from kumitate.scalar import Program, trace
 from kumitate.spatial import pose
 
+from ..tools import GCC
 from .test_random_programs import INPUTS, SYMBOLS, run, steps
 
-GCC = shutil.which("gcc")
 FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off", "-shared", "-fPIC"]
 EXPONENTS = scalar.table([0.3, -1.2, 0.7, 2.5, -0.4, 1.0 / 3.0])
 LENGTH = 5
@@ -156,7 +155,8 @@ def compiled_c(program: Program, folder: Path, *flags: str) -> Callable[[list[np
     text = to_c(program)
     source, library = folder / "program.c", folder / "program.so"
     source.write_text(text, encoding="utf-8")
-    made = subprocess.run([GCC, *FLAGS, *flags, "-o", library, source, "-lm"], capture_output=True, text=True, check=False)
+    command = [GCC.needed(), *FLAGS, *flags, "-o", library, source, "-lm"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     line = next(line for line in text.splitlines() if line.startswith("void "))
     function = getattr(ctypes.CDLL(str(library)), line.split("(")[0].removeprefix("void "))
@@ -172,7 +172,6 @@ def compiled_c(program: Program, folder: Path, *flags: str) -> Callable[[list[np
     return run
 
 
-@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 def test_c_is_the_reference_bit_by_bit(program, tmp_path):
     run = compiled_c(program, tmp_path)
     for arrays in states(program):
@@ -180,7 +179,6 @@ def test_c_is_the_reference_bit_by_bit(program, tmp_path):
             np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 @pytest.mark.parametrize(
     "name", ["panda_description/urdf/panda.urdf", pytest.param("talos_data/robots/talos_reduced.urdf", marks=pytest.mark.slow)]
 )
@@ -207,7 +205,6 @@ def real_robot(name: str) -> km.Robot:
         return km.load(str(file), floating_base="talos" in name)
 
 
-@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 def test_c_s_outputs_may_lie_on_its_inputs(tmp_path):
     program = trace(lambda x, y: {"x": [x[2], x[0], y[0]], "y": [x[1]]}, {"x": 3, "y": 1}, "turn")
     compiled_c(program, tmp_path)
@@ -259,7 +256,6 @@ def test_python_of_random_programs(recipe, seed):
     assert np.array_equal(world["random"](values), expected), program
 
 
-@pytest.mark.skipif(GCC is None, reason="needs gcc to compile the C text")
 @given(recipe=steps(2), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20, derandomize=True)
 def test_c_of_random_programs(recipe, seed):
@@ -367,9 +363,8 @@ def test_names_that_no_language_takes_are_changed(tmp_path):
     assert "void int_(const double *wrench_left_foot, const double *x__1, double *wrench_left_foot_, double *t0_)" in to_c(
         program
     )
-    if GCC:
-        outputs = compiled_c(program, tmp_path)([np.array([3.0]), np.array([1.0])])
-        assert [x.item() for x in outputs] == [2.0, 3.0]
+    outputs = compiled_c(program, tmp_path)([np.array([3.0]), np.array([1.0])])
+    assert [x.item() for x in outputs] == [2.0, 3.0]
     pytest.importorskip("casadi")
     assert to_casadi(program).name_in()[0] == "wrench_left_foot"
 

@@ -132,8 +132,8 @@ def test_it_stands_by_a_law_that_is_sampled_late_and_noisy():
     for force in (0.0, 10.0):
         result, feet, _ = outcome("combined", drives, force)
         assert fate(result, feet) == "stands"
-    again, *_ = outcome.__wrapped__("combined", drives, 10.0)
-    np.testing.assert_array_equal(again.q, result.q)
+    again, *_ = outcome.__wrapped__("combined", drives, 10.0, duration=2.0)
+    np.testing.assert_array_equal(again.q, result.q[: len(again)])
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 from kumitate.analysis import kinetic_energy, potential_energy
 from kumitate.dynamics import Wrenches, aba, crba, jacobian_inertia, passive_force, rnea, unit_vector
 from kumitate.kinematics import integrate
+from kumitate.model.subchains import parts_by_cuts
 from kumitate.programs import FORWARD_DYNAMICS, MASS_MATRIX
 
 from ..mechanisms import agree, body_poses, cases, near, random_case, random_mechanism, random_state, seeds, slope
@@ -24,6 +25,13 @@ def bias(case, **options) -> np.ndarray:
     """h(q, v): what the drives do at zero acceleration."""
     tree, g = case.mechanism.tree, case.mechanism.gravity
     return np.array(rnea(tree, case.q, case.v, [0.0] * tree.nv, gravity=g, **options))
+
+
+def partitions(tree) -> list[dict]:
+    """Sub-chains of hybrid modelling: two, three, every link by itself; "auto", which counts up to 24, for small trees."""
+    n = len(tree.links)
+    given = [parts_by_cuts(tree, cuts) for cuts in ({n // 2}, {n // 3, 2 * n // 3}, set(range(n)))]
+    return [{"partition": parts} for parts in (*given, *(["auto"] if n <= 6 else []))]
 
 
 # --- forward against inverse --------------------------------------------------------------------------------------------
@@ -59,8 +67,9 @@ def test_forward_dynamics_solves_the_equation_of_motion(make, method):
     M = np.array(crba(tree, case.q))
     expected = np.linalg.solve(M, np.array(case.tau) - bias(case, wrenches=external))
     page = FORWARD_DYNAMICS[method]
-    a = page(tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, wrenches=external)
-    agree(a, expected, case.n, condition=np.linalg.cond(M))
+    for options in partitions(tree) if method == "hybrid" else [{}]:
+        a = page(tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, wrenches=external, **options)
+        agree(a, expected, case.n, condition=np.linalg.cond(M))
 
 
 @pytest.mark.row("N-inv")

@@ -45,6 +45,14 @@ def test_all_is_sorted_and_true(path):
     assert not missing, f"{title(path)}: __all__ names {missing}, which do not exist"
 
 
+@pytest.mark.parametrize("path", [path for path in modules() if path.name == "__init__.py"], ids=title)
+def test_a_package_lists_all_that_it_offers(path):
+    """What its `__init__` imports from its modules or defines is in `__all__`, unless its name begins with an underscore."""
+    names = _all_of(path)
+    hidden = {name for name in _bound(path) if not name.startswith("_")} - set(names or ())
+    assert not hidden, f"{title(path)} offers {sorted(hidden)}, which __all__ does not list"
+
+
 def test_the_licence_is_named():
     assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert 'license = "Apache-2.0"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -55,6 +63,18 @@ def _all_of(path):
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
             return ast.literal_eval(node.value)
     return None
+
+
+def _bound(path):
+    """The names that a file defines, or imports from its own modules, outside of functions."""
+    for node in tree(path).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom) and node.level == 1:
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def _offers_nothing(path):

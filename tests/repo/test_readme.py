@@ -1,7 +1,9 @@
 """What the first page promises is true."""
 
+import ast
 import re
 
+import numpy as np
 import pytest
 
 from .sources import ROOT
@@ -9,12 +11,25 @@ from .sources import ROOT
 PAGES = ("README.md", "README.ja.md")
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_its_example_runs(name, tmp_path, monkeypatch):
+def example(name: str) -> str:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return code
+
+
+def test_its_example_runs_and_the_robot_moves(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, name, "exec"), {})
+    shown: dict = {}
+    exec(compile(example("README.md"), "README.md", "exec"), shown)
     assert {path.name for path in tmp_path.iterdir()} == {"fall.h5", "fall.html"}
+    run = shown["run"]
+    assert np.ptp(run.q, axis=0).max() > 1.0  # rad
+    lost = float(capsys.readouterr().out)
+    assert 0.0 < abs(lost) < 1e-9 * np.ptp(run.energy.kinetic)
+    np.testing.assert_allclose(shown["M"] @ shown["a"], -shown["arm"].bias_forces(shown["q"], shown["v"]), atol=1e-9)
+
+
+def test_both_languages_show_the_same_example():
+    assert ast.dump(ast.parse(example("README.ja.md"))) == ast.dump(ast.parse(example("README.md")))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -253,6 +253,10 @@ def test_a_bead_on_a_sphere_is_a_pendulum():
 
 
 # --- the runs of N 5 --------------------------------------------------------------------------------------------------
+#: Those that move each in its own way: vi and vii move as v and iv do, see `test_mass_and_damping_count_by_their_ratio`.
+DIFFERENT = [number for number in CASES if number not in ("vi", "vii")]
+
+
 @cache
 def ten_milliseconds(number):
     """A case at N's sampling time."""
@@ -293,14 +297,16 @@ def test_the_tip_stays_on_the_floor(number):
 
 
 @pytest.mark.row("N-2")
-@pytest.mark.parametrize("number", ["iv", *(pytest.param(other, marks=pytest.mark.slow) for other in CASES if other != "iv")])
+@pytest.mark.parametrize(
+    "number", ["iv", *(pytest.param(other, marks=pytest.mark.slow) for other in DIFFERENT if other != "iv")]
+)
 def test_ten_milliseconds_are_short_enough(number):
     np.testing.assert_allclose(ten_milliseconds(number).q[-1], by_hand(CASES[number]), atol=1e-2)
 
 
 @pytest.mark.slow
 @pytest.mark.row("N-2")
-@pytest.mark.parametrize("number", CASES)
+@pytest.mark.parametrize("number", DIFFERENT)
 def test_ten_milliseconds_agree_with_a_tenth(number):
     coarse, fine = ten_milliseconds(number), simulated(CASES[number], step=1e-4)
     np.testing.assert_allclose(coarse.q, fine.q[::100], atol=1e-2)

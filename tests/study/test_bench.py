@@ -111,7 +111,7 @@ def test_a_humanoid_on_a_floor_is_mujocos_in_flight_and_stands_harder():
     rows = list(case.rows(BRIEFLY))
     assert {row.what.split(",")[0] for row in rows} == {"step standing", "step falling"}
     assert all(row.agreement is None or row.agreement < 1e-11 for row in rows)
-    ours = case.residuals()
+    ours = case.residuals
     assert ours.penetration < 1e-9
     assert ours.cone < 1e-9
     assert ours.creep < 1e-6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.control import joint_columns, partition
+from kumitate.control import actuated_columns, partition
 from kumitate.errors import InputError
 from kumitate.simulate.readings import momenta_of
 from kumitate.study.catalogue import Example
@@ -109,7 +109,7 @@ def test_the_space_robot_does_so_by_kinematics_too():
     assert space_robot.turned(q).max() < 1e-8
     p = space_robot.hand_page(robot)(q[[0, -1]])[:, 0]
     np.testing.assert_allclose(p[1] - p[0], space_robot.AWAY, atol=1e-5)
-    joints = joint_columns(robot.tree, "satellite")
+    joints = actuated_columns(robot.tree, "satellite")
     for k in range(100, 400, 50):  # central differences of 20 ms
         rates = (q[k + 1] - q[k - 1])[7:] / 0.04
         coupling = np.array(partition(robot.tree, q[k].tolist(), "satellite", about_mass_center=True).M_fl)[:3]

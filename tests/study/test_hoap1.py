@@ -135,6 +135,7 @@ def test_it_jumps_and_lands_on_its_feet(jump):
 @pytest.mark.slow
 def test_softer_servos_walk_too():
     servos = Servos(legs=(60.0, 0.6))
-    result = followed(walking(Gait(steps=2, stride=0.05), servos=servos), name="hoap1_walk", duration=3.0)
+    plan = walking(Gait(steps=2, stride=0.05), servos=servos)
+    result = followed(plan, name="hoap1_walk", model="multipoint", duration=3.0)
     assert read(result).lifts == (1, 1)
     assert read(result).tilt.max() < np.radians(2.0)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
-import subprocess
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.contact.scene import Contact
-from kumitate.contact.surface import Surface
-from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Plane, Polygon, Sphere
+from kumitate.model import Box, Geometry, Plane, Polygon
 from kumitate.spatial import pose
 
 pytest.importorskip("matplotlib")
@@ -24,7 +20,6 @@ from kumitate.view.animate import animate
 from kumitate.view.arrows import Arrows, arrows_at, arrows_of
 from kumitate.view.figures import figure
 from kumitate.view.forces import force_curves
-from kumitate.view.page import write_page
 from kumitate.view.panel import Panel, without_impacts
 from kumitate.view.panels import panels_of
 from kumitate.view.playback import playback
@@ -33,19 +28,7 @@ from kumitate.view.snapshots import snapshots_figure
 from kumitate.view.stage import Stage
 from kumitate.view.surroundings import surroundings
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 MASS, G = 2.0, 9.81
-
-
-@pytest.fixture(scope="module")
-def bounced() -> km.Run:
-    """A ball thrown onto a floor with a step beside it, until it rolls."""
-    ball = Body("ball", MASS, inertia=(0.008, 0.008, 0.008), collisions=(Geometry(Sphere(0.1)),))
-    mechanism = Mechanism("ball", (ball,), (Joint("free", "floating", "world", "ball"),))
-    ground = (Geometry(Plane()), Geometry(Box((0.4, 0.4, 0.1)), pose((-0.6, 0.0, 0.05))))
-    contact = Contact(ground=ground, surface=Surface(friction=0.4, restitution=0.2))
-    q, v = [0, 0, 0, 1, 0, 0.05, 0.2], [0, 0, 0, 0.5, 0, 0]
-    return km.simulate(mechanism, q, v, duration=0.6, contact=contact)
 
 
 def frames(run: km.Run, count: int = 31) -> tuple[np.ndarray, np.ndarray]:
@@ -200,28 +183,3 @@ def test_a_run_from_a_file_is_drawn_alike(bounced, tmp_path):
     samples, poses = frames(bounced)
     assert playback(again, samples, poses) == playback(bounced, samples, poses)
     assert 'id="forces"' in bounced.page(tmp_path / "ball.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium to open the page; none is on the PATH")
-@pytest.mark.parametrize("touched", [True, False])
-def test_a_browser_draws_forces_without_complaint(bounced, tmp_path, touched):
-    record = bounced.contact
-    columns = {item.name: getattr(record, item.name) for item in fields(record) if item.name != "bodies"}
-    cut = {name: values[:, :0] for name, values in columns.items() if values.ndim > 1}
-    run = bounced if touched else replace(bounced, contact=replace(record, bodies=(), **cut))
-    samples, poses = frames(run)
-    path = write_page(tmp_path / "ball.html", playback(run, samples, poses))
-    command = [
-        str(CHROMIUM), "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        f"--user-data-dir={tmp_path / 'user'}", "--enable-logging=stderr", "--window-size=900,600",
-        "--virtual-time-budget=2000", "--dump-dom", path.as_uri() + "#t=0.55",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert "CONSOLE" not in done.stderr, done.stderr
-    assert 'data-state="ready"' in done.stdout
-    facts = re.search(r'<p id="facts">(.*?)</p>', done.stdout)[1]
-    assert ("N per m" in facts) == touched
-    button = re.search(r'<button[^>]*id="forces"[^>]*>', done.stdout)[0]
-    assert ("hidden" in button) != touched

@@ -6,8 +6,6 @@ import base64
 import json
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,6 @@ from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
 from kumitate.view.skeleton import body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LENGTH = 1.0
 
 
@@ -377,25 +374,3 @@ def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
         write_page(tmp_path / "no" / "page.html", pendulum_scene())
     with pytest.raises(InputError, match=r"page\.html: the scene is not plain data"):
         write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3)})
-
-
-# --- in a browser -----------------------------------------------------------------------------------------------------
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium to open the page; none is on the PATH")
-@pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(("fragment", "paints"), [("", None), ("#t=1.5", 2)], ids=["playing", "paused, with meshes"])
-def test_a_browser_plays_the_page_without_complaint(tmp_path: Path, fragment: str, paints: int | None):
-    mechanism = None if paints is None else meshed(tetra_file(tmp_path, paints), (1.0, -1.0, 1.0))
-    path = write_page(tmp_path / "swing.html", pendulum_scene(mechanism, notes=["a note"]))
-    command = [
-        str(CHROMIUM), "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        f"--user-data-dir={tmp_path / 'user'}", "--enable-logging=stderr", "--window-size=900,600",
-        "--virtual-time-budget=2000", "--dump-dom", path.as_uri() + fragment,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert "CONSOLE" not in done.stderr, done.stderr
-    assert 'data-state="ready"' in done.stdout
-    assert done.stdout.count('<section class="plot">') == 4
-    assert "a note" in done.stdout
-    now = float(re.search(r'id="now"[^>]*>([\d.]+)<', done.stdout)[1])
-    assert now == 1.5 if fragment else now > 0.0

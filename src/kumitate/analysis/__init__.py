@@ -5,7 +5,7 @@ from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_r
 from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
 from .equilibrium import Equilibrium, static_equilibrium
-from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point, zmp
+from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point
 from .linearization import Linearization, linearize
 from .lines import Lines
 from .loop_motion import LoopMotion, closure_determinant, loop_motion
@@ -20,5 +20,5 @@ __all__ = [
     "LoopState", "Mode", "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum",
     "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report", "ground_wrench", "kinetic_energy",
     "linearize", "loop_motion", "mass_center_motion", "modes_of", "momentum", "momentum_matrix", "momentum_rate",
-    "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point", "zmp",
+    "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from ..dynamics.wrenches import Applied
 from ..model import Tree
 from ..spatial import Force, Vector3
 
-__all__ = ["center_of_pressure", "ground_wrench", "momentum_rate", "push_force", "zero_moment_point", "zmp"]
+__all__ = ["center_of_pressure", "ground_wrench", "momentum_rate", "push_force", "zero_moment_point"]
 
 Scalar = Any
 _UP = (0.0, 0.0, 1.0)
@@ -46,25 +46,6 @@ def ground_wrench(
 def momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
     """d/dt [l; p] (6) of `momentum`: about the world's origin, in the world's axes [N·m, N]. All external forces make it."""
     return ground_wrench(tree, q, v, vdot, gravity=_ORIGIN)
-
-
-def zmp(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    point: Sequence[float] = _ORIGIN,
-    normal: Sequence[float] = _UP,
-) -> list[Scalar]:
-    """The zero-moment point (3) of a motion on a plane, in the world [m]; arguments as of `ground_wrench`, and
-
-    Args:
-        point: any point of the plane; `normal`: its direction, of unit length.
-    """
-    return zero_moment_point(ground_wrench(tree, q, v, vdot, gravity=gravity, wrenches=wrenches), point=point, normal=normal)
 
 
 def zero_moment_point(

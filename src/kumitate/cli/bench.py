@@ -15,7 +15,9 @@ __all__ = ["bench"]
 
 def bench(
     *cases: Annotated[str, Parameter(help="Benchmarks to run; without them, all are run.")],
-    quick: Annotated[bool, Parameter(negative="", show_default=False, help="Few samples: to see that all runs.")] = False,
+    quick: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Few samples, to check that everything runs.")
+    ] = False,
     listed: Annotated[bool, Parameter(name="--list", negative="", show_default=False, help="List the benchmarks.")] = False,
     markdown: Annotated[Path | None, Parameter(help="Write the tables to this file too.")] = None,
     as_json: AsJson = False,

@@ -18,7 +18,7 @@ __all__ = ["cache"]
 
 def cache(
     action: Annotated[
-        Literal["show", "clear"], Parameter(help="Show what is there, or delete it: it is made again when needed.")
+        Literal["show", "clear"], Parameter(help="Show what is there, or delete it; code is compiled again when it is needed.")
     ] = "show",
     /,
     *,

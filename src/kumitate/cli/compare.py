@@ -16,10 +16,12 @@ __all__ = ["compare"]
 def compare(
     *,
     quick: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Short chains, few samples: to see that all runs.")
+        bool, Parameter(negative="", show_default=False, help="Short chains and few samples, to check that everything runs.")
     ] = False,
     markdown: Annotated[Path | None, Parameter(help="Write all tables to this file.")] = None,
-    figures: Annotated[Path | None, Parameter(help="Draw figures 4.13, 4.16 and that of the inertia matrices here.")] = None,
+    figures: Annotated[
+        Path | None, Parameter(help="Draw figures 4.13 and 4.16 and the one of the inertia matrices into this folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare Lagrange, CRBA, ABA, ADA and hybrid modelling (thesis tables 2.3, 4.2, 4.3), and three inertia matrices."""

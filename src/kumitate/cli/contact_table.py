@@ -15,9 +15,11 @@ __all__ = ["contact_table"]
 
 def contact_table(
     *,
-    model: Annotated[list[str] | None, Parameter(help="Only this contact model; may be given again.")] = None,
-    row: Annotated[list[str] | None, Parameter(help="Only rows with this text in their name; may be given again.")] = None,
-    step: Annotated[float, Parameter(help="Of the runs [s].")] = 1e-3,
+    model: Annotated[list[str] | None, Parameter(help="Only this contact model; may be given several times.")] = None,
+    row: Annotated[
+        list[str] | None, Parameter(help="Only rows with this text in their name; may be given several times.")
+    ] = None,
+    step: Annotated[float, Parameter(help="Time step of the runs [s].")] = 1e-3,
     markdown: Annotated[Path | None, Parameter(help="Write the page with the table to this file.")] = None,
     as_json: AsJson = False,
 ) -> int:

@@ -17,9 +17,10 @@ def equations(
     /,
     *,
     floating_base: FloatingBase = False,
-    seconds: Annotated[float, Parameter(help="How long to shorten the expressions at most, about [s].")] = 20.0,
+    seconds: Annotated[float, Parameter(help="Time for simplifying the expressions, about [s].")] = 20.0,
     braces: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Name the parts below: A, the accelerations, b and F.")
+        bool,
+        Parameter(negative="", show_default=False, help="Name the parts by braces below them: A, the accelerations, b and F."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
     from ..model import Mechanism
 
-__all__ = ["asked", "start_on"]
+__all__ = ["MODELS", "asked", "start_on"]
+
+#: What `--contact` may name.
+MODELS = (*IMPULSE_MODELS, *FORCE_MODELS)
 
 
 def asked(model: str | None, *, friction: float | None, restitution: float | None, height: float | None) -> Contact | None:
@@ -22,7 +26,7 @@ def asked(model: str | None, *, friction: float | None, restitution: float | Non
     if model is None:
         for option, value in (("--friction", friction), ("--restitution", restitution), ("--height", height)):
             if value is not None:
-                raise InputError(f"{option} {value:g}: is for contact; add --contact rigid")
+                raise InputError(f"{option} {value:g} needs --contact, for example --contact rigid")
         return None
     from ..contact.scene import Contact
     from ..contact.surface import Surface

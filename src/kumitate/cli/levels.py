@@ -16,11 +16,13 @@ __all__ = ["levels"]
 def levels(
     *,
     quick: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Short chains, few samples: to see that all runs.")
+        bool, Parameter(negative="", show_default=False, help="Short chains and few samples, to check that everything runs.")
     ] = False,
-    threads: Annotated[list[int] | None, Parameter(help="How many threads to time it on; may be given again. 1 and 2.")] = None,
+    threads: Annotated[
+        list[int] | None, Parameter(help="Number of threads to time it on; may be given several times; 1 and 2 unless given.")
+    ] = None,
     markdown: Annotated[Path | None, Parameter(help="Write the page with the table to this file.")] = None,
-    figure: Annotated[Path | None, Parameter(help="Draw depth, operations, time and memory into this file.")] = None,
+    figure: Annotated[Path | None, Parameter(help="Draw depth, operations, time and memory to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links (thesis 8.2, item 2)."""

@@ -9,14 +9,19 @@ from cyclopts import Parameter
 
 __all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Out", "RobotName"]
 
-RobotName = Annotated[str, Parameter(help="A robot's file (.urdf, or .json of kumitate's own) or a sample's name.")]
+RobotName = Annotated[
+    str, Parameter(help="A robot's file (.urdf, .sdf, or kumitate's own .json) or the name of a sample, for example pa10.")
+]
 FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body move freely.")]
 FixInertia = Annotated[
-    bool, Parameter(negative="", show_default=False, help="Replace inertias that no body has by the nearest that one can have.")
+    bool,
+    Parameter(
+        negative="", show_default=False, help="Replace inertias that are physically impossible by the nearest possible ones."
+    ),
 ]
 Gif = Annotated[bool, Parameter(negative="", show_default=False, help="Draw an animated GIF too.")]
-Formats = Annotated[str, Parameter(help="Of graphs and snapshots: any of pdf, png, eps, svg, with commas.")]
-Out = Annotated[Path | None, Parameter(help="Folder to write to, instead of ./kumitate-runs/NAME.")]
+Formats = Annotated[str, Parameter(help="File formats of graphs and snapshots, separated by commas: pdf, png, eps, svg.")]
+Out = Annotated[Path | None, Parameter(help="Folder to write to; ./kumitate-runs/NAME unless given.")]
 AsJson = Annotated[
     bool,
     Parameter(

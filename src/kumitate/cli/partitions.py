@@ -15,11 +15,15 @@ __all__ = ["partitions"]
 
 def partitions(
     *robots: RobotName,
-    by: Annotated[str, Parameter(help="What the choice is by: operations, time (one state at a time) or batch.")] = "time",
-    candidates: Annotated[int, Parameter(help="How many of the fewest operations are timed.")] = 8,
+    by: Annotated[
+        str, Parameter(help="What to minimize: operations, time (one state at a time) or batch (many at once).")
+    ] = "time",
+    candidates: Annotated[int, Parameter(help="How many partitions are timed, those with the fewest operations.")] = 8,
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
-    quick: Annotated[bool, Parameter(negative="", show_default=False, help="Few samples: to see that all runs.")] = False,
+    quick: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Few samples, to check that everything runs.")
+    ] = False,
     markdown: Annotated[Path | None, Parameter(help="Write the tables to this file too.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..simulate.integrators import INTEGRATORS
 from . import folder as runs
 from .drawing import draw, formats_of
-from .floor import asked, start_on
+from .floor import MODELS, asked, start_on
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
 from .posture import with_values
 from .report import complain, print_facts, print_json, progress, shown
@@ -32,26 +33,34 @@ def simulate(
     robot: RobotName,
     /,
     *,
-    duration: Annotated[float | None, Parameter(help="Simulated time [s]; a sample's own, else 10.")] = None,
+    duration: Annotated[float | None, Parameter(help="Simulated time [s]; unless given, the sample's own, or 10.")] = None,
     step: Annotated[
-        float | None, Parameter(help="Between the times that are kept, and of the integrator [s]; a sample's own, else 1e-3.")
+        float | None,
+        Parameter(help="Time step of the integrator and of the results [s]; unless given, the sample's own, or 1e-3."),
     ] = None,
     integrator: Annotated[
-        str,
-        Parameter(help="rkf45, rkf45_adaptive, rk4, semi_implicit_euler, extrapolated_euler; auto: rkf45, unless too stiff."),
+        str, Parameter(help=f"{', '.join(INTEGRATORS)}; auto takes rkf45, or another one where that is too stiff.")
     ] = "auto",
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
-    q: Annotated[str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units or as 30deg.')] = None,
-    v: Annotated[str | None, Parameter(help="Initial velocities, likewise.")] = None,
-    lock: Annotated[str | None, Parameter(help='Joints to hold where they start, "name, ...".')] = None,
-    contact: Annotated[str | None, Parameter(help="Let it touch the floor z = 0, by this model: rigid, ...")] = None,
-    friction: Annotated[float | None, Parameter(help="Coefficient of friction of all surfaces; without it 0.5.")] = None,
+    q: Annotated[
+        str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
+    ] = None,
+    v: Annotated[
+        str | None,
+        Parameter(help='Initial velocities, "name=value, ...", in SI units; angular ones also as 30deg, per second.'),
+    ] = None,
+    lock: Annotated[str | None, Parameter(help='Joints to lock in their initial positions, "name, ...".')] = None,
+    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, by this model: {', '.join(MODELS)}.")] = None,
+    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 unless given.")] = None,
     restitution: Annotated[
-        float | None, Parameter(help="What collisions give back of a normal velocity, 0 to 1; without it 0.")
+        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 unless given.")
     ] = None,
     height: Annotated[
-        float | None, Parameter(help="Of its lowest point above the floor at the start [m]; robots from files stand on it, 0.")
+        float | None,
+        Parameter(
+            help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 unless given."
+        ),
     ] = None,
     gif: Gif = False,
     formats: Formats = "pdf,png",
@@ -60,7 +69,7 @@ def simulate(
 ) -> None:
     """Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.
 
-    With --contact it touches the floor z = 0. A robot's file with --floating-base starts with its lowest point on the floor.
+    With --contact the floor is z = 0, and a robot's file with --floating-base starts with its lowest point on it.
     """
     from .. import load
     from .. import simulate as run

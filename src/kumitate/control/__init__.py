@@ -10,7 +10,7 @@ from .page import Page
 from .pose_spline import PoseSpline
 from .reaction_null_space import (
     BasePartition,
-    joint_columns,
+    actuated_columns,
     partition,
     reaction_rate,
     reactionless_acceleration,
@@ -28,9 +28,9 @@ from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [
     "BasePartition", "Controller", "Delayed", "FootPlan", "Gait", "MassCenterPlan", "Motion", "Noisy", "Page", "PoseSpline",
-    "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "blend", "clamp", "closed_by",
+    "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "actuated_columns", "blend", "clamp", "closed_by",
     "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "inverse_dynamics",
-    "joint_acceleration_torque", "joint_columns", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
+    "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",

@@ -22,7 +22,7 @@ from ..model import Link, Place, Tree, inward
 from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
 
 __all__ = [
-    "BasePartition", "joint_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
+    "BasePartition", "actuated_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
 ]  # fmt: skip
 
 Scalar = Any
@@ -68,7 +68,7 @@ def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mas
     whole = _whole(tree, q).to_parent(Transform(translation=-p))
     units = [Motion.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
     M_f = Dense.columns([whole.times(unit) for unit in units])
-    joints = joint_columns(tree, base)
+    joints = actuated_columns(tree, base)
     A = Dense.columns([_column(momentum_matrix(tree, q), k, Force).to_child(at) for k in joints])
     M = crba(tree, q)
     M_l = Dense.of([[M[i][j] for j in joints] for i in joints])
@@ -153,7 +153,7 @@ def reaction_rate(
     return list(Force.of(momentum_rate(tree, q, moving, coasting)).to_child(Transform(translation=p)))
 
 
-def joint_columns(tree: Tree, base: str = "world") -> list[int]:
+def actuated_columns(tree: Tree, base: str = "world") -> list[int]:
     """Where the joint rates θ̇ stand in v: all but the joint's by which the mechanism floats."""
     root, _ = _base(tree, base)
     own = range(0) if root is None else range(root.v_start, root.v_start + root.kind.nv)

@@ -11,7 +11,7 @@ from ..dynamics import crba, rnea, solve_symmetric
 from ..model import Tree
 from .controllers import Controller
 from .page import Page, mechanism_of
-from .reaction_null_space import joint_columns, reactionless_acceleration
+from .reaction_null_space import actuated_columns, reactionless_acceleration
 
 __all__ = ["joint_acceleration_torque", "reactionless"]
 
@@ -36,7 +36,7 @@ def reactionless(
             rows=(0, 1, 2) and about_mass_center=True; its mass centre is at rest by itself.
     """
     mechanism = mechanism_of(robot)
-    tree, joints = mechanism.tree, joint_columns(mechanism.tree, base)
+    tree, joints = mechanism.tree, actuated_columns(mechanism.tree, base)
 
     def law(q: Any, v: Any, b: Any) -> Any:
         options: dict[str, Any] = {"rows": rows, "about_mass_center": about_mass_center, "decay": decay}

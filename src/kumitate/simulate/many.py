@@ -206,13 +206,12 @@ def _stretch_program(step: Program, mechanism: Mechanism, count: int) -> Program
     size = next(array.size for array in step.inputs if array.name == "u")
 
     def stretch(first: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        def one(i: Any, state: Any) -> tuple[Any, None]:
-            number = first + (i.value if hasattr(i, "value") else float(i))
-            *before, error = state
+        def one(_: Any, state: Any) -> tuple[Any, None]:
+            number, *before, error = state
             after = call(step, number * h, h, *before, u)
-            return (after["q"], after["v"], after["work"], maximum(error, after["error"])), None
+            return (number + 1.0, after["q"], after["v"], after["work"], maximum(error, after["error"])), None
 
-        (end_q, end_v, end_work, error), _ = loop(count, one, (list(q), list(v), work, 0.0), varies=True)
+        (_, end_q, end_v, end_work, error), _ = loop(count, one, (first, list(q), list(v), work, 0.0), varies=True)
         return {"q": end_q, "v": end_v, "work": end_work, "error": error}
 
     inputs: dict[str, int | tuple[int, ...]] = {

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import SupportPolygon, support_polygon
+from ..analysis import SupportPolygon, ground_wrench, support_polygon, zero_moment_point
 from ..analysis.centroidal import centroidal_momentum
-from ..analysis.ground import zmp
 from ..compile import Kernel
 from ..control import Controller, Spline
 from ..control.standing import closed_gravity_compensation, half_sine, pulse, push
@@ -321,8 +320,9 @@ def _page(reaching: bool, place: str) -> Kernel:
 
     def page(q: Any, v: Any, a: Any, w: Any) -> dict[str, Any]:
         X = place_pose(tree, link_poses(tree, q), tree.places["trunk"])
+        held = ground_wrench(tree, q, v, a, gravity=free.gravity, wrenches=Wrenches(tree, {place: list(w)}))
         return {
-            "zmp": zmp(tree, q, v, a, gravity=free.gravity, wrenches=Wrenches(tree, {place: list(w)})),
+            "zmp": zero_moment_point(held),
             "momentum": centroidal_momentum(tree, q, v),
             "center": center_of_mass(tree, q),
             "trunk": X.matrix(),

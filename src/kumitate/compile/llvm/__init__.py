@@ -10,7 +10,7 @@ from ..precision import DOUBLE, Precision
 from .function import ENTRY, Function
 from .module import Module
 
-__all__ = ["ENTRY", "emit"]
+__all__ = ["ENTRY", "Function", "Module", "emit"]
 
 
 def emit(program: Program, lanes: int, precision: Precision = DOUBLE, *, portable: bool = False) -> str:

@@ -11,7 +11,7 @@ from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
 
-__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "check_model"]
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "check_model", "multipoint", "rigid"]
 
 #: Models that change velocities once a step, by their names.
 IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}

@@ -18,8 +18,9 @@ from .spherical_euler import SphericalEuler
 from .universal import Universal
 
 __all__ = [
-    "KINDS", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "JointKind",
-    "Line", "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler", "Universal",
+    "KINDS", "PARAMETRIC", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating",
+    "FloatingEuler", "Helical", "JointKind", "Line", "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler",
+    "Universal",
 ]  # fmt: skip
 
 #: Every kind of joint that its name says all of.

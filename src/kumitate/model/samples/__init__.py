@@ -29,10 +29,11 @@ from .loops import (
 from .pa10 import pa10
 
 __all__ = [
-    "ANDREWS_TORQUE", "SAMPLES", "Sample", "andrews", "bricard", "distance_pendulum", "double_pendulum", "floating_arm",
-    "four_bars", "free_rod", "governor", "hoap1", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "pa10", "pendulum",
-    "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5",
-    "sample",
+    "ANDREWS_START", "ANDREWS_TORQUE", "FLOATING_ARM_START", "HOAP1_STANDING", "HOAP2_STANDING", "SAMPLES", "Sample",
+    "andrews", "bricard", "distance_pendulum", "double_pendulum", "floating_arm", "four_bars", "four_bars_name",
+    "four_bars_of", "four_bars_start", "free_rod", "governor", "hoap1", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching",
+    "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular", "planar_7r", "planar_tree",
+    "planar_tree_5", "sample",
 ]  # fmt: skip
 
 

@@ -81,13 +81,13 @@ class State:
 
 
 def worst_error(
-    start: Sequence[Scalar], end: Sequence[Scalar], other: Sequence[Scalar], *, relative: float, absolute: float
+    start: Sequence[Scalar], end: Sequence[Scalar], differences: Sequence[Scalar], *, relative: float, absolute: float
 ) -> Scalar:
-    """The largest difference of two results of a step, in units of the tolerance."""
+    """The largest of the differences of two results of a step, in units of the tolerance; `start`, `end`: of the step."""
     worst: Scalar = 0.0
-    for x0, x1, x2 in zip(start, end, other, strict=True):
+    for x0, x1, difference in zip(start, end, differences, strict=True):
         size = maximum(magnitude(x0), magnitude(x1))
-        worst = maximum(worst, magnitude(x1 - x2) / (absolute + relative * size))
+        worst = maximum(worst, magnitude(difference) / (absolute + relative * size))
     return worst
 
 

@@ -43,7 +43,8 @@ class ExtrapolatedEuler(Integrator):
             rows.append(row)
         end, nq, nv = rows[-1][-1], len(state.q), len(state.v)
         start = [*state.q, *state.v]
-        error = worst_error(start, end[:-1], rows[-1][-2][:-1], relative=self.relative, absolute=self.absolute)
+        differences = [finer - coarser for finer, coarser in zip(end[:-1], rows[-1][-2][:-1], strict=True)]
+        error = worst_error(start, end[:-1], differences, relative=self.relative, absolute=self.absolute)
         return State(*system.settled(end[:nq], end[nq : nq + nv]), end[-1]), error
 
 

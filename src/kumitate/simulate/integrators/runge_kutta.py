@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...scalar import absolute, maximum
-from .contract import Integrator, State, System
+from .contract import Integrator, State, System, worst_error
 
 __all__ = ["ButcherTableau", "RungeKutta"]
 
@@ -64,15 +63,11 @@ class RungeKutta(Integrator):
         return after, self._error(h, rates, start[:-1], end[:-1]) if self.adaptive else 0.0
 
     def _error(self, h: Scalar, rates: list[list[Scalar]], start: list[Scalar], end: list[Scalar]) -> Scalar:
-        """The largest difference of the two results, in units of the tolerance."""
+        """The error of the embedded result, which is the step's with other weights."""
         assert self.tableau.embedded is not None
-        differences = tuple(b - e for b, e in zip(self.tableau.b, self.tableau.embedded, strict=True))
-        worst: Scalar = 0.0
-        for k, (x0, x1) in enumerate(zip(start, end, strict=True)):
-            size = maximum(absolute(x0), absolute(x1))
-            difference = h * sum((w * rate[k] for w, rate in zip(differences, rates, strict=True) if w), 0.0)
-            worst = maximum(worst, absolute(difference) / (self.absolute + self.relative * size))
-        return worst
+        weights = [b - e for b, e in zip(self.tableau.b, self.tableau.embedded, strict=True)]
+        differences = _advanced([0.0] * len(start), h, weights, rates)
+        return worst_error(start, end, differences, relative=self.relative, absolute=self.absolute)
 
 
 def _advanced(x: Sequence[Scalar], h: Scalar, weights: Sequence[float], rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:

@@ -105,11 +105,11 @@ class ContactSteps(Case):
         euler, runge_kutta = (Kernel(self.program(count, name)) for name in ("semi_implicit_euler", "auto"))
         theirs = [self._peer(settings) for settings in (DEFAULT, STIFF)] if MuJoCo.installed() else []
         error = self._flights_agree(theirs)
-        ours = f"ours: {self.residuals()}"
+        ours = f"ours: {self.residuals}"
         remarks = "; ".join(
             [f"1 s of standing, {ours}", *(f"MuJoCo {peer.settings.name}: {self.peer_residuals(peer)}" for peer in theirs)]
         )
-        standing, falling = self.standing_states(), self.falling_states()
+        standing, falling = self.standing_states, self.falling_states
         cases = (
             ("standing", euler, standing, self.one, self.batch),
             ("falling", euler, falling, self.one, self.batch),
@@ -147,6 +147,7 @@ class ContactSteps(Case):
         """tau: springs towards the upright posture."""
         return np.concatenate([0.0 * v[:6], -self.stiffness * q[7:]])
 
+    @cached_property
     def standing_states(self) -> tuple[np.ndarray, np.ndarray]:
         """Upright on both feet, some time after pushes of some hundredths of rad/s, or m/s, in all directions."""
         q = np.tile(HOAP1_STANDING, (self.trajectories, 1))
@@ -157,6 +158,7 @@ class ContactSteps(Case):
         )  # fmt: skip
         return settled.q[:, -1].copy(), settled.v[:, -1].copy()
 
+    @cached_property
     def falling_states(self) -> tuple[np.ndarray, np.ndarray]:
         """Turned any way and bent a little, the lowest point a centimetre above the floor."""
         mechanism, rng = self.mechanism, np.random.default_rng(3)
@@ -168,9 +170,10 @@ class ContactSteps(Case):
         q[:, 6] -= gaps.min(axis=1) - 0.01
         return q, v
 
+    @cached_property
     def residuals(self) -> Residuals:
         """Of our standing."""
-        q, v = (part[0] for part in self.standing_states())
+        q, v = (part[0] for part in self.standing_states)
         found = simulate(
             self.mechanism, q, v, duration=self.standing, step=self.step, controller=self.drives, contact=self.contact
         )
@@ -186,7 +189,7 @@ class ContactSteps(Case):
 
     def peer_residuals(self, peer: MuJoCoOnFloor) -> Residuals:
         """Of MuJoCo's."""
-        q, v = (part[0] for part in self.standing_states())
+        q, v = (part[0] for part in self.standing_states)
         deepest = power = outside = 0.0
         moved: dict[tuple, np.ndarray] = {}
         for _ in peer.along(q, v, round(self.standing / self.step)):
@@ -202,8 +205,8 @@ class ContactSteps(Case):
 
     def _flights_agree(self, theirs: Sequence[MuJoCoOnFloor]) -> float | None:
         """How well the accelerations of falling states agree, a metre further up, where nothing touches."""
-        q, v = self.falling_states()
-        q[:, 6] += 1.0
+        q, v = self.falling_states
+        q = q + np.eye(q.shape[1])[6]
         dynamics = Kernel(dynamics_program(self.mechanism, Forcing(self.mechanism), implicit_damping=False))
         ours = dynamics(0.0, q, v, np.array([self.drives(0.0, *state) for state in zip(q, v, strict=True)]))[0]
         errors = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...analysis.centroidal import momentum_matrix
 from ...compile import Kernel
-from ...control import Controller, Page, Spline, joint_columns, reactionless, reactionless_velocity
+from ...control import Controller, Page, Spline, actuated_columns, reactionless, reactionless_velocity
 from ...dynamics import solve_symmetric
 from ...kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from ...model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
@@ -65,7 +65,7 @@ def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> Page:
     H = N Gᵀ (G N Gᵀ)⁻¹ with the projector N of eq. 6.9: of all rates with no momentum along `rows`, the least.
     """
     tree = robot.tree
-    joints, at = joint_columns(tree, "satellite"), tree.places["hand"]
+    joints, at = actuated_columns(tree, "satellite"), tree.places["hand"]
 
     def hand(q: Any) -> list[list[Any]]:
         p = list(place_pose(tree, link_poses(tree, q), at).translation)
@@ -128,7 +128,7 @@ def _velocities(tree: Tree, q: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     """v (nv) of the whole, its momentum being zero: A_b v_b = −A_θ θ̇, by the normal equations."""
     rates = reactionless_velocity(tree, q, b, "satellite", rows=ROWS, about_mass_center=True)
     A = momentum_matrix(tree, q)
-    joints = joint_columns(tree, "satellite")
+    joints = actuated_columns(tree, "satellite")
     carried = [dot([row[k] for k in joints], rates) for row in A]
     base = [[row[k] for row in A] for k in range(6)]
     yielded = solve_symmetric([[dot(a, b) for b in base] for a in base], [-dot(a, carried) for a in base])

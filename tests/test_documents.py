@@ -1,0 +1,304 @@
+"""The pages of docs: what they import is public, their commands exist, and their blocks of Python do what the text says."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.cli.app import app
+from kumitate.study.catalogue import examples
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+SCRIPTS = sorted(ROOT.glob("examples/*.py"))
+
+BALL = """
+import numpy as np
+import kumitate as km
+body = km.Body("ball", 2.0, inertia=(0.008, 0.008, 0.008), collisions=(km.Geometry(km.Sphere(0.1)),))
+robot = km.load(km.Mechanism("ball", (body,), (km.Joint("free", "floating", "world", "ball"),)))
+q, v = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.12]), np.zeros(6)
+"""
+BOX_MESH = """
+from pathlib import Path
+import kumitate as km
+corners = [(x, y, z) for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)]
+faces = "2 1 3, 2 3 4, 5 6 7, 7 6 8, 1 2 5, 5 2 6, 4 3 7, 4 7 8, 3 1 5, 3 5 7, 2 4 6, 6 4 8".split(", ")
+lines = ["v {} {} {}".format(*corner) for corner in corners] + [f"f {face}" for face in faces]
+Path("box.obj").write_text("\\n".join(lines))
+mesh = km.Mesh("box.obj", resolved=str(Path("box.obj").resolve()))
+"""
+URDF = """<robot name="hyq">
+  <link name="trunk"><inertial><mass value="3"/><inertia ixx=".02" iyy=".03" izz=".04" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <link name="foot"><inertial><mass value=".5"/><inertia ixx=".002" iyy=".002" izz=".002" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 -.3"/><geometry><sphere radius=".03"/></geometry></collision></link>
+  <joint name="lf_hfe_joint" type="continuous"><parent link="trunk"/><child link="foot"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+SRDF = """<robot name="hyq">
+  <group name="lf_leg"><joint name="lf_hfe_joint"/></group>
+  <group_state name="standing" group="lf_leg"><joint name="lf_hfe_joint" value="0.7"/></group_state>
+</robot>"""
+WRIST = """
+import numpy as np
+import kumitate as km
+joints = [km.Joint(name, "revolute", above, below, axis=axis, limits=km.Limits(-1.0, 1.0)) for name, above, below, axis in (
+    ("yaw", "world", "ring1", (0, 0, 1)), ("pitch", "ring1", "ring2", (0, 1, 0)), ("roll", "ring2", "hand", (1, 0, 0)))]
+hand = km.Body("hand", 1.0, (0.1, 0.0, -0.2), (0.02, 0.03, 0.04))
+mechanism = km.Mechanism("wrist", (km.Body("ring1"), km.Body("ring2"), hand), tuple(joints))
+q_three, v_three = np.array([0.3, -0.2, 0.5]), np.array([0.4, 0.1, -0.2])
+"""
+#: What a page's blocks take for granted: Python that gives it to them.
+GIVEN = {
+    "contact-models.md": BALL,
+    "contact-shapes.md": BOX_MESH,
+    "contact-speed.md": BALL + "q, v = np.tile(q, (4, 1)), np.zeros((4, 6))\npd = lambda t, q, v: -0.1 * v",
+    "contact.md": f"from pathlib import Path\nPath('hyq.urdf').write_text({URDF!r})\nbalance = lambda t, q, v: -0.5 * v",
+    "control.md": """
+import numpy as np
+import kumitate as km
+robot = arm = km.load("pa10")
+q, foot_corners = arm.start[0], [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)]
+run = km.simulate(arm, duration=0.05)
+law = km.control.total(km.control.gravity_compensation(arm), km.control.pd(arm, q, kp=50.0, kd=20.0))
+q0, v0 = q, np.zeros(7)
+q1, q2 = q0 + 0.1, q0 + 0.2
+""",
+    "conversion.md": f"""
+from pathlib import Path
+import numpy as np
+import kumitate as km
+Path('hyq.urdf').write_text({URDF!r})
+Path('hyq.srdf').write_text({SRDF!r})
+arm = km.load("hyq.urdf")
+model = names = ["lf_hfe_joint"]
+q, v, a, tau = np.array([0.3]), np.array([0.1]), np.array([0.2]), np.array([2.0])
+""",
+    "five-ways.md": "import numpy as np\nq, v, tau = np.array([0.3, -0.4, 1.1]), np.array([0.2, 0.1, -0.5]), np.zeros(3)",
+    "lagrange.md": "import kumitate as km",
+    "meshes.md": BOX_MESH
+    + """
+hand = km.Body("hand", 1.0, inertia=(1, 1, 1), visuals=(km.Geometry(mesh),))
+robot = km.load(km.Mechanism("m", (hand,), (km.Joint("j", "revolute", "world", "hand"),)))
+""",
+    "partitions.md": """
+import numpy as np
+import kumitate as km
+robot = km.load("double_pendulum")
+q, v, tau = np.ones(2), np.ones(2), np.zeros(2)
+""",
+    "spherical-joints.md": WRIST,
+    "virtual-loops.md": """
+import numpy as np
+import kumitate as km
+arm = km.load("planar_3r")
+loop = km.Loop("held", "revolute", "world", "link3", km.pose((1, 0, 0)), km.pose((0, 0, 1)), axis=(0, 1, 0))
+closed = km.Robot(km.Mechanism("closed", arm.mechanism.bodies, arm.mechanism.joints, (loop,)))
+q0, v0, goal, K_p, K_d = closed.assemble([1.0, 0.5, 2.7]), np.zeros(3), 0.0, 0.0, 1.0
+""",
+}
+#: Blocks that take longer than a test should, by page and place: they are read, not run; what they call is tested elsewhere.
+LONG = {("contact-speed.md", 1), ("five-ways.md", 2), ("humanoid.md", 0)}
+
+
+def blocks(page: Path, language: str = "python") -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def name_of(page: Path) -> str:
+    return page.name
+
+
+# --- imports ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name_of)
+def test_only_what_is_public_is_imported(page):
+    """`kumitate` itself, or names of a package's `__all__`; the studies, which the pages about them describe, by module too."""
+    for code in blocks(page) if page.suffix == ".md" else [page.read_text(encoding="utf-8")]:
+        tree = ast.parse(code)
+        for module, name in taken(tree):
+            place = f"{page.name}: from {module} import {name}"
+            here = importlib.import_module(module)
+            assert hasattr(here, "__path__") or module.startswith("kumitate.study."), f"{place}: import it from a package"
+            assert name in here.__all__, f"{place}: is not in {module}.__all__"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "km":
+                assert hasattr(km, node.attr), f"{page.name}: there is no km.{node.attr}"
+
+
+def taken(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(module, name) of what is imported from kumitate by `from`; `import kumitate.module` is refused."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            assert not [item.name for item in node.names if item.name.startswith("kumitate.")], ast.unparse(node)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kumitate":
+            yield from ((node.module or "", item.name) for item in node.names)
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name_of)
+def test_the_commands_exist(page):
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("kumitate ")]
+    for line in lines:
+        words = shlex.split(line.partition(">")[0], comments=True)
+        app.parse_args(words[1:], exit_on_error=False, print_error=False)  # an unknown verb or option is an error
+        if words[1] == "examples" and len(words) > 2:
+            assert words[2] in examples(), f"{page.name}: {line}"
+
+
+# --- Python -----------------------------------------------------------------------------------------------------------
+Shown = dict[str, Any]
+
+
+def executed(page: Path) -> tuple[Shown, Shown]:
+    """What the names of a page's blocks hold in the end, and the values of its lines that are expressions, by their text."""
+    names: Shown = {}
+    values: Shown = {}
+    exec(compile(GIVEN.get(page.name, ""), page.name, "exec"), names)
+    for number, code in enumerate(blocks(page)):
+        for node in ast.parse(code).body if (page.name, number) not in LONG else []:
+            if isinstance(node, ast.Expr):
+                values[ast.unparse(node)] = eval(compile(ast.Expression(node.value), page.name, "eval"), names)
+            else:
+                exec(compile(ast.Module([node], []), page.name, "exec"), names)
+    return names, values
+
+
+def closes(gaps: Any) -> None:
+    assert gaps
+    assert max(max(gap[1:]) for gap in gaps) < 1e-9
+
+
+def balance(shown: Shown, values: Shown) -> None:
+    assert 0.01 < np.abs(shown["run"].q[-1]).max() < 0.2  # rad: it is pushed, and stands
+    closes(shown["run"].audit.loop_gaps)
+
+
+def closed_loops(shown: Shown, values: Shown) -> None:
+    assert "joint4" in shown["w"]
+    assert np.isfinite(shown["a"]).all()
+    closes(shown["run"].audit.loop_gaps)
+
+
+def contact_models(shown: Shown, values: Shown) -> None:
+    (normal, residual, _) = values["(run.contact.normal_force, run.contact.residual, run.audit.contact)"]
+    assert residual.max() < 1e-9
+    assert normal[-1] == pytest.approx(2.0 * 9.81)
+    assert 0.1 - shown["run"].q[-1, 6] == pytest.approx(2.0 * 9.81 / 8e3, rel=1e-3)  # the penalty run sank in by W/K
+
+
+def contact_shapes(shown: Shown, values: Shown) -> None:
+    found = list(shown["touches"](km.Box((0.2, 0.2, 0.1)), km.pose((0, 0, 0.049)), km.Plane(), km.pose()))
+    assert [touch.gap for touch in found] == pytest.approx([-1e-3] * 4)
+    assert values["left_out(mesh, sole)"] < 1e-12
+    assert isinstance(shown["sole"], km.Hull)
+
+
+def contact_speed(shown: Shown, values: Shown) -> None:
+    time, q, v, work = values["(runs.time, runs.q, runs.v, runs.work)"]
+    n = len(time)
+    assert (q.shape, v.shape, work.shape) == ((4, n, 7), (4, n, 6), (4, n))
+    assert np.isinf(values["runs.lost"]).all()
+    assert values["runs.contact(3)"].force.shape[0] == n
+
+
+def contact(shown: Shown, values: Shown) -> None:
+    run = shown["run"]
+    assert run.poses([0])[0, 1, 2, 3] - 0.3 - 0.03 == pytest.approx(0.05)  # the foot, below its joint, above the floor
+    assert run.contact.force[..., 2].max() > 0.0
+    assert shown["contact"].surfaces["left_foot"].friction == 0.9
+
+
+def control(shown: Shown, values: Shown) -> None:
+    assert values["(linear.A, linear.B, linear.poles, linear.stable)"][3]
+    assert np.abs(shown["run"].q[-1] - shown["q2"]).max() < 1e-6
+    assert all(Path(name).stat().st_size for name in ("balance.pdf", "momentum.pdf", "power.pdf"))
+
+
+def conversion(shown: Shown, values: Shown) -> None:
+    assert [shown[name].item() for name in ("v", "a", "tau")] == pytest.approx([0.1, 0.2, 2.0])
+    assert shown["q"].tolist() == [0.7]  # the posture "standing"
+
+
+def five_ways(shown: Shown, values: Shown) -> None:
+    fourth = values["energies.compile()(q, v)"]
+    others = [value for line, value in values.items() if line.startswith("arm.forward_dynamics")]
+    assert len(others) == 3
+    for found in others:
+        np.testing.assert_allclose(found, fourth, rtol=1e-10)
+
+
+def held_points(shown: Shown, values: Shown) -> None:
+    assert np.abs(shown["tip"].gap).max() < 1e-12
+    x, _, z = shown["tip"].position.T
+    np.testing.assert_allclose(z, 0.2 * np.sin(x + 2), atol=1e-12)
+    assert x[0] == pytest.approx(-2.0)
+
+
+def lagrange(shown: Shown, values: Shown) -> None:
+    assert np.ptp(shown["motion"].total) < 1e-6 * np.abs(shown["motion"].total).max()
+    # A q̈ = b + F by hand at alpha = 0, beta = 0.2, at rest, T = 1.5
+    M, m, g, l, r, I = 1.0, 5.0, 9.8, 1.0, 0.2, 0.1
+    A = [[(M + m) * r**2 + I, m * l * r * np.cos(0.2)], [m * l * r * np.cos(0.2), m * l**2]]
+    expected = np.linalg.solve(A, [1.5, m * g * l * np.sin(0.2) - 1.5])
+    np.testing.assert_allclose(values["forward([0.0, 0.2], [0.0, 0.0], [1.5])"], expected)
+
+
+def meshes(shown: Shown, values: Shown) -> None:
+    assert values["load_mesh(mesh)"].vertices.shape == values["hull(mesh)"].vertices.shape == (8, 3)
+    assert len(values["decimated(mesh, faces=2000)"].faces) == 12
+
+
+def partitions(shown: Shown, values: Shown) -> None:
+    ((_, found),) = values.items()
+    np.testing.assert_allclose(found, shown["robot"].forward_dynamics(shown["q"], shown["v"], shown["tau"]), rtol=1e-10)
+
+
+def spherical_joints(shown: Shown, values: Shown) -> None:
+    apart = km.simulate(shown["mechanism"], shown["q_three"], shown["v_three"], duration=1.0)
+    np.testing.assert_allclose(shown["angles"], apart.q, atol=1e-6)
+    np.testing.assert_allclose(shown["rates"], apart.v, rtol=0.02, atol=1e-5)  # the damping is felt a little everywhere
+    for (name, over), q in zip(values["merge.beyond_limits(angles)"].items(), apart.q.T, strict=True):
+        np.testing.assert_allclose(over, np.maximum(np.abs(q) - 1.0, 0.0), atol=1e-6, err_msg=name)
+
+
+def virtual_loops(shown: Shown, values: Shown) -> None:
+    tip = shown["arm"].pose(shown["run"].q, "link3") @ [0.0, 0.0, 1.0, 1.0]
+    np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
+
+
+JUDGES = {
+    "balance.md": balance,
+    "closed-loops.md": closed_loops,
+    "contact-models.md": contact_models,
+    "contact-shapes.md": contact_shapes,
+    "contact-speed.md": contact_speed,
+    "contact.md": contact,
+    "control.md": control,
+    "conversion.md": conversion,
+    "five-ways.md": five_ways,
+    "held-points.md": held_points,
+    "lagrange.md": lagrange,
+    "meshes.md": meshes,
+    "partitions.md": partitions,
+    "spherical-joints.md": spherical_joints,
+    "virtual-loops.md": virtual_loops,
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs" and blocks(page)], ids=name_of)
+def test_blocks_run_and_do_what_they_say(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, values = executed(page)
+    if page.name in JUDGES:
+        JUDGES[page.name](names, values)
+    else:
+        assert (page.name, 0) in LONG, f"{page.name}: say what must hold after its blocks"

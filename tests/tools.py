@@ -1,0 +1,60 @@
+"""Programs that some tests call: where they are, and what to install where one is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program of the machine.
+
+    Attributes:
+        title: what it is, for messages.
+        names: what it may be called on the PATH, or in full, the first choice first.
+        packages: the Debian packages that bring it.
+        variable: the environment variable that names another one; "" if there is none.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    packages: tuple[str, ...]
+    variable: str = ""
+
+    def found(self) -> str | None:
+        """The program's path, or None where it is not installed."""
+        chosen = os.environ.get(self.variable) if self.variable else None
+        if chosen:
+            path = shutil.which(chosen)
+            assert path, f"{self.variable}: {chosen} is not a program; give the path of {self.title}, or unset {self.variable}"
+            return path
+        return next((path for name in self.names if (path := shutil.which(name))), None)
+
+    def needed(self) -> str:
+        """The program's path; skips the test where it is not installed (with --no-skips, as in CI, the test fails instead)."""
+        path = self.found()
+        if path is None:
+            or_else = f", or set {self.variable} to its path" if self.variable else ""
+            pytest.skip(f"{self.title} is not installed; run apt-get install {' '.join(self.packages)}{or_else}")
+        return path
+
+
+CHROMIUM = Tool(
+    "Chromium",
+    (
+        "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable",
+        "brave-browser", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    ),
+    ("chromium",),
+    "KUMITATE_CHROMIUM",
+)  # fmt: skip
+GCC = Tool("gcc", ("gcc",), ("gcc", "libc6-dev"))
+ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))
+ARM_EMULATOR = Tool("an emulator of 64-bit ARM", ("qemu-aarch64", "qemu-aarch64-static"), ("qemu-user",))
+
+TOOLS = (CHROMIUM, GCC, ARM_GCC, ARM_EMULATOR)
