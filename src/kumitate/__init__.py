@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .contact.surface import Surface
     from .model import convert
     from .model.read.srdf import read_srdf
-    from .simulate.held import held_motion
+    from .simulate.interactions.held import held_motion
     from .simulate.parallel_ada import parallel_ada
     from .study.partitions import best_partition
 
@@ -69,7 +69,7 @@ _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

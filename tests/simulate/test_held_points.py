@@ -16,7 +16,7 @@ from kumitate.dynamics import Wrenches, rnea
 from kumitate.kinematics import integrate
 from kumitate.model import Body, Frame, Joint
 from kumitate.run import simulate
-from kumitate.simulate.held import held_motion
+from kumitate.simulate.interactions.held import held_motion
 from kumitate.spatial import Vector3
 from kumitate.study.held_arms import CASES, DAMPING, FRICTION, LENGTH, MASS, START, TIP, TWO, arm, simulated, two_points
 

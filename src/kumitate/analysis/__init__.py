@@ -9,7 +9,7 @@ from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force
 from .linearization import Linearization, linearize
 from .lines import Lines
 from .loop_motion import LoopMotion, closure_determinant, loop_motion
-from .loops import LoopEquations, LoopGap, LoopState
+from .loops import LoopEquations, LoopGap, LoopState, loop_equations
 from .modes import Mode, modes_of
 from .momentum import momentum
 from .power import powers
@@ -19,6 +19,6 @@ __all__ = [
     "COMPONENTS", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations", "LoopGap", "LoopMotion",
     "LoopState", "Mode", "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum",
     "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report", "ground_wrench", "kinetic_energy",
-    "linearize", "loop_motion", "mass_center_motion", "modes_of", "momentum", "momentum_matrix", "momentum_rate",
-    "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point",
+    "linearize", "loop_equations", "loop_motion", "mass_center_motion", "modes_of", "momentum", "momentum_matrix",
+    "momentum_rate", "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..model import Mechanism
 from ..scalar import Program, evaluate, sqrt, trace
 from .lines import Lines
 
-__all__ = ["LoopEquations", "LoopGap", "LoopState"]
+__all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
 
 
 class LoopGap(NamedTuple):
@@ -122,3 +122,9 @@ class LoopEquations:
 
         sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
         return Kernel(trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}"))
+
+
+@lru_cache(maxsize=64)
+def loop_equations(mechanism: Mechanism) -> LoopEquations:
+    """The loop equations of a mechanism, kept with what they compiled."""
+    return LoopEquations(mechanism)

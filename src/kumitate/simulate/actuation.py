@@ -77,6 +77,11 @@ class Actuation:
         return "compiled" if How.COMPILED in self.how else "held"
 
     @property
+    def whole(self) -> bool:
+        """Whether nothing has to be called at the stages of a step."""
+        return How.EACH_STAGE not in self.how
+
+    @property
     def functions(self) -> list[How]:
         """How each source that is not a constant is evaluated."""
         return [how for how in self.how if how is not How.CONSTANT]

@@ -28,7 +28,7 @@ from .result import Energy, Result
 from .whole_file import replacing
 
 if TYPE_CHECKING:
-    from .touching import ContactRecord
+    from .contact_record import ContactRecord
 
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
@@ -190,7 +190,7 @@ def _result(entries: Entries) -> Result:
 
 
 def _contact(entries: Entries, times: int) -> ContactRecord:
-    from .touching import ContactRecord  # its room is loaded when a run with contact is
+    from .contact_record import ContactRecord  # its room is loaded when a run with contact is
 
     bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
     arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}

@@ -13,7 +13,7 @@ from .audit import Audit
 from .columns import joint_columns
 
 if TYPE_CHECKING:
-    from .touching import ContactRecord
+    from .contact_record import ContactRecord
 
 __all__ = ["Energy", "JointMotion", "Result"]
 

@@ -13,7 +13,7 @@ from ..contact.held_point import HeldPoint
 from ..contact.held_surface import PlaneSurface
 from ..model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ..model.samples.linkages import COLORS, DARK
-from ..simulate.held import held_motion
+from ..simulate.interactions.held import held_motion
 from ..simulate.result import Result
 from ..simulate.run import simulate
 from ..spatial import pose

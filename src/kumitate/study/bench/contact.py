@@ -17,10 +17,11 @@ from ...model.samples.hoap1 import HOAP1_STANDING, hoap1
 from ...scalar import Program
 from ...simulate.actuation import Actuation
 from ...simulate.forcing import Forcing
+from ...simulate.interactions import Asked
+from ...simulate.interactions.impulses import ImpulseContact
 from ...simulate.many import simulate_batch
 from ...simulate.run import simulate
 from ...simulate.system import Jumps, dynamics_program, step_program
-from ...simulate.touching import Touching
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
 from .mujoco_peer import MuJoCo
@@ -135,9 +136,9 @@ class ContactSteps(Case):
 
     def program(self, count: int, name: str) -> Program:
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles for an integrator, in a loop."""
-        mechanism, touching = self.mechanism, Touching.of(self.mechanism, self.contact)
+        mechanism, touching = self.mechanism, ImpulseContact.of(self.mechanism, self.contact)
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
-        integrator = touching.integrator(name, self.step, q, v, [])
+        integrator = touching.integrator(Asked(name, self.step, 1e-8, q, v), [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
         drives, jumps = Actuation.of(forcing, q, v).program, Jumps.of(touching.impacts, mechanism, forcing)
@@ -165,7 +166,7 @@ class ContactSteps(Case):
         q = np.array([random_coordinates(mechanism.tree, rng) for _ in range(self.trajectories)])
         v = rng.normal(scale=0.5, size=(self.trajectories, mechanism.nv))
         q[:, 4:7], q[:, 7:] = (0.0, 0.0, 1.0), 0.1 * q[:, 7:]
-        impacts = Touching.of(mechanism, self.contact).impacts
+        impacts = ImpulseContact.of(mechanism, self.contact).impacts
         gaps = dict(zip((array.name for array in impacts.outputs), Kernel(impacts)(self.step, q, v, v), strict=True))["gaps"]
         q[:, 6] -= gaps.min(axis=1) - 0.01
         return q, v

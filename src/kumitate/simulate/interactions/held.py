@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
-from ..contact.held_motion import Held
-from ..contact.held_point import HeldPoint, HeldPoints
-from ..dynamics import Wrenches
-from ..errors import InputError
-from ..model import Mechanism
-from ..scalar import trace
-from .forcing import Forcing
-from .result import Result
+from ...compile import Kernel
+from ...contact.held_motion import Held
+from ...contact.held_point import HeldPoint, HeldPoints
+from ...dynamics import Wrenches
+from ...errors import InputError
+from ...model import Mechanism
+from ...scalar import trace
+from ..forcing import Forcing
+from ..integrators import Integrator
+from ..result import Result
+from .contract import Asked, Interaction
 
-__all__ = ["HeldMotion", "HeldRun", "held_motion"]
+__all__ = ["HeldContact", "HeldMotion", "held_motion"]
 
 #: A start that is off the surfaces by less than this fraction of the mechanism's size is moved onto them without asking.
 NEARLY = 1e-6
@@ -82,30 +84,32 @@ def held_motion(
     return _along(Held(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
 
 
-@dataclass(frozen=True)
-class HeldRun:
+@dataclass(frozen=True, eq=False)
+class HeldContact(Interaction):
     """What a run with held points does besides the steps.
 
     Attributes:
         held: the points, and the route to their forces.
     """
 
+    mechanism: Mechanism
     held: Held
+    key = None
 
     @classmethod
-    def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldRun:
+    def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
         """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
-        return cls(Held(HeldPoints(mechanism, points), method))
+        return cls(mechanism, Held(HeldPoints(mechanism, points), method))
 
-    def integrator(self, name: str, notes: list[str]) -> str:
-        """The integrator that "auto" means beside friction: near rest it is too fast for explicit steps."""
-        if name != "auto" or not any(point.friction for point in self.held.points.points):
-            return name
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """ "auto" means one that is implicit, beside friction: near rest it is too fast for explicit steps."""
+        if asked.name != "auto" or not any(point.friction for point in self.held.points.points):
+            return super().integrator(asked, notes)
         notes.append(
             "integrator: semi_implicit_euler was taken, which is implicit in the friction of held points (order 1); near rest "
             "friction acts at thousands of 1/s"
         )
-        return "semi_implicit_euler"
+        return super().integrator(asked._replace(name="semi_implicit_euler"), notes)
 
     def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The initial state with the rounding of its gaps taken out.
