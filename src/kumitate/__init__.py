@@ -35,7 +35,7 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, linearize, simulate, simulate_batch
+from .run import Run, Simulation, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
@@ -59,8 +59,8 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
+    "Robot", "Run", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control",
+    "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
     "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
 ]  # fmt: skip
 

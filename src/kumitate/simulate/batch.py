@@ -51,7 +51,7 @@ class Batch:
         actuation = simulation.actuation
         self._efforts = np.tile(actuation.constants, (rows, 1))
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self._efforts)
-        self._given = {"h": np.array([[simulation.step]]), "u": self._efforts[:, None]}
+        self._given = {"h": np.array([[simulation.step_size]]), "u": self._efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence
         self._step = self._recurrence.over(self.state, self._given, self.room(1), batch=True)
 
@@ -61,7 +61,7 @@ class Batch:
     @property
     def time(self) -> np.ndarray:
         """(N) [s], since the start of each row."""
-        return self.state["number"] * self.simulation.step
+        return self.state["number"] * self.simulation.step_size
 
     def step(self, count: int = 1) -> None:
         """Advances all rows by so many steps, with the efforts as they are."""

@@ -61,7 +61,9 @@ def result_of(
     )
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
-    return Result(mechanism, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record)
+    return Result(
+        mechanism, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs)
+    )
 
 
 def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:

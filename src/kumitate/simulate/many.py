@@ -175,7 +175,7 @@ def _check_divisible(count: int, every: int, hold: int | None) -> None:
 
 def _sampled(batch: Batch, controller: Any, done: int) -> np.ndarray:
     """What the controller says for all runs, those that have run away included."""
-    mechanism, t = batch.simulation.mechanism, done * batch.simulation.step
+    mechanism, t = batch.simulation.mechanism, done * batch.simulation.step_size
     tau = np.asarray(controller(t, batch.q.copy(), batch.v.copy()) if callable(controller) else controller, dtype=float)
     if tau.shape not in (batch.v.shape, (mechanism.nv,)):
         raise InputError(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Mechanism
 from .choice import divergence, vanishing_steps
-from .forcing import Forcing
 from .interactions import Interaction
+from .outputs import STATE
 from .stepper import Stepper
 
 __all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
@@ -29,39 +28,41 @@ class Rows:
     """The recorded states of a run; those up to `reached` are complete.
 
     Attributes:
+        time: (n) [s]; `q`, `v`, `work`, `error`: what steps carry; `u`: the efforts.
+        outputs: what the simulation computes besides, by name.
         every: steps from one row to the next.
     """
 
     time: np.ndarray
     q: np.ndarray
     v: np.ndarray
-    u: np.ndarray
     work: np.ndarray
     error: np.ndarray
+    u: np.ndarray
+    outputs: dict[str, np.ndarray]
     every: int = 1
     reached: int = 0
 
     @classmethod
-    def of(
-        cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray, every: int = 1
-    ) -> Rows:
-        """With the first state in place, and room for the others."""
-        count = len(times)
-        rows = cls(
-            times, np.empty((count, mechanism.nq)), np.empty((count, mechanism.nv)), np.zeros((count, forcing.size)),
-            np.zeros(count), np.zeros(count), every,
-        )  # fmt: skip
-        rows.q[0], rows.v[0] = q, v
-        return rows
+    def of(cls, stepper: Stepper, times: np.ndarray, every: int = 1) -> Rows:
+        """With the stepper's state in the first row, and room for the others."""
+        looked = stepper.look()
+        arrays = {name: np.empty((len(times), *np.shape(value))) for name, value in looked.items()}
+        for name, value in looked.items():
+            arrays[name][0] = value
+        q, v, work, error = (arrays.pop(name) for name in STATE)
+        return cls(times, q, v, work, error, np.zeros((len(times), len(stepper.efforts))), arrays, every)
 
     def cut(self) -> None:
         """Drops the rows that were not reached."""
-        for name in ("time", "q", "v", "u", "work", "error"):
+        for name in ("time", "u", *STATE):
             setattr(self, name, getattr(self, name)[: self.reached + 1])
+        self.outputs = {name: array[: self.reached + 1] for name, array in self.outputs.items()}
 
     def seen(self, first: int, last: int) -> dict[str, np.ndarray]:
         """The rows from `first` to the one before `last`, by the names that a step records them under."""
-        return {name: getattr(self, name)[first:last] for name in ("q", "v", "work", "error")}
+        arrays = {**{name: getattr(self, name) for name in STATE}, **self.outputs}
+        return {name: array[first:last] for name, array in arrays.items()}
 
 
 def fill(

@@ -6,6 +6,8 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +29,16 @@ from .checks import (
     step_count,
     steps_held,
 )  # fmt: skip
+from .choice import divergence
 from .compiled_step import CompiledStep, compiled_step
 from .evaluation import result_of
 from .forcing import Controller, Forcing
 from .interactions import Asked, interaction_of
+from .outputs import STATE, Output
 from .result import Result
-from .rows import Rows, fill
+from .rows import RUNAWAY, Rows, fill
 from .stabilisation import Stabilisation
+from .state import State, read_carried, write_carried
 from .stepper import Stepper
 
 if TYPE_CHECKING:
@@ -52,10 +57,11 @@ class Simulation:
 
     Attributes:
         mechanism: that moves.
-        step: [s].
+        step_size: [s].
         integrator: of the steps.
         actuation: the functions and constants that drive it, and how each is evaluated.
         interaction: what surrounds it.
+        outputs: what is computed of its states.
         notes: sentences for people, such as which integrator "auto" took and why.
     """
 
@@ -76,6 +82,7 @@ class Simulation:
         tolerance: float = 1e-8,
         traced: bool = True,
         start: tuple[Any, Any] = (None, None),
+        outputs: Sequence[Output] = (),
         equal_steps: bool = True,
     ):
         """A simulation; nothing is compiled before it is needed.
@@ -83,6 +90,7 @@ class Simulation:
         Args:
             equal_steps: whether "auto" has to take an integrator of constant step, which can be stepped one by one and in
                 batches.
+            outputs: what is computed of every state besides; recorded by runs, batches and states.
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
 
         All others are those of `kumitate.simulate`.
@@ -93,7 +101,8 @@ class Simulation:
         check_resistance(mechanism)
         self.mechanism = mechanism
         self._start = self._checked(*start)
-        self.step = checked_step(step)
+        self.step_size = checked_step(step)
+        self._busy = Lock()
         self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         self.interaction = interaction_of(mechanism, contact, held, held_method)
@@ -104,6 +113,7 @@ class Simulation:
         self._loops = loop_equations(mechanism)
         self._start = self._closed(*self._start, forcing)
         self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
+        self.outputs = tuple(outputs)
         self._settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
@@ -111,17 +121,100 @@ class Simulation:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Simulation({self.mechanism.name!r}, step={self.step:g}, integrator={self.integrator.name!r})"
+        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r})"
 
     @cached_property
     def compiled(self) -> CompiledStep:
         """The programs of the step; shared by simulations that differ in nothing that is compiled."""
-        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation)
+        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs)
 
     @property
     def whole(self) -> bool:
         """Whether steps follow each other in machine code, without Python in between."""
         return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+
+    # --- step by step -----------------------------------------------------------------------------------------------------
+    def start(self, q: Any = None, v: Any = None) -> State:
+        """The state that a simulation begins in.
+
+        Args:
+            q: coordinates (nq), those of the start by default; v: velocities (nv): those of the start if q is the start's too,
+                else zero.
+
+        Raises:
+            InputError: for another shape, or if a loop is open.
+        """
+        with self._busy:
+            self._stepper.begin(*self._given(q, v))
+            return self._seen()
+
+    def step(
+        self,
+        state: State,
+        count: int = 1,
+        *,
+        tau: Any = None,
+        wrenches: Mapping[str, Any] | None = None,
+        loop_tau: Mapping[str, Any] | None = None,
+    ) -> State:
+        """The state so many steps later.
+
+        Args:
+            state: of this simulation.
+            tau: efforts at the joints (nv) over these steps [N·m, N], where the simulation has no controller; zero by default.
+            wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
+            loop_tau: forces of drives in loops, likewise.
+
+        Raises:
+            InputError: for inputs of a wrong name or shape.
+            DivergenceError: if the motion runs away.
+        """
+        stepper = self._stepper
+        with self._busy:
+            stepper.load(state.carried)
+            self.actuation.put(stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+            try:
+                stepper.advance(count, self._hold or 1)
+            except FloatingPointError as error:
+                raise DivergenceError(str(error)) from None
+            after = self._seen()
+        if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
+            touching = self.interaction.touching(state.q)
+            raise DivergenceError(
+                divergence(
+                    self.mechanism, after.time, state.q[None], state.v, after.v, self.integrator, self.step_size, touching
+                )
+            )
+        return after
+
+    def save(self, state: State, path: str | Path) -> Path:
+        """Writes a state to an .npz file, from which `restore` gives it again exactly.
+
+        Raises:
+            InputError: for another suffix, or if the file cannot be written.
+        """
+        return write_carried(state.carried, repr(self), path)
+
+    def restore(self, path: str | Path) -> State:
+        """The state that `save` wrote.
+
+        Raises:
+            InputError: if the file is missing, damaged, or of another simulation.
+        """
+        with self._busy:
+            self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))
+            return self._seen()
+
+    @cached_property
+    def _stepper(self) -> Stepper:
+        """That of single steps."""
+        return Stepper(self.compiled, self.actuation, self.step_size, *self._start)
+
+    def _seen(self) -> State:
+        """The state that the stepper is in."""
+        seen = self._stepper.look()
+        outputs = {name: value for name, value in seen.items() if name not in STATE}
+        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried())
 
     def batch(self, q: Any, v: Any = None) -> Batch:
         """Many states side by side.
@@ -141,7 +234,7 @@ class Simulation:
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """What touches at states of a run (n), (n, nq), (n, nv), its constant efforts being those of the simulation."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.dynamics_kernel, self.step, q, v, u)
+        return self.interaction.record(self.compiled.dynamics_kernel, self.step_size, q, v, u)
 
     def run(
         self,
@@ -169,7 +262,7 @@ class Simulation:
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
-        count = step_count(duration, self.step)
+        count = step_count(duration, self.step_size)
         every = checked_whole(self.mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
         if count % every:
             raise InputError(
@@ -178,9 +271,9 @@ class Simulation:
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._given(q, v)
         self.interaction.warn()
-        stepper = Stepper(self.compiled, self.actuation, self.step, q0, v0)
-        times = np.arange(0, count + 1, every) * self.step
-        rows = Rows.of(self.mechanism, self.actuation.forcing, times, q0, v0, every)
+        stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        times = np.arange(0, count + 1, every) * self.step_size
+        rows = Rows.of(stepper, times, every)
         failure, interruption = "", None
         try:
             failure = fill(stepper, rows, self._hold or 1, self.interaction, progress, until)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .actuation import Actuation
 from .compiled_step import CompiledStep
 from .integrators import State
+from .outputs import STATE
 from .system import CalledSystem
+
+if TYPE_CHECKING:
+    from ..compile import Rollout
 
 __all__ = ["Stepper"]
 
@@ -22,26 +28,56 @@ class Stepper:
     Attributes:
         compiled: the step.
         actuation: how the efforts are evaluated.
-        efforts: u held over the next steps, or at their start.
-        state: the arrays that are carried from step to step, each with an axis of length 1 before its own.
+        state: the arrays that are carried from step to step, each with an axis of length 1 before its own; besides those of
+            the step "size", of the last step that an adaptive integrator made [s], and "u", the efforts that are held.
         steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
         whole: whether steps follow each other in machine code, without Python in between.
     """
 
     def __init__(self, compiled: CompiledStep, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
         self.compiled, self.actuation, self.step = compiled, actuation, step
-        self.steps = self.rejected = 0
-        self.efforts = actuation.constants
         self.whole = actuation.whole and not compiled.integrator.adaptive
         self.state = {
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
+            "size": np.full(1, step), "u": actuation.constants[None].copy(),
         }  # fmt: skip
-        self._step_size: float | None = None
+        self.steps = self.rejected = 0
         self._system: CalledSystem | None = None
-        if actuation.mode == "called":
+        if not actuation.whole:
             self._system = CalledSystem(
-                compiled.mechanism, compiled.dynamics, compiled.projection, actuation, self.efforts, compiled.jumps
+                compiled.mechanism, compiled.dynamics, compiled.projection, actuation, self.efforts.copy(), compiled.jumps
             )
+
+    @property
+    def efforts(self) -> np.ndarray:
+        """u, as it is held."""
+        return self.state["u"][0]
+
+    @efforts.setter
+    def efforts(self, u: np.ndarray) -> None:
+        self.state["u"][0] = u
+
+    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Starts again, from a state at the time zero."""
+        for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
+            self.state[name][0] = value
+        for name in ("number", "work", "error"):
+            self.state[name][0] = 0.0
+
+    def load(self, carried: Mapping[str, np.ndarray]) -> None:
+        """Goes back, or on, to a state that was carried."""
+        for name, array in self.state.items():
+            array[0] = carried[name]
+
+    def carried(self) -> dict[str, np.ndarray]:
+        """What is carried from here, as copies."""
+        return {name: array[0].copy() for name, array in self.state.items()}
+
+    def look(self) -> dict[str, np.ndarray]:
+        """What is recorded of the state as it is."""
+        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
+        seen = self.compiled.look_kernel(*state, self.step, self.efforts)
+        return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
 
     @property
     def time(self) -> float:
@@ -56,28 +92,61 @@ class Stepper:
     def observe(self) -> None:
         """Brings `efforts` up to the state where they are called at every stage; compiled ones can wait."""
         if self._system is not None:
-            self._system.held = self.efforts
+            self._system.held = self.efforts.copy()
             self.efforts = self._system.efforts(self.time, self.state["q"][0], self.state["v"][0])
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        """Advances by records · every steps, recording q, v, work and error after each `every` of them (records, ...).
+        """Advances by records · every steps, recording the state and the outputs after each `every` of them (records, ...).
 
         Raises:
             FloatingPointError: if an adaptive step becomes too small.
         """
         if self.whole:
-            given = {"h": np.array([[self.step]]), "u": self.efforts[None, None]}
-            recorded = {name: array[None] for name, array in seen.items()}
-            self.compiled.recurrence.over(self.state, given, recorded, batch=False).run(records, every)
-            self.steps += records * every
+            self._run_whole(seen, records, every)
             return
         for k in range(records):
             for n in range(every):
                 if k or n:
                     self.observe()
                 self._advance()
+            looked = self.look() if any(name not in STATE for name in seen) else {name: self.state[name][0] for name in seen}
             for name, array in seen.items():
-                array[k] = self.state[name][0]
+                array[k] = looked[name]
+
+    def advance(self, count: int, hold: int) -> None:
+        """Advances by so many steps, calling what is sampled every `hold` steps.
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+        """
+        while count:
+            done = int(self.state["number"][0]) % hold
+            if done == 0:
+                self.sample()
+            self.observe()
+            steps = min(count, hold - done) if self.actuation.samples else count
+            self.run({}, 1, steps)
+            count -= steps
+
+    def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        recurrence, self.steps = self.compiled.recurrence, self.steps + records * every
+        if records > 1:
+            self._over({array.name: seen[array.name][None] for array in recurrence.seen}).run(records, every)
+            return
+        rollout, scratch = self._once
+        rollout.run(1, every)
+        for name, array in seen.items():
+            array[0] = scratch[name][0, 0]
+
+    @cached_property
+    def _once(self) -> tuple[Rollout, dict[str, np.ndarray]]:
+        """For single records: the rollout, and what it records to."""
+        scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.recurrence.seen}
+        return self._over(scratch), scratch
+
+    def _over(self, seen: Mapping[str, np.ndarray]) -> Rollout:
+        given = {"h": np.array([[self.step]]), "u": self.state["u"][None]}
+        return self.compiled.recurrence.over(self.state, given, seen, batch=False)
 
     def _advance(self) -> None:
         """One step, by as many shorter ones as an adaptive integrator needs."""
@@ -94,7 +163,7 @@ class Stepper:
     def _within_tolerance(
         self, t: float, h: float, state: tuple[np.ndarray, np.ndarray, float]
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        end, size = t + h, min(self._step_size or h, h)
+        end, size = t + h, min(float(self.state["size"][0]), h)
         while t < end:
             last = t + size >= end * (1.0 - 1e-15)
             size = end - t if last else size
@@ -109,7 +178,7 @@ class Stepper:
                 size *= growth
             if size < 1e-13 * max(1.0, abs(t)):
                 raise FloatingPointError(self._too_small(t, size, state[1]))
-        self._step_size = max(size, 1e-3 * h)
+        self.state["size"][0] = max(size, 1e-3 * h)
         return state
 
     def _one(
