@@ -121,6 +121,11 @@ class CompiledStep:
         return Kernel(self.dynamics)
 
     @cached_property
+    def projection_kernel(self) -> Kernel:
+        """(q, v) → q, v with the loops closed."""
+        return Kernel(self.projection or projection_program(self.mechanism))
+
+    @cached_property
     def observables(self) -> Kernel:
         """(q, v) → energies, center of mass, momentum."""
         return Kernel(observables_program(self.mechanism))

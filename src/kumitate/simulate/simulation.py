@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from .outputs import STATE, Output
 from .result import Result
 from .rows import RUNAWAY, Rows, fill
 from .stabilisation import Stabilisation
+from .starts import closed_starts
 from .state import State, read_carried, write_carried
 from .stepper import Stepper
 
@@ -321,8 +322,7 @@ class Simulation:
         ]
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
-            rows = [np.array(part) for part in zip(*map(partial(closed_state, self._loops), *rows), strict=True)]
-        return rows[0], rows[1]
+        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.projection_kernel)
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """The start that is asked for, with its loops closed."""
