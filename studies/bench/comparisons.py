@@ -13,14 +13,13 @@ from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, by_turns
 from kumitate.model import Mechanism
 from kumitate.scalar import Program
-from kumitate.simulate.actuation import Actuation
 from kumitate.simulate.forcing import Forcing
 from kumitate.simulate.integrators import RK4
 from kumitate.simulate.system import dynamics_program, step_program
 
 from .contract import Case, agreement
 from .mujoco_peer import MuJoCo
-from .ours import forward_dynamics, inverse_dynamics, rollout
+from .ours import compiled_drives, forward_dynamics, inverse_dynamics, rollout
 from .pinocchio_peer import Pinocchio
 from .report import Row
 from .subjects import Subject
@@ -185,8 +184,9 @@ class Steps(Case):
     def program(self, count: int) -> Program:
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles, in a loop."""
         mechanism = self.mechanism
-        forcing = Forcing(mechanism, lambda t, q, v: -self.stiffness * q - self.damping * v)
-        drives = Actuation.of(forcing, np.zeros(mechanism.nq), np.zeros(mechanism.nv)).program
+        stiffness, damping = self.stiffness, self.damping  # numbers are known to be constant, `self` is not
+        forcing = Forcing(mechanism, lambda t, q, v: -stiffness * q - damping * v)
+        drives = compiled_drives(forcing, np.zeros(mechanism.nq), np.zeros(mechanism.nv))
         step = step_program(
             mechanism, RK4(), dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False), None, drives
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,6 @@ from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
 from kumitate.scalar import Program
-from kumitate.simulate.actuation import Actuation
 from kumitate.simulate.forcing import Forcing
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
@@ -27,7 +26,7 @@ from kumitate.simulate.touching import Touching
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
 from .mujoco_peer import MuJoCo
-from .ours import rollout
+from .ours import compiled_drives, rollout
 from .report import Row
 
 __all__ = ["ContactSteps", "Residuals"]
@@ -142,12 +141,14 @@ class ContactSteps(Case):
         integrator = touching.integrator(name, self.step, q, v, [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
-        drives, jumps = Actuation.of(forcing, q, v).program, Jumps.of(touching.impacts, mechanism, forcing)
+        drives, jumps = compiled_drives(forcing, q, v), Jumps.of(touching.impacts, mechanism, forcing)
         return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
-    def drives(self, t: Any, q: Any, v: Any) -> Any:
-        """tau: springs towards the upright posture."""
-        return np.concatenate([0.0 * v[:6], -self.stiffness * q[7:]])
+    @property
+    def drives(self) -> Callable[[Any, Any, Any], Any]:
+        """(t, q, v) → tau: springs towards the upright posture."""
+        stiffness = self.stiffness  # a number is known to be constant, `self` is not
+        return lambda t, q, v: np.concatenate([0.0 * v[:6], -stiffness * q[7:]])
 
     @cached_property
     def standing_states(self) -> tuple[np.ndarray, np.ndarray]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from kumitate.dynamics import closed_aba, rnea
+from kumitate.errors import KumitateError
 from kumitate.model import Mechanism
 from kumitate.scalar import Program, call, loop, trace
+from kumitate.simulate.actuation import Actuation
+from kumitate.simulate.forcing import Forcing
 
-__all__ = ["forward_dynamics", "inverse_dynamics", "rollout"]
+__all__ = ["compiled_drives", "forward_dynamics", "inverse_dynamics", "rollout"]
 
 
 def forward_dynamics(mechanism: Mechanism) -> Program:
@@ -20,6 +25,18 @@ def forward_dynamics(mechanism: Mechanism) -> Program:
 def inverse_dynamics(mechanism: Mechanism) -> Program:
     """(q, v, a) → tau by the recursive Newton-Euler algorithm, as `Robot.inverse_dynamics` compiles it."""
     return _program(mechanism, rnea, "a")
+
+
+def compiled_drives(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> Program | None:
+    """The program of all efforts of a forcing, as `simulate` compiles it into a step of a run that starts at (q, v).
+
+    Raises:
+        KumitateError: if one of its functions would be called instead; `rollout` has no Python between its steps to call it.
+    """
+    actuation = Actuation.of(forcing, q, v)
+    if actuation.mode not in {"compiled", "held"}:
+        raise KumitateError(f"{forcing.mechanism.name}: {'; '.join(actuation.lines())}; drives that are timed must be compiled")
+    return actuation.program
 
 
 def rollout(mechanism: Mechanism, step: Program, size: float, count: int) -> Program:

@@ -13,6 +13,7 @@ from kumitate.measure.timing import Contender, Timing, by_turns, once
 from kumitate.model import Cylinder, Geometry
 from kumitate.model.samples import sample
 from kumitate.scalar import evaluate, trace
+from kumitate.simulate.forcing import Forcing
 from studies.bench import CASES, Effort, Report, Row, run
 from studies.bench.comparisons import Dynamics, PythonCall, Steps
 from studies.bench.contact import ContactSteps
@@ -21,6 +22,7 @@ from studies.bench.dense import constants, dense_program, unit_vector_at_run_tim
 from studies.bench.inertia_matrix import InertiaMatrix
 from studies.bench.mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, floor_mjcf
 from studies.bench.mujoco_peer import MuJoCo
+from studies.bench.ours import compiled_drives
 from studies.bench.pinocchio_peer import Pinocchio
 from studies.bench.start import Compilation
 from studies.bench.subjects import RandomChain
@@ -169,6 +171,14 @@ def test_compilation_is_timed_without_the_cache_and_leaves_it_alone(monkeypatch,
     assert rows["from the cache, one state"].ours.minimum < rows["LLVM, one state"].ours.minimum
     assert rows["trace and LLVM, one state"].verdict == "met"
     assert not list(tmp_path.iterdir())
+
+
+def test_drives_that_are_not_compiled_are_not_timed():
+    mechanism = CHAIN.mechanism
+    calls = []
+    forcing = Forcing(mechanism, lambda t, q, v: calls.append(t) or -q)
+    with pytest.raises(KumitateError, match=r"chain3: the controller: called .*; drives that are timed must be compiled"):
+        compiled_drives(forcing, np.zeros(3), np.zeros(3))
 
 
 def test_contenders_take_turns():

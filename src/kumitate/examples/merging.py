@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from ..errors import ModelError
 from ..model import Mechanism, merge_spherical
 from ..scalar import trace
 
-__all__ = ["MergingCost", "costs_table", "merging_costs"]
+__all__ = ["MergingCost", "merging_costs"]
 
 #: Each method's page, and whether it needs the links' own inertias (`tree`) or moves as much as it can inward (`lean_tree`).
 _METHODS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -76,22 +76,3 @@ def _operations(method: str, mechanism: Mechanism | None) -> int | None:
     except ModelError:
         return None
     return program.operations.total()
-
-
-def costs_table(costs: Iterable[MergingCost]) -> list[str]:
-    """The table in Markdown, with each count as part of that of the separate joints."""
-    lines = ["| method | three revolute joints | by angles | by quaternion |", "|---|---|---|---|"]
-    for cost in costs:
-        merged = (_beside(count, cost.separate) for count in (cost.euler, cost.quaternion))
-        lines.append(f"| {cost.method} | {_count(cost.separate)} | {' | '.join(merged)} |")
-    return lines
-
-
-def _count(operations: int | None) -> str:
-    return "refused" if operations is None else f"{operations}"
-
-
-def _beside(operations: int | None, separate: int | None) -> str:
-    if operations is None or separate is None:
-        return _count(operations)
-    return f"{operations} ({operations / separate:.2f})"
