@@ -174,6 +174,10 @@ def test_the_pages_that_studies_print_are_listed():
         for study in re.findall(r"Printed by\s`(scripts/study [a-z-]+)", page.read_text(encoding="utf-8")):
             printed[page.name] = study
     assert printed == listed
+    for name in ("README.md", "README.ja.md"):  # which quotes the benchmarks
+        linked = set(re.findall(r"\(docs/([a-z-]+\.md)\)", (ROOT / name).read_text(encoding="utf-8")))
+        assert "studies.md" in linked
+        assert linked & set(printed) == {"benchmarks.md"}, f"{name}: link docs/studies.md instead"
     assert {study.split(" ")[1] for study in listed.values()} == {name for name in studies if not name.startswith("-")}
 
 

@@ -17,6 +17,11 @@ def test_a_verb_that_moved_names_its_study(verb, options, capsys):
     assert verb in studies
 
 
+def test_their_help_says_so_too(capsys):
+    assert run(["levels", "--help"]) == 0
+    assert "run scripts/study levels" in " ".join(capsys.readouterr().out.split())
+
+
 def test_machines_are_told_too(capsys):
     assert run(["bench", "--json"]) == 1
     assert "scripts/study bench" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -18,7 +18,10 @@ MOVED = ("bench", "compare", "contact-table", "levels", "partitions")
 def moved(verb: str) -> Callable[..., NoReturn]:
     """What a verb does that is a study now: it says so and fails, whatever its options are."""
 
-    def refuse(*_: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> NoReturn:
-        raise InputError(f"kumitate {verb}: is a study now; from a checkout of kumitate run scripts/study {verb}")
+    told = f"kumitate {verb}: is a study now; from a checkout of kumitate run scripts/study {verb}"
 
+    def refuse(*_: Annotated[str, Parameter(allow_leading_hyphen=True, show=False)]) -> NoReturn:
+        raise InputError(told)
+
+    refuse.__doc__ = told
     return refuse
