@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
     from .contact.scene import Contact
     from .contact.surface import Surface
+    from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.interactions.held import held_motion
     from .simulate.parallel_ada import parallel_ada
-    from .study.partitions import best_partition
 
 __version__ = "0.1.0"
 
@@ -68,7 +68,7 @@ __all__ = [
 _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
-    "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
+    "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
