@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.compile.llvm.parts import LONGEST_LINE, plan_of
+from kumitate.compile.llvm.partition import LONGEST_LINE, plan_of
 from kumitate.scalar import loop, sin, trace
 
 

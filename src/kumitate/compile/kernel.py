@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_traced
 from .engine import Code, load, object_code
+from .exports import to_c, to_casadi, to_python, to_sympy
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
-from .forms import to_c, to_casadi, to_python, to_sympy
 from .llvm import ENTRY, emit
 from .precision import precision_of
 from .report import Report, report

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ...scalar import Loop, Program, Symbol, live, origin
+from .batch_io import RowWriter, stack_runs
 from .module import Module
-from .parts import PART, plan_of
+from .partition import PART, plan_of
 from .remembered import Remembered
-from .rows import RowWriter, stack_runs
 
 __all__ = ["ENTRY", "Function", "scratch_size"]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from ...scalar import Array, Program
 from ..precision import DOUBLE, Precision
+from .batch_io import RowWriter
 from .function import Function, scratch_size
 from .module import Module
-from .rows import RowWriter
 
 __all__ = ["HEAD", "ROLLOUT", "emit_recurrence"]
 

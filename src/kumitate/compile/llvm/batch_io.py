@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from ...scalar import Symbol, origin
-from .line import LineWriter
 from .module import Module
+from .straight_line import LineWriter
 
 __all__ = ["RowWriter", "stack_runs"]
 
