@@ -19,10 +19,10 @@ def cut(monkeypatch):
     def set_lengths(longest: int, part: int) -> None:
         monkeypatch.setattr(partition, "LONGEST_LINE", longest)
         monkeypatch.setattr(partition, "PART", part)
-        partition.plan_of.clear()
+        partition.line_partition.clear()
 
     yield set_lengths
-    partition.plan_of.clear()
+    partition.line_partition.clear()
 
 
 def dynamics() -> Program:
@@ -57,11 +57,11 @@ def test_parts_give_the_same_numbers(cut, part, n):
 
 def test_slots_are_used_again(cut):
     cut(5, 100)
-    plan = partition.plan_of(dynamics())
+    plan = partition.line_partition(dynamics())
     assert plan is not None
     assert plan.size < len(plan.slots)
     assert sum(map(len, plan.parts)) == len(dynamics().line)
 
 
 def test_short_lines_stay_whole():
-    assert partition.plan_of(dynamics()) is None
+    assert partition.line_partition(dynamics()) is None

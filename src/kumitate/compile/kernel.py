@@ -16,7 +16,7 @@ from ..scalar.arrays import SymbolArray, is_traced
 from .engine import Code, load, object_code
 from .exports import to_c, to_casadi, to_python, to_sympy
 from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
-from .llvm import ENTRY, emit
+from .llvm import ENTRY, HostBatch, write_module
 from .precision import precision_of
 from .report import Report, report
 from .target import Target, host
@@ -116,7 +116,7 @@ class Kernel:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
         forms = {
             "program": lambda: str(self.program),
-            "llvm": lambda: emit(self.program, lanes, self.precision, portable=self.portable),
+            "llvm": lambda: self._llvm(lanes),
             "c": lambda: to_c(self.program),
             "python": lambda: to_python(self.program),
         }
@@ -130,7 +130,7 @@ class Kernel:
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
         contiguous row a state in every array.
         """
-        return object_code(emit(self.program, lanes, self.precision, portable=self.portable), target or host())
+        return object_code(self._llvm(lanes), target or host())
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""
@@ -144,11 +144,15 @@ class Kernel:
         """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
         return report(self, *arrays)
 
+    def _llvm(self, lanes: int) -> str:
+        """The LLVM text of the program, without the Python function around it."""
+        return write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable)
+
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
-                text, functions = emit(self.program, lanes, self.precision, portable=self.portable), [ENTRY]
+                text, functions = self._llvm(lanes), [ENTRY]
                 if can_wrap():
                     text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
                     functions.append(FAST_ENTRY)

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import InputError
 from ..scalar import Array, Program
 from .engine import Code, load
-from .llvm.recurrence import ROLLOUT, emit_recurrence
+from .llvm import write_module
+from .llvm.recurrence import ROLLOUT, RolloutEntry
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
 from .target import host
@@ -49,7 +50,7 @@ class Recurrence:
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
         if lanes not in self._codes:
-            self._codes[lanes] = load(emit_recurrence(self.step, self.look, lanes), host(), [ROLLOUT])
+            self._codes[lanes] = load(write_module(RolloutEntry(self.step, self.look), lanes), host(), [ROLLOUT])
         return self._codes[lanes]
 
     def over(

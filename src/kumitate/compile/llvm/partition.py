@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...scalar import Program, Symbol
 from .remembered import Remembered
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["LinePartition", "line_partition"]
 
 #: Lines with more nodes are cut, into parts of about this many.
 LONGEST_LINE, PART = 20_000, 1000
@@ -20,7 +20,7 @@ _READ = frozenset({"const", "input", "carried", "counter", "capture", "loop", "c
 
 
 @dataclass(frozen=True)
-class Plan:
+class LinePartition:
     """The parts of a line, and the slot in memory of every value that crosses from one to another or is a result."""
 
     parts: tuple[tuple[Symbol, ...], ...]
@@ -29,7 +29,7 @@ class Plan:
 
 
 @Remembered
-def plan_of(program: Program) -> Plan | None:
+def line_partition(program: Program) -> LinePartition | None:
     """How the line of a program is cut; None if it is short enough for one function."""
     if len(program.line) <= LONGEST_LINE:
         return None
@@ -54,7 +54,7 @@ def plan_of(program: Program) -> Plan | None:
             else:
                 slots[node], size = size, size + 1
             ending.setdefault(last_use[node], []).append(slots[node])
-    return Plan(tuple(parts), slots, size)
+    return LinePartition(tuple(parts), slots, size)
 
 
 def _cut(line: Sequence[Symbol]) -> list[tuple[Symbol, ...]]:
