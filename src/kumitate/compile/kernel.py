@@ -13,12 +13,12 @@ import numpy as np
 from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_traced
-from .engine import Code, load, object_code
-from .exports import to_c, to_casadi, to_python, to_sympy
-from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
+from .engine import Code, object_code
+from .fastcall import fast_function
 from .llvm import ENTRY, HostBatch, write_module
+from .pipeline import Translation, machine_code
 from .precision import precision_of
-from .report import Report, report
+from .report import KernelReport, report
 from .target import Target, host
 from .threads import run_states, states_for_one_thread
 
@@ -114,9 +114,11 @@ class Kernel:
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
+        from .exports import to_c, to_python  # exports are loaded when they are asked for
+
         forms = {
             "program": lambda: str(self.program),
-            "llvm": lambda: self._llvm(lanes),
+            "llvm": lambda: write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable),
             "c": lambda: to_c(self.program),
             "python": lambda: to_python(self.program),
         }
@@ -130,33 +132,30 @@ class Kernel:
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
         contiguous row a state in every array.
         """
-        return object_code(self._llvm(lanes), target or host())
+        return object_code(self.source("llvm", lanes), target or host())
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""
+        from .exports import to_casadi
+
         return to_casadi(self.program)
 
     def to_sympy(self, symbols: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The outputs by name as SymPy expressions of `symbols`, by input's name (extra `lagrange`; small kernels only)."""
+        from .exports import to_sympy
+
         return to_sympy(self.program, symbols)
 
-    def report(self, *arrays: Any) -> Report:
+    def report(self, *arrays: Any) -> KernelReport:
         """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
         return report(self, *arrays)
-
-    def _llvm(self, lanes: int) -> str:
-        """The LLVM text of the program, without the Python function around it."""
-        return write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
-                text, functions = self._llvm(lanes), [ENTRY]
-                if can_wrap():
-                    text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
-                    functions.append(FAST_ENTRY)
-                code = load(text, host(), functions)
+                entry = HostBatch(self.program)
+                code = machine_code(Translation(entry, lanes, self.precision, self.portable, python=self.program))
                 work.note = "; the next time it is read from disk" if code.on_disk else ""
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])

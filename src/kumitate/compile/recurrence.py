@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program
-from .engine import Code, load
-from .llvm import write_module
+from .engine import Code
 from .llvm.recurrence import ROLLOUT, RolloutEntry
+from .pipeline import Translation, machine_code
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
 from .target import host
@@ -50,7 +50,7 @@ class Recurrence:
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
         if lanes not in self._codes:
-            self._codes[lanes] = load(write_module(RolloutEntry(self.step, self.look), lanes), host(), [ROLLOUT])
+            self._codes[lanes] = machine_code(Translation(RolloutEntry(self.step, self.look), lanes))
         return self._codes[lanes]
 
     def over(
