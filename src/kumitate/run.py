@@ -15,7 +15,6 @@ from .errors import InputError
 from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
-from .simulate import archive, run
 from .simulate.checks import checked_state
 from .simulate.result import Result
 
@@ -61,6 +60,8 @@ class Run(Result):
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
+        from .simulate import archive
+
         return archive.save(self, path)
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
@@ -131,6 +132,8 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     >>> run.audit.energy_drift < 1e-9
     True
     """
+    from .simulate import run  # with integrators and controllers: loaded for the first run
+
     if isinstance(robot, Mechanism):
         robot = Robot(robot)
     q, v = (robot.start[k] if part is None else part for k, part in enumerate((q, v)))
@@ -180,6 +183,8 @@ def open_run(path: str | Path) -> Run:
     Raises:
         InputError: if the file is missing, broken, or of a later version.
     """
+    from .simulate import archive
+
     return _as_run(archive.load(path))
 
 

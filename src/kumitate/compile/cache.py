@@ -7,9 +7,7 @@ disturb each other. Without a usable folder (`trust` says which are) everything 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -66,7 +64,7 @@ def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> Kept:
     if folder is None:
         _warn("there is no home folder to keep compiled code in: HOME is not set, and this user has no entry among the users")
         return Kept(make(), False, False)
-    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()}{suffix}"
+    path = folder / f"{_digest(key.encode()).hex()}{suffix}"
     found = _read(path) if _trusted(folder) else None
     if found is not None:
         return Kept(found, True, True)
@@ -93,7 +91,7 @@ def _read(path: Path) -> bytes | None:
     except OSError:
         return None
     content, digest = raw[:-_DIGEST], raw[-_DIGEST:]
-    if hashlib.sha256(content).digest() != digest:
+    if _digest(content) != digest:
         return None
     if time.time() - status.st_mtime > _USE:
         with contextlib.suppress(OSError):
@@ -124,10 +122,12 @@ def _keep(path: Path, content: bytes) -> bool:
 
 
 def _write(path: Path, content: bytes) -> None:
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content + hashlib.sha256(content).digest())
+            file.write(content + _digest(content))
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -141,3 +141,10 @@ def _warn(what: str) -> None:
         _State.warned = True
         remedy = "Set KUMITATE_CACHE to a folder that only you can write to; until then code is compiled anew in each process"
         warnings.warn(f"{what}. {remedy}", KumitateWarning, stacklevel=2)
+
+
+def _digest(content: bytes) -> bytes:
+    """The checksum of what is kept."""
+    import hashlib  # with OpenSSL behind it: loaded when something is kept
+
+    return hashlib.sha256(content).digest()

@@ -6,21 +6,20 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_traced
-from .engine import Code, object_code
-from .fastcall import fast_function
-from .llvm import ENTRY, HostBatch, write_module
-from .pipeline import Translation, machine_code
 from .precision import precision_of
-from .report import KernelReport, report
 from .target import Target, host
 from .threads import run_states, states_for_one_thread
+
+if TYPE_CHECKING:
+    from .engine import Code
+    from .report import KernelReport
 
 __all__ = ["Kernel"]
 
@@ -114,7 +113,8 @@ class Kernel:
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
-        from .exports import to_c, to_python  # exports are loaded when they are asked for
+        from .exports import to_c, to_python  # what only some kernels need is loaded when it is asked for
+        from .llvm import HostBatch, write_module
 
         forms = {
             "program": lambda: str(self.program),
@@ -132,6 +132,8 @@ class Kernel:
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
         contiguous row a state in every array.
         """
+        from .engine import object_code
+
         return object_code(self.source("llvm", lanes), target or host())
 
     def to_casadi(self) -> Any:
@@ -148,11 +150,16 @@ class Kernel:
 
     def report(self, *arrays: Any) -> KernelReport:
         """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
+        from .report import report
+
         return report(self, *arrays)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
+            from .llvm import ENTRY, HostBatch
+            from .pipeline import Translation, machine_code
+
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
                 entry = HostBatch(self.program)
                 code = machine_code(Translation(entry, lanes, self.precision, self.portable, python=self.program))
@@ -180,6 +187,8 @@ class Kernel:
 
     def _install(self, lanes: int) -> Callable[..., Any]:
         """Compiles and puts the fast call in its place."""
+        from .fastcall import fast_function
+
         function = fast_function(self.code(lanes), self.name, _refuse)
         if lanes == 1:
             self._single = function

@@ -12,8 +12,6 @@ import numpy as np
 from ..errors import InputError
 from ..scalar import Array, Program
 from .engine import Code
-from .llvm.recurrence import ROLLOUT, RolloutEntry
-from .pipeline import Translation, machine_code
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
 from .target import host
@@ -49,6 +47,9 @@ class Recurrence:
 
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
+        from .llvm.recurrence import RolloutEntry
+        from .pipeline import Translation, machine_code
+
         if lanes not in self._codes:
             self._codes[lanes] = machine_code(Translation(RolloutEntry(self.step, self.look), lanes))
         return self._codes[lanes]
@@ -78,6 +79,8 @@ class Rollout:
         seen: Mapping[str, np.ndarray],
         lanes: int,
     ):
+        from .llvm.recurrence import ROLLOUT
+
         self._kept: list[Any] = [recurrence.code(lanes)]
         self.rows, self.lanes = len(next(iter(state.values()))), lanes
         words = [self.rows, 0, 0]
