@@ -10,7 +10,7 @@ PACKAGE = ROOT / "src" / "kumitate"
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis", "control", "simulate",
-    "study", "view", "programs", "robot", "run", "cli",
+    "study", "view", "programs", "calls", "robot", "run", "cli",
 )  # fmt: skip
 
 

@@ -30,6 +30,11 @@ class Kernel:
     Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
     are broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
     them if the program has several outputs. Inside a function that is being traced it takes and gives traced values.
+
+    Attributes:
+        single: runs one state, for callers that check nothing and make the arrays for the results: its arguments are the
+            outputs and then the inputs, float64 arrays of the right shapes. It gives None; for any other arguments
+            NotImplemented, with nothing done.
     """
 
     def __init__(self, program: Program, dtype: Any = np.float64, *, portable: bool = False):
@@ -41,7 +46,7 @@ class Kernel:
         self.precision = precision_of(dtype)
         self.portable = portable
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
-        self._single: Callable[..., Any] = partial(self._first, 1)
+        self.single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -69,7 +74,7 @@ class Kernel:
 
     def __call__(self, *arrays: Any) -> Any:
         out = self._empty(())
-        if self._single(*out, *arrays) is not None:
+        if self.single(*out, *arrays) is not None:
             lead = self._plain_lead(arrays)
             out = self._empty(lead)
             if not lead or self._batch(*out, *arrays) is not None:
@@ -83,7 +88,7 @@ class Kernel:
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
         """As a call, with the results written to existing arrays: of the kernel's dtype, C-contiguous, of the right shape."""
         outs = [out] if isinstance(out, np.ndarray) else list(out)
-        if self._single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
+        if self.single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
             return
         given, lead = self._checked(arrays)
         for array, target in zip(self.outputs, outs, strict=True):
@@ -191,7 +196,7 @@ class Kernel:
 
         function = fast_function(self.code(lanes), self.name, _refuse)
         if lanes == 1:
-            self._single = function
+            self.single = function
             if len(self.outputs) == 1 and "into" not in vars(self):  # then both take the same arguments
                 self.into = fast_function(self.code(1), self.name, self.into)  # type: ignore[method-assign]
         else:

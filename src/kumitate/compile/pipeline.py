@@ -31,7 +31,8 @@ class Translation:
     Attributes:
         entry: how the code is called.
         lanes, precision, portable: as of `llvm.write_module`.
-        python: the program that the entry runs, if it is to have a built-in Python function.
+        python: the program that the entry runs, if it is to have a built-in Python function; `truth`: whether that function
+            returns its result as True or False.
         target: the processor.
         text, functions: the LLVM module, and those of its functions whose addresses are wanted.
         image, code: the object file, and what is in memory.
@@ -42,6 +43,7 @@ class Translation:
     precision: Precision = DOUBLE
     portable: bool = False
     python: Program | None = None
+    truth: bool = False
     target: Target = field(default_factory=host)
     text: str = ""
     functions: list[str] = field(default_factory=list)
@@ -66,7 +68,8 @@ def write(work: Translation) -> None:
 def wrap(work: Translation) -> None:
     """Adds the Python function, if one is wanted and this interpreter can have it."""
     if work.python is not None and can_wrap():
-        work.text = f"{work.text}\n{fast_wrapper(work.python, work.entry.name, work.lanes, work.precision)}\n"
+        wrapper = fast_wrapper(work.python, work.entry.name, work.lanes, work.precision, truth=work.truth)
+        work.text = f"{work.text}\n{wrapper}\n"
         work.functions.append(FAST_ENTRY)
 
 
