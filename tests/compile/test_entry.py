@@ -11,7 +11,7 @@ import kumitate as km
 from kumitate.compile import host
 from kumitate.compile.engine import load
 from kumitate.compile.llvm import write_module
-from kumitate.compile.llvm.body import Body, scratch_size
+from kumitate.compile.llvm.body import ProgramBody, scratch_size
 from kumitate.compile.llvm.module import Module
 from kumitate.compile.llvm.writer import Writer
 from kumitate.programs import make_program
@@ -46,7 +46,7 @@ class Columns:
         self.program, self.programs = program, (program,)
 
     def function(self, module: Module) -> str:
-        body = Body(module, self.program, ColumnInputs(self.program))
+        body = ProgramBody(module, self.program, ColumnInputs(self.program))
         body.run_program()
         for k, result in enumerate(self.program.results):
             value, address = body.value(result), body.slot("%out", k)

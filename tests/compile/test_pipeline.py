@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.compile import engine, host, pipeline
 from kumitate.compile.llvm import HostBatch, partition
-from kumitate.compile.pipeline import CODE_PASSES, PASSES, Translation, machine_code, pass_table
+from kumitate.compile.pipeline import CODE_PASSES, PASSES, Compilation, machine_code, pass_table
 from kumitate.errors import ProgramError
 from kumitate.scalar import call, loop, trace
 
@@ -48,7 +48,7 @@ def test_all_passes_to_machine_code_run_in_their_order(monkeypatch):
 
     monkeypatch.setattr(pipeline, "CODE_PASSES", tuple(map(noted, CODE_PASSES)))
     program = chain()
-    code = machine_code(Translation(HostBatch(program), 1, python=program))
+    code = machine_code(Compilation(HostBatch(program), 1, python=program))
     assert ran == ["partition", "write", "wrap", "generate", "link"]
     assert code.addresses["kernel"]
 

@@ -17,7 +17,7 @@ from .target import Target, binding, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "Image", "assembly", "generate", "link", "load", "object_code"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "link", "load", "object_code"]
 
 _FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
 _switch = threading.Lock()
@@ -43,7 +43,7 @@ class Code:
     _keep: Any
 
 
-class Image(NamedTuple):
+class ObjectFile(NamedTuple):
     """An object file; whether it was in the cache, whether it is now, and the seconds that it took to get it."""
 
     content: bytes
@@ -52,17 +52,17 @@ class Image(NamedTuple):
     seconds: float
 
 
-def generate(text: str, target: Target) -> Image:
+def generate(text: str, target: Target) -> ObjectFile:
     """The object file of an LLVM module, from the disk cache if the same LLVM made it before for the same target."""
     llvm = binding()
     begin = time.perf_counter()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
     image, found, on_disk = cached(key, lambda: object_code(text, target))
-    return Image(image, found, on_disk, time.perf_counter() - begin)
+    return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
 
-def link(image: Image, functions: Sequence[str]) -> Code:
+def link(image: ObjectFile, functions: Sequence[str]) -> Code:
     """An object file in memory, with the addresses of these of its functions."""
     begin = time.perf_counter()
     builder = binding().JITLibraryBuilder().add_object_img(image.content).add_current_process()

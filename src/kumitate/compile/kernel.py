@@ -163,11 +163,11 @@ class Kernel:
         found = self._codes.get(lanes)
         if found is None:
             from .llvm import ENTRY, HostBatch
-            from .pipeline import Translation, machine_code
+            from .pipeline import Compilation, machine_code
 
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
                 entry = HostBatch(self.program)
-                code = machine_code(Translation(entry, lanes, self.precision, self.portable, python=self.program))
+                code = machine_code(Compilation(entry, lanes, self.precision, self.portable, python=self.program))
                 work.note = "; the next time it is read from disk" if code.on_disk else ""
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])

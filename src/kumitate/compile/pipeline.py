@@ -1,7 +1,7 @@
 """All passes from a page to machine code, in their order. `python -m kumitate.compile` prints them.
 
 The first passes make a program and belong to `scalar.trace`; the others take programs to machine code, and their results stand
-in one `Translation`.
+in one `Compilation`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
 from ..scalar.verify import verifying
-from .engine import Code, Image
+from .engine import Code, ObjectFile
 from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
@@ -21,11 +21,11 @@ from .llvm.partition import check_partition, line_partition
 from .precision import DOUBLE, Precision
 from .target import Target, host
 
-__all__ = ["CODE_PASSES", "PASSES", "Translation", "machine_code", "pass_table"]
+__all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "pass_table"]
 
 
 @dataclass
-class Translation:
+class Compilation:
     """Programs on their way to machine code: what is wanted, and what the passes so far have made.
 
     Attributes:
@@ -47,11 +47,11 @@ class Translation:
     target: Target = field(default_factory=host)
     text: str = ""
     functions: list[str] = field(default_factory=list)
-    image: Image | None = None
+    image: ObjectFile | None = None
     code: Code | None = None
 
 
-def partition(work: Translation) -> None:
+def partition(work: Compilation) -> None:
     """Decides how long lines are cut, of the entry's programs and of all that they call."""
     for program in _family(work.entry.programs):
         parts = line_partition(program)
@@ -59,13 +59,13 @@ def partition(work: Translation) -> None:
             check_partition(program, parts)
 
 
-def write(work: Translation) -> None:
+def write(work: Compilation) -> None:
     """Writes the LLVM module."""
     work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable)
     work.functions = [work.entry.name]
 
 
-def wrap(work: Translation) -> None:
+def wrap(work: Compilation) -> None:
     """Adds the Python function, if one is wanted and this interpreter can have it."""
     if work.python is not None and can_wrap():
         wrapper = fast_wrapper(work.python, work.entry.name, work.lanes, work.precision, truth=work.truth)
@@ -73,18 +73,18 @@ def wrap(work: Translation) -> None:
         work.functions.append(FAST_ENTRY)
 
 
-def generate(work: Translation) -> None:
+def generate(work: Compilation) -> None:
     """Makes the object file, or finds it on disk."""
     work.image = generate_image(work.text, work.target)
 
 
-def link(work: Translation) -> None:
+def link(work: Compilation) -> None:
     """Puts the object file into memory."""
     assert work.image is not None
     work.code = link_image(work.image, work.functions)
 
 
-#: From programs to machine code. Each reads and adds to a `Translation`.
+#: From programs to machine code. Each reads and adds to a `Compilation`.
 CODE_PASSES: tuple[Pass, ...] = (
     Pass("partition", "cuts lines of more than 20 000 nodes into functions of 1000, with what crosses in memory", partition),
     Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
@@ -99,8 +99,8 @@ _TRACE = Pass(
 PASSES: tuple[Pass, ...] = (_TRACE, *PROGRAM_PASSES, *CODE_PASSES)
 
 
-def machine_code(work: Translation) -> Code:
-    """The machine code of a translation that begins: all passes over it."""
+def machine_code(work: Compilation) -> Code:
+    """The machine code of a compilation that begins: all passes over it."""
     for step in CODE_PASSES:
         step.run(work)
     assert work.code is not None

@@ -18,9 +18,9 @@ def predicate(program: Program) -> Callable[..., Any]:
     """
     from .fastcall import fast_function
     from .llvm import HostBatch
-    from .pipeline import Translation, machine_code
+    from .pipeline import Compilation, machine_code
 
-    code = machine_code(Translation(HostBatch(program), 1, python=program, truth=True))
+    code = machine_code(Compilation(HostBatch(program), 1, python=program, truth=True))
     return fast_function(code, program.name, _refuse)
 
 

@@ -48,10 +48,10 @@ class Recurrence:
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
         from .llvm.recurrence import RolloutEntry
-        from .pipeline import Translation, machine_code
+        from .pipeline import Compilation, machine_code
 
         if lanes not in self._codes:
-            self._codes[lanes] = machine_code(Translation(RolloutEntry(self.step, self.look), lanes))
+            self._codes[lanes] = machine_code(Compilation(RolloutEntry(self.step, self.look), lanes))
         return self._codes[lanes]
 
     def over(

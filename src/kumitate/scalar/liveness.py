@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .blocks import Loop, Program
+from .blocks import LoopBlock, Program
 from .graph import Symbol
 
 __all__ = ["live", "origin", "trim"]
@@ -66,7 +66,7 @@ def _cut(nodes: Sequence[Symbol], needed: set[Symbol], columns: set[tuple[Symbol
     for node in line:
         if node.op != "loop":
             continue
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         inner = _cut(block.line, needed, columns)
         carries = [symbol in needed for symbol in block.carried]
         node.args = (

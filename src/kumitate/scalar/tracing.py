@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector
 from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
@@ -184,7 +184,7 @@ def loop(
     after = [inner.lift(following[k]) for k in changing]
     stacked = [inner.lift(kept_leaves[k]) for k in kept_symbols]
     ends = [*after, *stacked, *([condition] if condition is not None else [])]
-    block = Loop(
+    block = LoopBlock(
         count, live(inner.nodes, ends), tuple(carried[k] for k in changing), tuple(after), tuple(stacked), condition
     )  # fmt: skip
     present = set(block.line)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from ..errors import ProgramError
-from .blocks import Array, Loop, Program
+from .blocks import Array, LoopBlock, Program
 from .graph import Symbol
 
 __all__ = ["verify", "verifying"]
@@ -171,7 +171,7 @@ class _Check:
         return kind
 
     def _loop(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
-        loop: Loop = node.payload
+        loop: LoopBlock = node.payload
         if len(loop.carried) != len(loop.following) or any(
             (now is None) is not (then is None) for now, then in zip(loop.carried, loop.following, strict=True)
         ):

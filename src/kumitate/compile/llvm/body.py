@@ -1,6 +1,6 @@
 """The body of one program: its line, whole or in parts, its loops, and the programs that it calls.
 
-Where the inputs come from is not known here (`Inputs`), nor how the function is called that the body stands in (`entry`).
+It does not know where the inputs come from (`ProgramInputs`), nor how the function around it is called (`entry`).
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ...scalar import Loop, Program, Symbol, live, origin
+from ...scalar import LoopBlock, Program, Symbol, live, origin
 from .module import Module
 from .partition import PART, line_partition
 from .remembered import Remembered
 from .straight_line import StraightLine
 from .writer import Writer
 
-__all__ = ["BlockInputs", "Body", "Inputs", "called_function", "scratch_size"]
+__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "scratch_size"]
 
 _COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
 _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
-class Inputs(Protocol):
+class ProgramInputs(Protocol):
     """Where a body finds the inputs of its program."""
 
     @property
     def pointers(self) -> Sequence[str]:
         """The addresses that a function needs to read them."""
 
-    def handed(self) -> Inputs:
+    def handed(self) -> ProgramInputs:
         """The same inputs inside a function that is handed these addresses."""
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
@@ -37,7 +37,7 @@ class Inputs(Protocol):
 
 
 class BlockInputs:
-    """Inputs that stand in memory as blocks of lanes, one array behind the other, from `%in` on."""
+    """ProgramInputs that stand in memory as blocks of lanes, one array behind the other, from `%in` on."""
 
     pointers = ("%in",)
 
@@ -62,7 +62,7 @@ def called_function(module: Module, program: Program) -> str:
     """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet."""
 
     def write(program: Program, name: str) -> str:
-        body = Body(module, program, BlockInputs(program))
+        body = ProgramBody(module, program, BlockInputs(program))
         body.run_program()
         body.store_results("%out")
         return body.function(f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0")
@@ -70,7 +70,7 @@ def called_function(module: Module, program: Program) -> str:
     return module.callee(program, write)
 
 
-class Body(StraightLine):
+class ProgramBody(StraightLine):
     """Writes the body of a program. Its loops and the programs that it calls keep blocks of lanes from `%scratch` on.
 
     Attributes:
@@ -80,7 +80,7 @@ class Body(StraightLine):
         crossing: what other parts of a long line leave in memory, by slot.
     """
 
-    def __init__(self, module: Module, program: Program, inputs: Inputs):
+    def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
         super().__init__(module)
         self.program, self.inputs = program, inputs
         self.results: dict[Symbol, dict[int, str]] = {}
@@ -144,18 +144,18 @@ class Body(StraightLine):
                 writer.effect(f"store {self.module.real} {writer.value(results[k])}, ptr {place}, align {self.module.align}")
             self.call_part(writer, base)
 
-    def part_writer(self, known: dict[Symbol, int]) -> Body:
+    def part_writer(self, known: dict[Symbol, int]) -> ProgramBody:
         """The writer of a part's function: it finds what is `known` in memory."""
-        writer = Body(self.module, self.program, self.inputs.handed())
+        writer = ProgramBody(self.module, self.program, self.inputs.handed())
         writer.crossing, writer.stacks, writer.scratch_used = known, self.stacks, self.scratch_used
         writer.block_slots = self.block_slots
         return writer
 
-    def call_part(self, writer: Body, base: str) -> None:
+    def call_part(self, writer: ProgramBody, base: str) -> None:
         """Ends the function of a part, and calls it."""
         name = f"@part{len(self.module.functions)}"
 
-        def listed(inputs: Inputs, base: str) -> str:
+        def listed(inputs: ProgramInputs, base: str) -> str:
             return ", ".join(f"ptr {pointer}" for pointer in (*inputs.pointers, "%scratch", base))
 
         head = f"define internal void {name}({listed(writer.inputs, '%base')}) noinline #0"
@@ -265,7 +265,7 @@ class Body(StraightLine):
         return "call"
 
     def compute_loop(self, node: Symbol) -> str:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         real, label = self.module.real, f"loop{self.count}"
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
@@ -307,7 +307,7 @@ class Body(StraightLine):
         self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
         return "loop"
 
-    def going(self, block: Loop, label: str, counter: str) -> str:
+    def going(self, block: LoopBlock, label: str, counter: str) -> str:
         """The lanes that go on, asked before a pass; with none left, or all passes made, the loop ends."""
         assert block.condition is not None
         self.run_line(live(block.line, [block.condition]))

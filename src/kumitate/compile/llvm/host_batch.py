@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...scalar import Program, Symbol
 from .batch_io import RowInputs, scatter, scatter_buffer, scatter_stretch
-from .body import Body, scratch_size
+from .body import ProgramBody, scratch_size
 from .module import Module
 
 __all__ = ["ENTRY", "HostBatch"]
@@ -34,7 +34,7 @@ class HostBatch:
         """The loop over blocks around the program's body."""
         program = self.program
         inputs = RowInputs({array.name: array.size for array in program.inputs}, {})
-        body = Body(module, program, inputs)
+        body = ProgramBody(module, program, inputs)
         ins = [f"%in{k}" for k in range(len(program.inputs))]
         outs = [f"%out{k}" for k in range(len(program.outputs))]
         body.start("states")
@@ -60,13 +60,13 @@ class HostBatch:
         return body.function(f"define void @{ENTRY}({arguments}) #0", begin=begin, end=given_back)
 
 
-def _row(body: Body, pointer: str, state: str, size: int) -> str:
+def _row(body: ProgramBody, pointer: str, state: str, size: int) -> str:
     """The address of a state's row in an array."""
     offset = body.line(f"mul i64 {state}, {size}")
     return body.line(f"getelementptr {body.module.element}, ptr {pointer}, i64 {offset}")
 
 
-def _write_results(body: Body, state: str, outs: Sequence[str]) -> None:
+def _write_results(body: ProgramBody, state: str, outs: Sequence[str]) -> None:
     """The results to the rows of the outputs. All is read before anything is written: outputs may be inputs."""
     program, at_once = body.program, not body.in_parts
     if at_once:
@@ -86,7 +86,7 @@ def _write_results(body: Body, state: str, outs: Sequence[str]) -> None:
         position += array.size
 
 
-def _scatter_values(body: Body, nodes: Sequence[Symbol], row: str) -> None:
+def _scatter_values(body: ProgramBody, nodes: Sequence[Symbol], row: str) -> None:
     """All elements of an output; many of them by a loop over a buffer, which keeps the code small."""
     size, lanes = len(nodes), body.module.lanes
     if size > _SCATTER_ONE_BY_ONE:
