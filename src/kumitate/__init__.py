@@ -35,7 +35,7 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, linearize, simulate, simulate_batch
+from .run import Run, Simulation, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
     from .contact.scene import Contact
     from .contact.surface import Surface
+    from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
-    from .simulate.held import held_motion
+    from .simulate.interactions.held import held_motion
     from .simulate.parallel_ada import parallel_ada
-    from .study.partitions import best_partition
 
 __version__ = "0.1.0"
 
@@ -59,8 +59,8 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
+    "Robot", "Run", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control",
+    "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
     "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
 ]  # fmt: skip
 
@@ -68,8 +68,8 @@ __all__ = [
 _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
-    "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

@@ -16,7 +16,7 @@ LATER = {
     "kumitate.cli", "kumitate.compile.engine", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.scalar.purity",
-    "kumitate.simulate.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.study", "kumitate.view",
+    "kumitate.simulate.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy

@@ -18,7 +18,7 @@ from ..errors import KumitateWarning
 from .tidy import size_limit, tidy
 from .trust import folder_fault, owner_fault
 
-__all__ = ["Kept", "cache_folder", "cached"]
+__all__ = ["CacheEntry", "cache_folder", "cached"]
 
 _DIGEST = 32
 #: The time of last use, which is the time of the file, is updated if it is older than this [s].
@@ -27,7 +27,7 @@ _USE = 24 * 3600.0
 _SHARE = 1 / 16
 
 
-class Kept(NamedTuple):
+class CacheEntry(NamedTuple):
     """The content; whether it was found on disk; whether it is on disk now."""
 
     content: bytes
@@ -53,7 +53,7 @@ def cache_folder() -> Path | None:
         return None
 
 
-def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> Kept:
+def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheEntry:
     """The bytes kept under `key`, made and kept if they are not there. `suffix` tells kinds apart.
 
     Raises:
@@ -63,13 +63,13 @@ def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> Kept:
     folder = cache_folder()
     if folder is None:
         _warn("there is no home folder to keep compiled code in: HOME is not set, and this user has no entry among the users")
-        return Kept(make(), False, False)
+        return CacheEntry(make(), False, False)
     path = folder / f"{_digest(key.encode()).hex()}{suffix}"
     found = _read(path) if _trusted(folder) else None
     if found is not None:
-        return Kept(found, True, True)
+        return CacheEntry(found, True, True)
     made = make()
-    return Kept(made, False, _keep(path, made))
+    return CacheEntry(made, False, _keep(path, made))
 
 
 def _trusted(folder: Path) -> bool:
