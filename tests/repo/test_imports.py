@@ -13,10 +13,10 @@ HEAVY = {
 }  # fmt: skip
 #: What of kumitate is loaded when it is asked for.
 LATER = {
-    "kumitate.cli", "kumitate.compile.engine", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
+    "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.scalar.purity",
-    "kumitate.simulate.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.view",
+    "kumitate.simulate.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.simulation", "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy
