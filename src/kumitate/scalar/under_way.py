@@ -60,7 +60,7 @@ class _Watch:
                 self._announce()
 
     def _announce(self) -> None:
-        """Announces what has taken long; in a function, so that the sleeping thread keeps no work alive in a variable."""
+        """In a function of its own, so that the waiting thread refers to no work."""
         for work in self.running:
             if work.told is None and time.perf_counter() - work.begin > LONG:
                 work.told = work.what()

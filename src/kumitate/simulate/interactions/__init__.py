@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InputError
@@ -41,7 +41,7 @@ def interaction_of(
 
 
 def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
-    from ...contact.models import FORCE_MODELS, check_model
+    from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.plain import as_plain
     from ...contact.scene import Contact
     from .forces import ForceContact
@@ -52,4 +52,5 @@ def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
     kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
-    return _KEPT.get((mechanism, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))
+    model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
+    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))

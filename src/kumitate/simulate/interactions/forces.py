@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,10 +61,10 @@ class ForceContact(Interaction):
         """Warns as `warn_of_thin_boxes` does."""
         warn_of_thin_boxes(self.mechanism.name, self.forces.pairs)
 
-    @cached_property
-    def key(self) -> str:  # type: ignore[override]
-        """The contact as text."""
-        return json.dumps(self.plain)
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """Itself: there is one of each mechanism and content."""
+        return self
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
