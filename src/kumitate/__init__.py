@@ -42,9 +42,9 @@ from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
-    from .contact.floor import on_ground
-    from .contact.held_point import HeldPoint
-    from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
+    from .contact.held.point import HeldPoint
+    from .contact.held.surface import CylinderSurface, PlaneSurface, SphereSurface
+    from .contact.placement import on_ground
     from .contact.scene import Contact
     from .contact.surface import Surface
     from .model import convert
@@ -66,10 +66,10 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
-    "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
+    "Contact": ".contact.scene", "CylinderSurface": ".contact.held.surface", "HeldPoint": ".contact.held.point",
+    "PlaneSurface": ".contact.held.surface", "SphereSurface": ".contact.held.surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.placement",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from kumitate.contact.impulse.problem import Problem, Solved
 from kumitate.contact.models import IMPULSE_MODELS, rigid
-from kumitate.contact.problem import Problem, Solved
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, KumitateWarning

@@ -10,12 +10,12 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
-from kumitate.contact.columns import columns
-from kumitate.contact.impacts import impact_program
-from kumitate.contact.limbs import Limbs
-from kumitate.contact.meetings import meetings
+from kumitate.contact.impulse.branch_factors import Limbs
+from kumitate.contact.impulse.contact_points import meetings
+from kumitate.contact.impulse.jacobians import columns
+from kumitate.contact.impulse.problem import Problem, inertia, loop_equations
+from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
-from kumitate.contact.problem import Problem, inertia, loop_equations
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from kumitate.contact.columns import columns
-from kumitate.contact.limbs import Limbs
-from kumitate.contact.meetings import meetings
-from kumitate.contact.newton import Approach, again, newton
-from kumitate.contact.problem import STIFF, Problem, inertia
+from kumitate.contact.impulse.branch_factors import Limbs
+from kumitate.contact.impulse.contact_points import meetings
+from kumitate.contact.impulse.jacobians import columns
+from kumitate.contact.impulse.newton import Approach, again, newton
+from kumitate.contact.impulse.problem import STIFF, Problem, inertia
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box

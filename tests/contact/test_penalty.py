@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.contact.columns import columns
 from kumitate.contact.forces import ContactForces
+from kumitate.contact.impulse.jacobians import columns
 from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface

@@ -46,6 +46,6 @@ def start_on(
     own = any(item.partition("=")[0].strip().endswith(".z") for item in typed.split(","))
     if contact is None or (height is None and (own or not floating)):
         return q
-    from ..contact.floor import on_ground
+    from ..contact.placement import on_ground
 
     return on_ground(mechanism, q, contact, height=height or 0.0).tolist()

@@ -12,7 +12,7 @@ from ..kinematics import place_pose
 from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
-from .hulls import touchable
+from .mesh_hulls import touchable
 from .shapes import capacity
 from .straddling import check_straddling
 from .surface import Surface

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compile import Kernel
-from ..contact.held_motion import Held
-from ..contact.held_point import HeldPoint, HeldPoints
+from ..contact.held.motion import Held
+from ..contact.held.point import HeldPoint, HeldPoints
 from ..dynamics import Wrenches
 from ..errors import InputError
 from ..model import Mechanism

@@ -25,7 +25,7 @@ from .stepper import Stabilisation, Stepper
 from .system import observables_program
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
     from .held import HeldRun
     from .pressing import Pressing
@@ -204,7 +204,7 @@ def _held(mechanism: Mechanism, held: Sequence[HeldPoint], method: str) -> HeldR
     """What a run with held points needs, loaded if there are any."""
     if not held and method == "rows":
         return None
-    from ..contact.held_motion import check_method
+    from ..contact.held.motion import check_method
     from .held import HeldRun
 
     check_method(method)
@@ -236,7 +236,7 @@ def _asked(contact: Contact | str | None) -> dict[str, Any] | None:
     """What contact was asked for, as plain data."""
     if contact is None:
         return None
-    from ..contact.plain import as_plain
+    from ..contact.settings import as_plain
 
     return as_plain(contact)
 

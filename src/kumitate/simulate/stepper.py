@@ -15,7 +15,7 @@ from .system import CalledSystem, Jumps, dynamics_program, projection_program, s
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
-    from ..contact.held_motion import Held
+    from ..contact.held.motion import Held
 
 __all__ = ["Stabilisation", "Stepper"]
 

@@ -23,7 +23,7 @@ from .integrators import Impact, Integrator, State
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
-    from ..contact.held_motion import Held
+    from ..contact.held.motion import Held
 
 __all__ = [
     "CalledSystem",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kinematics
 from ..compile import Kernel
-from ..contact.impacts import impact_program
+from ..contact.impulse.step import impact_program
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..contact.scene import Contact, Pair, contact_pairs
 from ..contact.shapes import touches

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.plain import ground_of
+from ..contact.settings import ground_of
 from ..errors import InputError
 from ..simulate.result import Result
 from ..simulate.whole_file import replacing

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
-from ..least_norm import least_norm
-from ..meetings import AT_REST, Meeting, Point
-from ..problem import Impulses, Problem, Solved
+from ..impulse.assumed_impulses import least_norm
+from ..impulse.contact_points import AT_REST, Meeting, Point
+from ..impulse.problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 

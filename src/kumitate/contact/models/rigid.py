@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...scalar import both, either, flatten, loop, maximum, minimum, select, sqrt, when
-from ..newton import Approach, again, newton
-from ..problem import STIFF, Impulses, Problem, Solved
-from ..splitting import split
+from ..impulse.admm import split
+from ..impulse.newton import Approach, again, newton
+from ..impulse.problem import STIFF, Impulses, Problem, Solved
 
 __all__ = ["rigid"]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate.contact.floor import ground_gap, on_ground
-from kumitate.contact.plain import as_plain, ground_of
+from kumitate.contact.placement import ground_gap, on_ground
 from kumitate.contact.scene import Contact, contact_pairs
+from kumitate.contact.settings import as_plain, ground_of
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, place_pose

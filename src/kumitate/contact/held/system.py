@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import Tree
-from ..scalar import absolute, loop, maximum, select, sqrt, tanh
-from ..spatial import dot, nearest_solution
-from .held_point import SLIDING_SPEED, HeldEnd, slide
+from ...model import Tree
+from ...scalar import absolute, loop, maximum, select, sqrt, tanh
+from ...spatial import dot, nearest_solution
+from .point import SLIDING_SPEED, HeldEnd, slide
 
 __all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.contact.answers import link_answer
-from kumitate.contact.columns import columns
-from kumitate.contact.limbs import Limbs
-from kumitate.contact.problem import inertia
+from kumitate.contact.impulse.branch_factors import Limbs
+from kumitate.contact.impulse.inverse_inertia import link_answer
+from kumitate.contact.impulse.jacobians import columns
+from kumitate.contact.impulse.problem import inertia
 from kumitate.dynamics import crba
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
 from kumitate.scalar import trace

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..model import Link, Tree
-from ..scalar import either, when
-from ..spatial import Elimination, SparseFactors
-from .columns import NO_STIFFNESS, Columns, Pattern, Rows, added
+from ...model import Link, Tree
+from ...scalar import either, when
+from ...spatial import Elimination, SparseFactors
+from .jacobians import NO_STIFFNESS, Columns, Pattern, Rows, added
 
 __all__ = ["Limbs"]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..dynamics import Row, projected
-from ..errors import InputError
-from ..model import Tree
-from .held_articulated import articulated_rows
-from .held_newton_euler import newton_euler
-from .held_point import HeldPoints
-from .held_system import HeldSystem, friction_power, held_forces
+from ...dynamics import Row, projected
+from ...errors import InputError
+from ...model import Tree
+from .articulated import articulated_rows
+from .newton_euler import newton_euler
+from .point import HeldPoints
+from .system import HeldSystem, friction_power, held_forces
 
 __all__ = ["HELD_METHODS", "Held", "check_method"]
 

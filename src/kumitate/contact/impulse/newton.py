@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..scalar import maximum, minimum, select, sqrt, when
-from ..scalar.shared import reused
-from ..spatial import Force, Motion, SparseFactors
-from .columns import NO_STIFFNESS, Rows, frozen
-from .cone import onto_cone
-from .meetings import Spot
+from ...scalar import maximum, minimum, select, sqrt, when
+from ...scalar.shared import reused
+from ...spatial import Force, Motion, SparseFactors
+from .contact_points import Spot
+from .friction_cone import onto_cone
+from .jacobians import NO_STIFFNESS, Rows, frozen
 from .problem import STIFF, Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]

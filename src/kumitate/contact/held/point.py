@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..dynamics import Row, link_motions
-from ..errors import InputError
-from ..kinematics import link_poses, link_twists, place_pose
-from ..model import Mechanism, PerLink, Place, Tree
-from ..model.traversal import rolled_runs
-from ..model.tree import WORLD_LINK
-from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
-from ..scalar import select, sqrt, tanh
-from ..spatial import Force, Vector3, centripetal
-from .held_surface import PlaneSurface, Surface, TracedSurface
+from ...dynamics import Row, link_motions
+from ...errors import InputError
+from ...kinematics import link_poses, link_twists, place_pose
+from ...model import Mechanism, PerLink, Place, Tree
+from ...model.traversal import rolled_runs
+from ...model.tree import WORLD_LINK
+from ...model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
+from ...scalar import select, sqrt, tanh
+from ...spatial import Force, Vector3, centripetal
+from .surface import PlaneSurface, Surface, TracedSurface
 
 __all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
 

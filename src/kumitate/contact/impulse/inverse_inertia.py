@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import Link
-from ..spatial import Force, Motion, SparseFactors
-from .columns import Columns, Rows
+from ...model import Link
+from ...spatial import Force, Motion, SparseFactors
+from .jacobians import Columns, Rows
 
 __all__ = ["answer_to", "link_answer"]
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..dynamics import chord_closings, chord_drives, constraint_rows, link_motions
-from ..dynamics.aba import accelerations, articulated
-from ..dynamics.motion import falling
-from ..dynamics.reaches import reaches, with_forces
-from ..dynamics.row_forces import mobilities, solved_rows
-from ..dynamics.wrenches import Applied
-from ..model import Tree
-from ..spatial import dot
-from .held_point import HeldPoints
-from .held_system import HeldSystem
+from ...dynamics import chord_closings, chord_drives, constraint_rows, link_motions
+from ...dynamics.aba import accelerations, articulated
+from ...dynamics.motion import falling
+from ...dynamics.reaches import reaches, with_forces
+from ...dynamics.row_forces import mobilities, solved_rows
+from ...dynamics.wrenches import Applied
+from ...model import Tree
+from ...spatial import dot
+from .point import HeldPoints
+from .system import HeldSystem
 
 __all__ = ["articulated_rows"]
 

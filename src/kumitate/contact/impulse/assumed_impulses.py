@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..scalar import loop, when
-from ..scalar.shared import reused
-from ..spatial import Force, Motion, SparseFactors
-from .columns import NO_STIFFNESS, Rows, frozen
-from .meetings import Spot
+from ...scalar import loop, when
+from ...scalar.shared import reused
+from ...spatial import Force, Motion, SparseFactors
+from .contact_points import Spot
+from .jacobians import NO_STIFFNESS, Rows, frozen
 from .newton import felt_stiffness
 from .problem import Held, Problem
 

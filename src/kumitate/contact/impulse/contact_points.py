@@ -9,16 +9,16 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ..model import Mechanism, PerLink, Tree
-from ..scalar import absolute, both, either, maximum, minimum, select, when
-from ..scalar.shared import reused
-from ..spatial import Force, Motion, Transform, Vector3
-from .answers import answer_to, link_answer
-from .columns import Columns, Rows, frozen
-from .limbs import Limbs
-from .scene import Pair
-from .shapes import FAR, Touch, bounding_radius, touches
-from .surface import Surface
+from ...model import Mechanism, PerLink, Tree
+from ...scalar import absolute, both, either, maximum, minimum, select, when
+from ...scalar.shared import reused
+from ...spatial import Force, Motion, Transform, Vector3
+from ..scene import Pair
+from ..shapes import FAR, Touch, bounding_radius, touches
+from ..surface import Surface
+from .branch_factors import Limbs
+from .inverse_inertia import answer_to, link_answer
+from .jacobians import Columns, Rows, frozen
 
 __all__ = ["Meeting", "Point", "Spot", "meetings"]
 

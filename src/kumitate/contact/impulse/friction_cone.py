@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..scalar import maximum, select, sqrt
+from ...scalar import maximum, select, sqrt
 
 __all__ = ["onto_cone"]
 

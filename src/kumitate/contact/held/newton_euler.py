@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..dynamics import passive_slope, rnea, solve_symmetric, spring_force
-from ..dynamics.wrenches import Applied, LinkForces
-from ..errors import InputError
-from ..kinematics import jacobian_rate
-from ..model import Place, Tree
-from ..scalar import table
-from ..spatial import Transform, Vector3, dot
-from .held_point import HeldEnd, HeldPoints
-from .held_system import HeldSystem
+from ...dynamics import passive_slope, rnea, solve_symmetric, spring_force
+from ...dynamics.wrenches import Applied, LinkForces
+from ...errors import InputError
+from ...kinematics import jacobian_rate
+from ...model import Place, Tree
+from ...scalar import table
+from ...spatial import Transform, Vector3, dot
+from .point import HeldEnd, HeldPoints
+from .system import HeldSystem
 
 __all__ = ["newton_euler"]
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from ..errors import InputError
-from ..model import Mechanism
-from ..model.traversal import rolled_runs
-from ..scalar import Program, either, select, trace, when
-from .columns import columns
-from .limbs import Limbs
-from .meetings import meetings
+from ...errors import InputError
+from ...model import Mechanism
+from ...model.traversal import rolled_runs
+from ...scalar import Program, either, select, trace, when
+from ..scene import Contact, contact_pairs
+from .branch_factors import Limbs
+from .contact_points import meetings
+from .jacobians import columns
 from .problem import Problem, Solved, inertia, loop_equations
-from .scene import Contact, contact_pairs
 
 __all__ = ["impact_program"]
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..scalar import loop, when
-from ..scalar.shared import reused
-from ..spatial import Force, Motion
-from .columns import NO_STIFFNESS, Rows, frozen
-from .cone import onto_cone
-from .meetings import Spot
+from ...scalar import loop, when
+from ...scalar.shared import reused
+from ...spatial import Force, Motion
+from .contact_points import Spot
+from .friction_cone import onto_cone
+from .jacobians import NO_STIFFNESS, Rows, frozen
 from .newton import felt_stiffness
 from .problem import Impulses, Problem
 

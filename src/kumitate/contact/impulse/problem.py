@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..dynamics.constraints import chord_closings, constraint_rows
-from ..dynamics.crba import crba
-from ..dynamics.loop_jacobian import loop_jacobian
-from ..dynamics.motion import link_motions
-from ..dynamics.passive import resisting_inertia
-from ..model import Tree
-from ..scalar import absolute, either, maximum, when
-from ..scalar.shared import reused
-from ..spatial import Force, Motion, SparseFactors
-from .columns import Columns, Pattern, Rows, added, frozen
-from .cone import onto_cone
-from .limbs import Limbs
-from .meetings import Meeting, Spot
+from ...dynamics.constraints import chord_closings, constraint_rows
+from ...dynamics.crba import crba
+from ...dynamics.loop_jacobian import loop_jacobian
+from ...dynamics.motion import link_motions
+from ...dynamics.passive import resisting_inertia
+from ...model import Tree
+from ...scalar import absolute, either, maximum, when
+from ...scalar.shared import reused
+from ...spatial import Force, Motion, SparseFactors
+from .branch_factors import Limbs
+from .contact_points import Meeting, Spot
+from .friction_cone import onto_cone
+from .jacobians import Columns, Pattern, Rows, added, frozen
 
 __all__ = ["STIFF", "Held", "Impulses", "Problem", "Solved", "inertia", "loop_equations"]
 

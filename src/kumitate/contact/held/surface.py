@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..lagrange.inlined import at
-from ..model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
-from ..scalar import Program, TraceError, directional, gradient, trace
-from ..spatial import Vector3
+from ...errors import InputError
+from ...lagrange.inlined import at
+from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
+from ...scalar import Program, TraceError, directional, gradient, trace
+from ...spatial import Vector3
 
 __all__ = ["CylinderSurface", "PlaneSurface", "SphereSurface", "Surface", "SurfaceState", "TracedSurface"]
 

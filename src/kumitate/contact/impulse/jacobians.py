@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kinematics import link_poses
-from ..model import Link, PerLink, Tree, inward, outward
-from ..spatial import Force, Motion
+from ...kinematics import link_poses
+from ...model import Link, PerLink, Tree, inward, outward
+from ...spatial import Force, Motion
 
 __all__ = ["NO_STIFFNESS", "Columns", "Pattern", "Rows", "added", "columns", "frozen"]
 
