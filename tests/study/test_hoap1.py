@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.control.gait import Gait
+from kumitate.control.legged.gait import Gait
 from kumitate.kinematics import center_of_mass
 from kumitate.model.samples.hoap1 import hoap1
 from kumitate.scalar import trace

@@ -1,13 +1,18 @@
 """Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7."""
 
+from .actuator_limits import joint_stops, limited, speed_limited
+from .compiled_page import Page
 from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
-from .gait import FootPlan, Gait
-from .limits import joint_stops, limited, speed_limited
-from .linear_pendulum import MassCenterPlan, mass_center_plan
+from .legged.gait import FootPlan, Gait
+from .legged.linear_pendulum import MassCenterPlan, mass_center_plan
+from .legged.pushes import closed_gravity_compensation, half_sine, pulse, push
+from .legged.whole_body_ik import Motion, Upright
 from .loop_accelerations import loop_accelerations
 from .operational_space import operational_space
-from .page import Page
-from .pose_spline import PoseSpline
+from .paths.pose_spline import PoseSpline
+from .paths.smooth_steps import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
+from .paths.spline import Spline
+from .paths.trapezoid import Trapezoid
 from .reaction_null_space import (
     BasePartition,
     actuated_columns,
@@ -17,13 +22,8 @@ from .reaction_null_space import (
     reactionless_velocity,
 )  # fmt: skip
 from .reactionless import joint_acceleration_torque, reactionless
-from .sensing import Delayed, Noisy, Sampled
-from .smooth import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
-from .spline import Spline
-from .standing import closed_gravity_compensation, half_sine, pulse, push
+from .sensor_models import Delayed, Noisy, Sampled
 from .three_joint_model import ThreeJointModel
-from .trapezoid import Trapezoid
-from .upright import Motion, Upright
 from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [

@@ -17,7 +17,7 @@ from ..kinematics import difference
 from ..model import Mechanism
 from ..model.values import checked_array
 from ..scalar import table
-from .page import Page, mechanism_of
+from .compiled_page import Page, mechanism_of
 
 __all__ = [
     "Controller",

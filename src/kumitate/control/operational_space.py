@@ -12,8 +12,8 @@ from ..errors import InputError
 from ..kinematics import jacobian, jacobian_rate, link_poses, place_pose
 from ..scalar import table
 from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion_of, quaternion_product
+from .compiled_page import Page, mechanism_of
 from .controllers import Controller
-from .page import Page, mechanism_of
 
 __all__ = ["operational_space"]
 

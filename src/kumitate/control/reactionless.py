@@ -9,8 +9,8 @@ import numpy as np
 
 from ..dynamics import crba, rnea, solve_symmetric
 from ..model import Tree
+from .compiled_page import Page, mechanism_of
 from .controllers import Controller
-from .page import Page, mechanism_of
 from .reaction_null_space import actuated_columns, reactionless_acceleration
 
 __all__ = ["joint_acceleration_torque", "reactionless"]

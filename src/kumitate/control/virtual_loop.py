@@ -12,9 +12,9 @@ from ..dynamics import Wrenches, projected
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism
+from .compiled_page import Page, mechanism_of
 from .controllers import Controller, columns_of
 from .loop_accelerations import loop_accelerations
-from .page import Page, mechanism_of
 from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]

@@ -17,8 +17,8 @@ from ..compile import Kernel
 from ..contact.scene import Contact
 from ..contact.surface import Surface
 from ..control import Controller, joint_stops, limited, total
-from ..control.page import Page
-from ..control.sensing import Delayed, Noisy, Sampled
+from ..control.compiled_page import Page
+from ..control.sensor_models import Delayed, Noisy, Sampled
 from ..errors import DivergenceError, InputError
 from ..kinematics import link_poses, place_pose
 from ..model import Box, Capsule, Geometry, Mechanism

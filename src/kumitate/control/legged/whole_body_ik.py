@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis import momentum_matrix
-from ..analysis.ground import ground_wrench
-from ..compile import Kernel
-from ..dynamics import rnea
-from ..errors import InputError
-from ..kinematics import center_of_mass, integrate, jacobian, link_poses, place_pose, total_mass
-from ..model import Mechanism
-from ..scalar import trace
+from ...analysis import momentum_matrix
+from ...analysis.ground import ground_wrench
+from ...compile import Kernel
+from ...dynamics import rnea
+from ...errors import InputError
+from ...kinematics import center_of_mass, integrate, jacobian, link_poses, place_pose, total_mass
+from ...model import Mechanism
+from ...scalar import trace
 
 __all__ = ["Motion", "Upright"]
 

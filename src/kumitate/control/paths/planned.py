@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import Kernel
-from ..scalar import Symbol, trace
+from ...compile import Kernel
+from ...scalar import Symbol, trace
 
 __all__ = ["PlannedMotion"]
 

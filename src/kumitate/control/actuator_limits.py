@@ -10,9 +10,9 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from ..scalar import maximum
+from .compiled_page import mechanism_of
 from .controllers import Controller
-from .page import mechanism_of
-from .smooth import blend, clamp, smooth_clamp
+from .paths.smooth_steps import blend, clamp, smooth_clamp
 
 __all__ = ["joint_stops", "limited", "speed_limited"]
 

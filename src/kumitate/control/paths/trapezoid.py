@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..model.values import BOUND, checked_array
-from ..scalar import both, either, maximum, minimum, select
-from .motion import PlannedMotion
+from ...errors import InputError
+from ...model.values import BOUND, checked_array
+from ...scalar import both, either, maximum, minimum, select
+from .planned import PlannedMotion
 
 __all__ = ["Trapezoid"]
 

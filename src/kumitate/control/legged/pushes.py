@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import chord_closings, chord_drives, rnea
-from ..dynamics.constraints import constraint_rows
-from ..dynamics.loop_jacobian import loop_jacobian
-from ..dynamics.motion import link_motions
-from ..errors import InputError
-from ..scalar import both, select, sin, table
-from ..spatial import dot, nearest_solution
-from .controllers import Controller
-from .page import Page, mechanism_of
-from .spline import Spline
+from ...dynamics import chord_closings, chord_drives, rnea
+from ...dynamics.constraints import constraint_rows
+from ...dynamics.loop_jacobian import loop_jacobian
+from ...dynamics.motion import link_motions
+from ...errors import InputError
+from ...scalar import both, select, sin, table
+from ...spatial import dot, nearest_solution
+from ..compiled_page import Page, mechanism_of
+from ..controllers import Controller
+from ..paths.spline import Spline
 
 __all__ = ["closed_gravity_compensation", "half_sine", "pulse", "push"]
 

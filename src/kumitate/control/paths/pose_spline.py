@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Kernel
-from ..errors import InputError
-from ..scalar import Symbol, select, trace
-from ..spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
+from ...compile import Kernel
+from ...errors import InputError
+from ...scalar import Symbol, select, trace
+from ...spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
 from .spline import Spline
 
 __all__ = ["PoseSpline"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..model.values import ANY, checked_array
-from ..scalar import Symbol, both, loop, maximum, minimum, select, table, when
-from .motion import PlannedMotion
+from ...errors import InputError
+from ...model.values import ANY, checked_array
+from ...scalar import Symbol, both, loop, maximum, minimum, select, table, when
+from .planned import PlannedMotion
 
 __all__ = ["Spline"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scalar import absolute, maximum, minimum, select, tanh
+from ...scalar import absolute, maximum, minimum, select, tanh
 
 __all__ = ["blend", "clamp", "smooth_clamp", "smooth_step", "smooth_trapezoid"]
 

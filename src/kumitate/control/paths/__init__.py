@@ -1,0 +1,1 @@
+"""Motions planned over time: splines, trapezoidal velocities, poses, and smooth steps."""
