@@ -14,8 +14,8 @@ from kumitate.model.meshes.corners import distance_from_hull
 from kumitate.model.read.json import from_json, to_json
 from kumitate.spatial import pose
 from kumitate.study.bench.subjects import robots_folder
+from kumitate.view.outlines import Silhouettes, View
 from kumitate.view.scene import build_scene
-from kumitate.view.silhouette import Silhouettes, View
 
 pytest.importorskip("trimesh")
 pytest.importorskip("scipy")

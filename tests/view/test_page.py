@@ -17,7 +17,7 @@ from kumitate.model.meshes import Surface
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
 from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
-from kumitate.view.skeleton import body_tip, drawn_shapes
+from kumitate.view.stick_shapes import body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
 LENGTH = 1.0

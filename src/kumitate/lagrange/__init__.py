@@ -3,7 +3,7 @@
 from .equations import Equations, FirstOrder
 from .forces import generalised_force
 from .forward import lagrange
-from .of_mechanism import of_mechanism
+from .from_mechanism import of_mechanism
 from .rollout import Motion
 from .symbols import coordinates
 from .system import System

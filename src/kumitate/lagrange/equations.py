@@ -8,8 +8,8 @@ from typing import Any
 
 from .forces import Push
 from .latex import Printer, column, dotted
+from .simplify import Tidy
 from .symbols import Names, sympy_module
-from .tidy import Tidy
 
 __all__ = ["Equations", "FirstOrder", "derived", "first_order"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..dynamics import solve_symmetric
 from ..scalar import Program, directional, gradient, hessian, trace
 from .convert import Converter
-from .inlined import at
+from .substitution import at
 from .symbols import Names
 
 __all__ = ["Inputs", "acceleration_program", "expression_program", "inertia_program"]

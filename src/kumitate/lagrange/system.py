@@ -16,8 +16,8 @@ from .forces import pushes
 from .latex import Printer, column, dotted
 from .motion_program import Inputs, acceleration_program, expression_program, inertia_program
 from .rollout import Motion, rolled_out, step_program
+from .simplify import Tidy
 from .symbols import Names, entries, listed, sympy_module
-from .tidy import Tidy
 
 __all__ = ["System"]
 

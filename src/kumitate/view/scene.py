@@ -13,9 +13,9 @@ from ..errors import InputError
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape, Sphere
 from ..model.meshes import Surface
 from .arrows import Arrows
-from .silhouette import broadside
-from .skeleton import body_tip, drawn_shapes
-from .struts import with_struts
+from .outlines import broadside
+from .rods_and_springs import with_struts
+from .stick_shapes import body_tip, drawn_shapes
 from .surfaces import faceted, load_surfaces, pack_surface, unscaled
 from .surroundings import surroundings
 

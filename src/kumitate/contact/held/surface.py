@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...lagrange.inlined import at
+from ...lagrange.substitution import at
 from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
 from ...scalar import Program, TraceError, directional, gradient, trace
 from ...spatial import Vector3

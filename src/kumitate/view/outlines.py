@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Plane, Polygon, Sphere
-from .skeleton import drawn_shapes
+from .stick_shapes import drawn_shapes
 
 __all__ = ["Outline", "Silhouettes", "View", "broadside"]
 

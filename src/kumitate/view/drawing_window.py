@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import WORLD, Geometry, Mechanism
 from .arrows import Arrows
-from .silhouette import Outline, Silhouettes, View
+from .outlines import Outline, Silhouettes, View
 from .style import INK, QUIET, tint
 from .surroundings import surroundings
 

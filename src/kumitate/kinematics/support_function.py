@@ -10,12 +10,12 @@ from ..scalar import loop, maximum, table
 from ..spatial import Vector3
 from .poses import link_poses, place_pose
 
-__all__ = ["reach"]
+__all__ = ["support_function"]
 
 Scalar = Any
 
 
-def reach(
+def support_function(
     tree: Tree, q: Sequence[Scalar], place: Place, points: Sequence[Sequence[float]], direction: Sequence[Scalar]
 ) -> Scalar:
     """max d·p over the points p fixed on a frame B, for a direction d in the world [m times the length of d].
