@@ -65,7 +65,7 @@ def broken(factor: float) -> Callable[[Problem], Solved]:
         solved = rigid(given)
         found = solved.impulses
         points = [[[factor * part for part in impulse] for impulse in of_points] for of_points in found.points]
-        return Solved(given.after(points, found.held), solved.left)
+        return Solved(given.after(points, found.loops), solved.left)
 
     return solve
 

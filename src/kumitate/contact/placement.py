@@ -82,9 +82,9 @@ def on_ground(
 def _translations(mechanism: Mechanism) -> list[tuple[int, np.ndarray]]:
     """Where x, y, z of every free joint begin in q, and how they change when it moves up by 1 m (3,)."""
     found = []
-    for link in mechanism.tree.links:
+    for link in mechanism.tree.children(-1):
         names = link.kind.coordinates
-        if link.parent < 0 and {"x", "y", "z"} <= set(names):
+        if {"x", "y", "z"} <= set(names):
             up = link.placement.rotation.unrotate(Vector3(0.0, 0.0, 1.0))
             found.append((link.q_start + names.index("x"), np.array([float(part) for part in up])))
     return found

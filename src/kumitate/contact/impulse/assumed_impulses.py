@@ -8,18 +8,16 @@ of H + Jᵀ R J, with the sparsity of H, R being large and alike for all points,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
-from ...scalar import loop, when
-from ...scalar.shared import reused
-from ...spatial import Force, Motion, SparseFactors
-from .contact_points import Spot
-from .jacobians import NO_STIFFNESS, Rows, frozen
+from ...scalar import loop
+from ...spatial import Dense, Force, Motion, SparseFactors
+from .contact_points import ContactFrame
+from .jacobians import NO_STIFFNESS, along, frozen
 from .newton import felt_stiffness
-from .problem import Held, Problem
+from .problem import LoopEquation, Problem
 
-__all__ = ["least_norm"]
+__all__ = ["assumed_impulses"]
 
 Scalar = Any
 #: How much stiffer points are held than their surroundings are.
@@ -28,7 +26,7 @@ STIFF = 1e5
 SWEEPS, SWEEPS_WITH_LOOPS = 8, 20
 
 
-def least_norm(
+def assumed_impulses(
     given: Problem,
     inside: Sequence[Sequence[Scalar]],
     wanted: Sequence[Sequence[Sequence[Scalar]]],
@@ -39,51 +37,54 @@ def least_norm(
     Of all that miss them by the least sum of squares, the impulses with the least sum of squares.
 
     Args:
-        inside: 1 for every point that may push, else 0; wanted: velocities along the points' axes [m/s]; both by meetings.
+        inside: 1 for every point that may push, else 0; wanted: velocities along the points' axes [m/s]; both per patch.
         free: velocities (nv) without these impulses, the loops closed.
     """
-    most = STIFF / min(meeting.size for meeting in given.meetings)
+    most = STIFF / min(patch.size for patch in given.patches)
     strengths = [tuple(most * one for one in of_points) for of_points in inside]
     factors = given.stiffened(
         [
-            when(meeting.near, partial(reused, _stiffened, meeting.spots, R, name="stiffened"), NO_STIFFNESS)
-            for meeting, R in zip(given.meetings, strengths, strict=True)
+            patch.if_near(_stiffened, patch.frames, R, otherwise=NO_STIFFNESS)
+            for patch, R in zip(given.patches, strengths, strict=True)
         ]
     )
-    nothing = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in given.meetings]
+    nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in given.patches]
 
     def drawn(v: Sequence[Scalar], aims: Sequence[Sequence[Sequence[Scalar]]]) -> list[Scalar]:
         """Jᵀ R (aims − J v)."""
-        twists = given.columns.twists(v)
+        twists = given.jacobians.twists(v)
         wrenches = []
-        for meeting, R, aim in zip(given.meetings, strengths, aims, strict=True):
-            state = (meeting.spots, R, frozen(aim), meeting.twist(given.columns, twists))
-            wrenches.append(when(meeting.near, partial(reused, _drawn, *state, name="drawn"), Force()))
-        return given.efforts(wrenches, [0.0 for _ in given.held])
+        for patch, R, aim in zip(given.patches, strengths, aims, strict=True):
+            state = (patch.frames, R, frozen(aim), patch.twist(given.jacobians, twists))
+            wrenches.append(patch.if_near(_drawn, *state, otherwise=Force()))
+        return given.efforts(wrenches, [0.0 for _ in given.loops])
 
     # the change that comes nearest to the wanted velocities, with the least kinetic energy; then H y = Jᵀ λ with λ = R J w
     y = _swept(given, factors, lambda y: drawn([a + b for a, b in zip(free, y, strict=True)], wanted))
     momenta = _momenta(given, y)
     w = _swept(given, factors, lambda w: [a + b for a, b in zip(momenta, drawn(w, nothing), strict=True)])
-    twists, found = given.columns.twists(w), []
-    for meeting, R, none in zip(given.meetings, strengths, nothing, strict=True):
-        state = (meeting.spots, R, meeting.twist(given.columns, twists))
-        found.append(when(meeting.near, partial(reused, _impulses, *state, name="impulses"), none))
+    twists, found = given.jacobians.twists(w), []
+    for patch, R, none in zip(given.patches, strengths, nothing, strict=True):
+        state = (patch.frames, R, patch.twist(given.jacobians, twists))
+        found.append(patch.if_near(_impulses, *state, otherwise=none))
     return found
 
 
 def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
     """x (nv) with lack(x) + Gᵀ η = 0 and G x = 0 for the rigid equations G of loops, whatever their impulses η."""
-    rigid = [equation for equation in given.held if not _soft(equation)]
+    rigid = [equation for equation in given.loops if not _soft(equation)]
 
     def sweep(_: Any, now: Any) -> Any:
-        x, held = now
+        x, loops = now
         total = list(lack(x))
-        for equation, impulse in zip(rigid, held, strict=True):
-            for i, value in equation.push.items():
-                total[i] = total[i] + value * (impulse - equation.stiffness * _along(equation, x))
+        for equation, impulse in zip(rigid, loops, strict=True):
+            for i, value in equation.row.items():
+                total[i] = total[i] + value * (impulse - equation.stiffness * along(equation.row, x))
         x = [a + b for a, b in zip(x, factors.solve(total), strict=True)]
-        return (x, [old - equation.stiffness * _along(equation, x) for equation, old in zip(rigid, held, strict=True)]), None
+        return (
+            x,
+            [old - equation.stiffness * along(equation.row, x) for equation, old in zip(rigid, loops, strict=True)],
+        ), None
 
     return loop(
         SWEEPS_WITH_LOOPS if rigid else SWEEPS, sweep, ([0.0 for _ in given.v_free], [0.0 for _ in rigid]), varies=True
@@ -92,34 +93,30 @@ def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scal
 
 def _momenta(given: Problem, x: Sequence[Scalar]) -> list[Scalar]:
     """H x, what stands for inertia along loop joints included."""
-    total = [sum((value * x[j] for j, value in row.items()), 0.0) for _, row in sorted(given.M.items())]
-    for equation in given.held:
+    total = [along(row, x) for _, row in sorted(given.M.items())]
+    for equation in given.loops:
         if _soft(equation):
-            for i, value in equation.push.items():
-                total[i] = total[i] + value * equation.stiffness * _along(equation, x)
+            for i, value in equation.row.items():
+                total[i] = total[i] + value * equation.stiffness * along(equation.row, x)
     return total
 
 
-def _along(equation: Held, x: Sequence[Scalar]) -> Scalar:
-    return sum((value * x[k] for k, value in equation.push.items()), 0.0)
-
-
-def _soft(equation: Held) -> bool:
+def _soft(equation: LoopEquation) -> bool:
     """Whether it stands for inertia along a loop joint, and holds nothing."""
     return equation.softness.__class__ is not float or equation.softness > 0.0
 
 
-def _stiffened(spots: Sequence[Spot], strengths: Sequence[Scalar]) -> Rows:
-    return felt_stiffness(spots, [[[R, 0.0, 0.0], [0.0, R, 0.0], [0.0, 0.0, R]] for R in strengths])
+def _stiffened(frames: Sequence[ContactFrame], strengths: Sequence[Scalar]) -> Dense:
+    return felt_stiffness(frames, [Dense.diagonal([R] * 3) for R in strengths])
 
 
-def _drawn(spots: Sequence[Spot], strengths: Sequence[Scalar], aims: Any, twist: Motion) -> Force:
-    """The wrench of what a meeting's velocities lack."""
+def _drawn(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], aims: Any, twist: Motion) -> Force:
+    """The wrench of what a patch's velocities lack."""
     total = Force()
-    for spot, R, aim in zip(spots, strengths, aims, strict=True):
-        total = total + spot.wrench([R * (a - u) for a, u in zip(aim, spot.along(twist), strict=True)])
+    for frame, R, aim in zip(frames, strengths, aims, strict=True):
+        total = total + frame.wrench([R * (a - u) for a, u in zip(aim, frame.along(twist), strict=True)])
     return total
 
 
-def _impulses(spots: Sequence[Spot], strengths: Sequence[Scalar], twist: Motion) -> list[list[Scalar]]:
-    return [[R * u for u in spot.along(twist)] for spot, R in zip(spots, strengths, strict=True)]
+def _impulses(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], twist: Motion) -> list[list[Scalar]]:
+    return [[R * u for u in frame.along(twist)] for frame, R in zip(frames, strengths, strict=True)]

@@ -1,9 +1,9 @@
-"""Where a mechanism touches now: the points of every two links that meet."""
+"""The possible points of contact at a state, in patches: one for every two links that can touch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -12,21 +12,21 @@ from typing import Any
 from ...model import Mechanism, PerLink, Tree
 from ...scalar import absolute, both, either, maximum, minimum, select, when
 from ...scalar.shared import reused
-from ...spatial import Force, Motion, Transform, Vector3
+from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
 from ..shapes import FAR, Touch, bounding_radius, touches
 from ..surface import Surface
-from .branch_factors import Limbs
-from .inverse_inertia import answer_to, link_answer
-from .jacobians import Columns, Rows, frozen
+from .branch_factors import BranchFactors
+from .inverse_inertia import inverse_link_inertia, twist_of
+from .jacobians import LinkJacobians
 
-__all__ = ["Meeting", "Point", "Spot", "meetings"]
+__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches"]
 
 Scalar = Any
 
 #: Points that slide slower are at rest: static friction holds them [m/s].
 AT_REST = 1e-4
-#: What would close its gap by less, and opens by less, rests on the other [m/s].
+#: A point that closes and opens more slowly than this counts as resting [m/s].
 CLOSED = 1e-3
 #: Shapes whose bounding spheres, larger by this, do not meet have no points of contact.
 SURROUND = 1.25
@@ -37,8 +37,8 @@ RECOVERY = 0.5
 
 
 @dataclass(frozen=True)
-class Spot:
-    """Where a point is pushed, and how, in the axes of the world.
+class ContactFrame:
+    """Where and along which axes the force of a point acts, in the axes of the world.
 
     Attributes:
         lever: from the origin of A's twists [m].
@@ -70,31 +70,32 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Point:
+class ContactPoint:
     """A possible point of contact.
 
     Attributes:
         touch: its position, normal and gap; `pair`: the number of the pair of shapes it belongs to.
-        spot: where it is pushed.
+        frame: where its force acts, and along which axes.
         target: the least normal velocity after the step [m/s]: what closes the gap just so, or throws back.
         plastic: the same without restitution.
         velocity: of A against B along the axes before the step [m/s]; `free`: after it without contact.
-        habit: the velocity above the target [m/s] by which the point would go on as before, or meet as it is about to.
+        initial_mode: the velocity above the target [m/s] from which the solver guesses whether the point is apart, sticks or
+            slides: as before the step, or as it is about to meet.
     """
 
     touch: Touch
     pair: int
     surface: Surface
-    spot: Spot
+    frame: ContactFrame
     target: Scalar
     plastic: Scalar
     velocity: tuple[Scalar, ...]
     free: tuple[Scalar, ...]
-    habit: tuple[Scalar, ...]
+    initial_mode: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True)
-class Meeting:
+class ContactPatch:
     """Two links that can touch: A moves, B moves or is the world.
 
     Attributes:
@@ -107,23 +108,23 @@ class Meeting:
 
     links: tuple[int, int]
     shift: Vector3 | None
-    points: tuple[Point, ...]
+    points: tuple[ContactPoint, ...]
     near: Scalar
     size: float
 
     @property
-    def spots(self) -> tuple[Spot, ...]:
+    def frames(self) -> tuple[ContactFrame, ...]:
         """Of all points."""
-        return tuple(point.spot for point in self.points)
+        return tuple(point.frame for point in self.points)
 
     @property
-    def habits(self) -> tuple[tuple[Scalar, ...], ...]:
+    def initial_modes(self) -> tuple[tuple[Scalar, ...], ...]:
         """Of all points."""
-        return tuple(point.habit for point in self.points)
+        return tuple(point.initial_mode for point in self.points)
 
-    def twist(self, columns: Columns, twists: PerLink) -> Motion:
+    def twist(self, jacobians: LinkJacobians, twists: PerLink) -> Motion:
         """[ω; v] of A against B."""
-        return _relative(columns, twists, self.links, self.shift)
+        return _relative(jacobians, twists, self.links, self.shift)
 
     def wrenches(self, total: Force) -> dict[int, Force]:
         """By link, the wrench on A and its opposite on B, each about the origin of its own twists."""
@@ -132,54 +133,59 @@ class Meeting:
             on[self.links[1]] = Force(total.moment + self.shift.cross(total.force), total.force) * -1.0
         return on
 
-    def sized(self, limbs: Limbs) -> Meeting:
-        """The meeting with the sizes of its points, which are only looked for where something is near."""
+    def if_near(self, page: Callable[..., Any], *state: Any, otherwise: Any) -> Any:
+        """What `page(*state)` gives where something is near, by one program for all patches alike; elsewhere `otherwise`."""
+        return when(self.near, partial(reused, page, *state, name=page.__name__.strip("_")), otherwise)
+
+    def sized(self, branch_factors: BranchFactors) -> ContactPatch:
+        """The patch with the sizes of its points, which are only computed where something is near."""
 
         def sizes() -> list[tuple[Scalar, Scalar]]:
-            links = limbs.columns.tree.links
+            links = branch_factors.jacobians.tree.links
             a, b = (
-                frozen(link_answer(limbs.columns, links[index], limbs.factors)) if index >= 0 else None for index in self.links
+                inverse_link_inertia(branch_factors.jacobians, links[index], branch_factors.factors) if index >= 0 else None
+                for index in self.links
             )
-            state = (self.spots, a) if self.shift is None else (self.spots, a, b, self.shift)
+            state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
             return reused(_sizes, *state, name="sizes")
 
         of_points = when(self.near, sizes, [(1.0, 1.0) for _ in self.points])
         points = (
-            replace(point, spot=replace(point.spot, size=size, mass=mass))
+            replace(point, frame=replace(point.frame, size=size, mass=mass))
             for point, (size, mass) in zip(self.points, of_points, strict=True)
         )
         return replace(self, points=tuple(points))
 
 
-def meetings(
-    columns: Columns,
+def contact_patches(
+    jacobians: LinkJacobians,
     pairs: Sequence[Pair],
     v: Sequence[Scalar],
     v_free: Sequence[Scalar],
     h: Scalar,
     mechanism: Mechanism,
-) -> list[Meeting]:
-    """All meetings at a state, their points not yet sized.
+) -> list[ContactPatch]:
+    """All patches at a state, their points not yet sized.
 
     Args:
-        columns: of the tree at its posture.
+        jacobians: of the tree at its posture.
         v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
     """
-    tree = columns.tree
-    before, after = columns.twists(v), columns.twists(v_free)
+    tree = jacobians.tree
+    before, after = jacobians.twists(v), jacobians.twists(v_free)
     fall, per_step = Vector3.of(mechanism.gravity).norm() * h, 1.0 / h
-    found: list[tuple[tuple[int, int], Vector3 | None, list[Point]]] = []
+    found: list[tuple[tuple[int, int], Vector3 | None, list[ContactPoint]]] = []
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
         if links[1] >= 0:
-            shift = columns.origins[tree.links[links[0]]] - columns.origins[tree.links[links[1]]]
-        velocity, freely = (_relative(columns, twists, links, shift) for twists in (before, after))
-        points: list[Point] = []
+            shift = jacobians.origins[tree.links[links[0]]] - jacobians.origins[tree.links[links[1]]]
+        velocity, freely = (_relative(jacobians, twists, links, shift) for twists in (before, after))
+        points: list[ContactPoint] = []
         for number, pair in group:
-            for touch in _touches(pair, *pair.poses(tree, columns.poses)):
+            for touch in _touches(pair, *pair.poses(tree, jacobians.poses)):
                 # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
                 place = touch.on_b if shift is None else touch
-                lever = place.point - columns.origins[tree.links[links[0]]]
+                lever = place.point - jacobians.origins[tree.links[links[0]]]
                 points.append(_point(place, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))
 
@@ -189,32 +195,32 @@ def meetings(
             for part in (point.velocity[0], point.free[0]):
                 fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
     return [
-        Meeting(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
+        ContactPatch(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
 
 
-def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3 | None = None) -> Any:
+def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Any:
     """Of every point the most velocity that a unit impulse along one of its axes gives it along this axis, and the inverse."""
     found = []
-    for spot in spots:
+    for frame in frames:
         most: Scalar = SMALLEST
-        for k, axis in enumerate(spot.axes):
-            push = Force(spot.lever.cross(axis), axis)
-            twist = answer_to(a, push)
+        for k, axis in enumerate(frame.axes):
+            unit = Force(frame.lever.cross(axis), axis)
+            twist = twist_of(a, unit)
             if b is not None and shift is not None:
-                other = answer_to(b, Force(push.moment + shift.cross(push.force), push.force))
+                other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
                 twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-            most = maximum(most, spot.along(twist)[k])
+            most = maximum(most, frame.along(twist)[k])
         found.append((most, 1.0 / most))
     return found
 
 
-def _relative(columns: Columns, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:
-    twist = twists[columns.tree.links[links[0]]]
+def _relative(jacobians: LinkJacobians, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:
+    twist = twists[jacobians.tree.links[links[0]]]
     if shift is None:
         return twist
-    other = twists[columns.tree.links[links[1]]]
+    other = twists[jacobians.tree.links[links[1]]]
     return twist - Motion(other.angular, other.linear + other.angular.cross(shift))
 
 
@@ -228,10 +234,10 @@ def _point(
     h: Scalar,
     per_step: Scalar,
     resting: Scalar,
-) -> Point:
+) -> ContactPoint:
     """The point, with what the velocities decide; per_step: 1 / h; a bounce slower than `resting` [m/s] is over soon."""
     axes = (touch.normal, *_tangents(touch.normal))
-    bare = Spot(lever, axes, surface.friction)
+    bare = ContactFrame(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
     friction = surface.friction if surface.kinetic == surface.friction else select(slid, surface.kinetic, surface.friction)
@@ -242,8 +248,10 @@ def _point(
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
         target = select(arrives, maximum(plastic, back), plastic)
     stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
-    habit = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))
-    return Point(touch, pair, surface, Spot(lever, axes, friction), target, plastic, velocity, free, habit)
+    initial_mode = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))
+    return ContactPoint(
+        touch, pair, surface, ContactFrame(lever, axes, friction), target, plastic, velocity, free, initial_mode
+    )
 
 
 def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
@@ -257,7 +265,7 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
     return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 
-def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:
+def _any_nearer(points: Sequence[ContactPoint], distance: Scalar) -> Scalar:
     closest = points[0].touch.gap
     for point in points[1:]:
         closest = minimum(closest, point.touch.gap)

@@ -1,28 +1,28 @@
-"""How links answer pushes: the inverse inertia that each shows at its own place, the rest of the mechanism moving with it."""
+"""The inverse inertia of each link as felt at that link, the rest of the mechanism moving with it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...model import Link
-from ...spatial import Force, Motion, SparseFactors
-from .jacobians import Columns, Rows
+from ...spatial import Dense, Force, Motion, SparseFactors, dot
+from .jacobians import LinkJacobians
 
-__all__ = ["answer_to", "link_answer"]
+__all__ = ["inverse_link_inertia", "twist_of"]
 
 Scalar = Any
 
 
-def link_answer(columns: Columns, link: Link, factors: SparseFactors) -> Rows:
+def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFactors) -> Dense:
     """J M⁻¹ Jᵀ (6×6) of a link: from a wrench's impulse to its twist, in the axes of the world, about its origin.
 
     `factors` are those of the inertia matrix, loops left open: with them a link answers less. A wrench on a link passes through
     no other joints than those that carry it, and only they answer.
     """
     passed = {
-        k: S for ancestor in columns.tree.ancestors(link.index) for k, S in enumerate(columns.S[ancestor], ancestor.v_start)
+        k: S for ancestor in jacobians.tree.ancestors(link.index) for k, S in enumerate(jacobians.S[ancestor], ancestor.v_start)
     }
-    half: Rows = [[0.0] * (k + 1) for k in range(6)]  # its lower triangle
+    half: list[list[Scalar]] = [[0.0] * (k + 1) for k in range(6)]  # its lower triangle
     for step in factors.steps:
         if step.pivot in passed:
             y = passed[step.pivot]
@@ -30,9 +30,9 @@ def link_answer(columns: Columns, link: Link, factors: SparseFactors) -> Rows:
                 passed[i] = passed[i] - y * factor
             eased = list(y * step.inverse)
             half = [[entry + a * b for entry, b in zip(row, eased, strict=False)] for row, a in zip(half, y, strict=True)]
-    return [[half[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
+    return Dense.of([half[max(i, j)][min(i, j)] for j in range(6)] for i in range(6))
 
 
-def answer_to(answer: Rows, push: Force) -> Motion:
+def twist_of(inverse_inertia: Dense, impulse: Force) -> Motion:
     """The twist that an impulse gives."""
-    return Motion.of([sum((a * b for a, b in zip(row, push, strict=True)), 0.0) for row in answer])
+    return Motion.of([dot(row, impulse) for row in inverse_inertia.rows])

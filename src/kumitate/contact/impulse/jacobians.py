@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from ...kinematics import link_poses
 from ...model import Link, PerLink, Tree, inward, outward
-from ...spatial import Force, Motion
+from ...spatial import Dense, Force, Motion, dot
 
-__all__ = ["NO_STIFFNESS", "Columns", "Pattern", "Rows", "added", "columns", "frozen"]
+__all__ = ["NO_STIFFNESS", "LinkJacobians", "Pattern", "along", "frozen", "link_jacobians"]
 
 Scalar = Any
-#: A matrix by its rows, and one by its entries that are not always zero.
-Rows = list[list[Scalar]]
+#: A matrix by its entries that are not always zero.
 Pattern = dict[int, dict[int, Scalar]]
-NO_STIFFNESS: Rows = [[0.0] * 6 for _ in range(6)]
+NO_STIFFNESS = Dense.zero(6, 6)
 
 
 @dataclass(frozen=True)
-class Columns:
+class LinkJacobians:
     """A tree at one posture.
 
     Attributes:
@@ -52,37 +53,47 @@ class Columns:
         felt = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
-    def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Rows]) -> Rows:
-        """Adds Σ Jᵀ K J to H: a link's K (6×6) is what wrench its twist calls forth. The tree's sparsity stays.
+    def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
+        """Adds Σ Jᵀ K J to H: a link's K (6×6) is the wrench per unit of its twist. The tree's sparsity stays.
 
         Args:
-            links: whose freedoms are meant, parents before children; on: K by the index of the link.
+            links: whose degrees of freedom are meant, a part of the tree; on: K by the index of the link.
 
         Returns:
             The sum of K on these links, which those that carry them feel as well.
         """
-        felt, total = dict(on), NO_STIFFNESS
         own = {link.index for link in links}
-        for link in reversed(links):
-            if (K := felt.get(link.index)) is None:
-                continue
-            transposed = [[K[j][i] for j in range(6)] for i in range(6)]
-            for k, column in enumerate(self.S[link], link.v_start):
-                pushed, pulled = (Force.of(_times(rows, column)) for rows in (K, transposed))
-                for ancestor in self.tree.ancestors(link.index):
-                    for i, other in enumerate(self.S[ancestor], ancestor.v_start):
-                        _add(H, i, k, other.dot(pushed))
-                        if ancestor is not link:
-                            _add(H, k, i, other.dot(pulled))
-            if link.parent in own:
-                felt[link.parent] = added(felt.get(link.parent, NO_STIFFNESS), K)
-            else:
-                total = added(total, K)
-        return total
+        at_roots: list[Dense] = []
+
+        def stage(link: Link, behind: list[Dense | None]) -> Dense | None:
+            found = [K for K in behind if K is not None]
+            if link.index not in own:
+                at_roots.extend(found)
+                return None
+            given = [on[link.index]] if link.index in on else []
+            if not (found or given):
+                return None
+            K = reduce(add, [*given, *found])
+            self._add_stiffness_of(H, link, K)
+            return K
+
+        felt = inward(self.tree, stage)
+        at_roots += [felt[link] for link in self.tree.children(-1) if felt[link] is not None]
+        return reduce(add, at_roots, NO_STIFFNESS)
+
+    def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
+        """Adds S_iᵀ K S_k for the columns S_k of a link's joint, against all joints that carry it."""
+        for k, column in enumerate(self.S[link], link.v_start):
+            pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
+            for ancestor in self.tree.ancestors(link.index):
+                for i, other in enumerate(self.S[ancestor], ancestor.v_start):
+                    _add(H, i, k, other.dot(pushed))
+                    if ancestor is not link:
+                        _add(H, k, i, other.dot(pulled))
 
 
-def columns(tree: Tree, q: Sequence[Scalar]) -> Columns:
-    """The columns at q (nq)."""
+def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
+    """The Jacobians at q (nq)."""
     poses = link_poses(tree, q)
     origins = outward(tree, lambda link, at: poses[link].translation if at is None else at, None)
 
@@ -98,11 +109,7 @@ def columns(tree: Tree, q: Sequence[Scalar]) -> Columns:
     S = outward(tree, stage, None)
     for link in tree.links:
         _ = S[link]  # now, not where they are first asked for, which may be in a block that is skipped
-    return Columns(tree, poses, origins, S)
-
-
-def _times(rows: Rows, vector: Motion) -> list[Scalar]:
-    return [sum((a * b for a, b in zip(row, vector, strict=True)), 0.0) for row in rows]
+    return LinkJacobians(tree, poses, origins, S)
 
 
 def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
@@ -111,9 +118,9 @@ def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
 
 
-def added(one: Rows, other: Rows) -> Rows:
-    """The sum of two matrices."""
-    return [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(one, other, strict=True)]
+def along(row: Mapping[int, Scalar], x: Sequence[Scalar]) -> Scalar:
+    """Σ row x, of a row by its entries that are not always zero."""
+    return sum((value * x[k] for k, value in row.items()), 0.0)
 
 
 def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:

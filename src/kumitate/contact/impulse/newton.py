@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
-from ...scalar import maximum, minimum, select, sqrt, when
-from ...scalar.shared import reused
-from ...spatial import Force, Motion, SparseFactors
-from .contact_points import Spot
+from ...scalar import maximum, minimum, select, sqrt
+from ...spatial import Dense, Force, Motion, SparseFactors, dot
+from .contact_points import ContactFrame
 from .friction_cone import onto_cone
-from .jacobians import NO_STIFFNESS, Rows, frozen
+from .jacobians import NO_STIFFNESS, frozen
 from .problem import STIFF, Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]
@@ -29,12 +28,12 @@ class Law:
     """A point's impulse near a guess, along its axes: λ' = base − K du."""
 
     base: list[Scalar]
-    K: Rows
+    K: Dense
 
-    def after(self, spot: Spot, du: Sequence[Scalar]) -> list[Scalar]:
+    def after(self, frame: ContactFrame, du: Sequence[Scalar]) -> list[Scalar]:
         """The impulse, made one that can be, once the velocity has changed by du."""
-        change = [sum((k * d for k, d in zip(row, du, strict=True)), 0.0) for row in self.K]
-        return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], spot.friction)
+        change = [dot(row, du) for row in self.K.rows]
+        return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], frame.friction)
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Approach:
             impulses and velocities of the guess.
         strength: how much more stiffly points answer than their surroundings. Near the solution that is the error which a step
             leaves; far from it steps of less strength go astray less.
-        alike: 1 to hold all points of a meeting alike, so that what is undetermined has the least norm; 0 for each by its own
+        alike: 1 to hold all points of a patch alike, so that what is undetermined has the least norm; 0 for each by its own
             size, which converges better where they slide and roll.
     """
 
@@ -59,15 +58,15 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
     """The impulses that would obey all laws if each point went on as it does now: apart, sticking, or sliding its way.
 
     M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, but for loops
-    and meetings of two moving links. Where a point slides, K is not symmetric: its friction follows its normal force.
+    and patches between two moving links. Where a point slides, K is not symmetric: its friction follows its normal force.
 
     Returns:
         the impulses, and the factors of M + JᵀKJ.
     """
     states = _states(given, guess, targets, approach)
     felt = [
-        when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
-        for meeting, state in zip(given.meetings, states, strict=True)
+        patch.if_near(_felt, *state, otherwise=(Force(), NO_STIFFNESS))
+        for patch, state in zip(given.patches, states, strict=True)
     ]
     factors = given.stiffened([K for _, K in felt])
     return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
@@ -76,77 +75,74 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
     """A step with the factors of the one before: where no point slides, and none has changed its way."""
     states = _states(given, guess, targets, approach)
-    lacks = [
-        when(meeting.near, partial(reused, _lack, *state, name="lack"), Force())
-        for meeting, state in zip(given.meetings, states, strict=True)
-    ]
+    lacks = [patch.if_near(_lack, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
     return _after_all(given, guess, states, factors, lacks)
 
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
-    """By meeting, all that its points' laws go by."""
-    twists = given.columns.twists(guess.v)
+    """Per patch, everything that the laws of its points depend on."""
+    twists = given.jacobians.twists(guess.v)
     return [
-        (meeting.spots, meeting.habits, frozen(impulses), meeting.twist(given.columns, twists), tuple(wanted), approach)
-        for meeting, impulses, wanted in zip(given.meetings, guess.points, targets, strict=True)
+        (patch.frames, patch.initial_modes, frozen(impulses), patch.twist(given.jacobians, twists), tuple(wanted), approach)
+        for patch, impulses, wanted in zip(given.patches, guess.points, targets, strict=True)
     ]
 
 
 def _after_all(
     given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
 ) -> Impulses:
-    """All impulses once each meeting's has got what it lacks, in proportion to what it moves."""
-    still = [0.0 for _ in given.held]  # the loops are closed: what opens them by dv they answer by their stiffness
-    turned = given.columns.twists(factors.solve(given.efforts(lacks, still)))
+    """All impulses after a step of Newton's; `lacks`: the wrench that each patch is short of by its laws."""
+    still = [0.0 for _ in given.loops]  # the loops are closed: what opens them by dv they answer by their stiffness
+    turned = given.jacobians.twists(factors.solve(given.efforts(lacks, still)))
     points = []
-    for meeting, state, impulses in zip(given.meetings, states, guess.points, strict=True):
-        change = meeting.twist(given.columns, turned)
-        points.append(when(meeting.near, partial(reused, _after, *state, change, name="after"), impulses))
-    return given.after(points, guess.held)
+    for patch, state, impulses in zip(given.patches, states, guess.points, strict=True):
+        change = patch.twist(given.jacobians, turned)
+        points.append(patch.if_near(_after, *state, change, otherwise=impulses))
+    return given.after(points, guess.loops)
 
 
 def _laws(
-    spots: Sequence[Spot],
-    habits: Sequence[Sequence[Scalar]],
+    frames: Sequence[ContactFrame],
+    initial_modes: Sequence[Sequence[Scalar]],
     impulses: Sequence[Sequence[Scalar]],
     twist: Motion,
     targets: Sequence[Scalar],
     approach: Approach,
 ) -> list[Law]:
-    for_all = approach.strength * reduce(maximum, (spot.mass for spot in spots))
+    for_all = approach.strength * reduce(maximum, (frame.mass for frame in frames))
     laws = []
-    for spot, habit, impulse, target in zip(spots, habits, impulses, targets, strict=True):
-        stiff = select(approach.alike > 0.5, for_all, approach.strength * spot.mass)
-        u = spot.along(twist)
+    for frame, initial_mode, impulse, target in zip(frames, initial_modes, impulses, targets, strict=True):
+        stiff = select(approach.alike > 0.5, for_all, approach.strength * frame.mass)
+        u = frame.along(twist)
         above = [u[0] - target, u[1], u[2]]
-        told_by = [select(approach.first > 0.5, one, other) for one, other in zip(habit, above, strict=True)]
-        laws.append(_law(spot, impulse, above, told_by, stiff))
+        told_by = [select(approach.first > 0.5, one, other) for one, other in zip(initial_mode, above, strict=True)]
+        laws.append(_law(frame, impulse, above, told_by, stiff))
     return laws
 
 
-def _felt(*state: Any) -> tuple[Force, Rows]:
-    """What a meeting's impulses lack, and their stiffness."""
+def _felt(*state: Any) -> tuple[Force, Dense]:
+    """What a patch's impulses lack, and their stiffness."""
     return _lack(*state), felt_stiffness(state[0], [law.K for law in _laws(*state)])
 
 
-def _lack(spots: Sequence[Spot], habits: Any, impulses: Sequence[Sequence[Scalar]], *state: Any) -> Force:
-    """The wrench that a meeting's impulses lack by its laws."""
+def _lack(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Sequence[Sequence[Scalar]], *state: Any) -> Force:
+    """The wrench that a patch's impulses lack by its laws."""
     total = Force()
-    for spot, law, old in zip(spots, _laws(spots, habits, impulses, *state), impulses, strict=True):
-        total = total + spot.wrench([a - b for a, b in zip(law.base, old, strict=True)])
+    for frame, law, old in zip(frames, _laws(frames, initial_modes, impulses, *state), impulses, strict=True):
+        total = total + frame.wrench([a - b for a, b in zip(law.base, old, strict=True)])
     return total
 
 
-def _after(spots: Sequence[Spot], *state: Any) -> list[list[Scalar]]:
-    """A meeting's impulses once its twist has changed by the last of `state`."""
+def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
+    """A patch's impulses once its twist has changed by the last of `state`."""
     *now, change = state
-    return [law.after(spot, spot.along(change)) for spot, law in zip(spots, _laws(spots, *now), strict=True)]
+    return [law.after(frame, frame.along(change)) for frame, law in zip(frames, _laws(frames, *now), strict=True)]
 
 
-def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
+def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
     """By its velocity u above the target, and the velocity that tells whether it is apart, sticks, or which way it slides."""
-    mu, tie = spot.friction, TIE * spot.mass
-    aim, x, y = (part - rate * spot.mass for part, rate in zip(impulse, told_by, strict=True))
+    mu, tie = frame.friction, TIE * frame.mass
+    aim, x, y = (part - rate * frame.mass for part, rate in zip(impulse, told_by, strict=True))
     closed = aim >= -tie
     length = sqrt(maximum(x * x + y * y, 1e-300))
     sticks = length <= mu * maximum(aim, 0.0) + tie
@@ -157,14 +153,16 @@ def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Se
     normal = impulse[0] - stiff * u[0]
     # sliding, the force keeps its size and turns with the velocity: stiff across, the more so the slower it slides
     kept = mu * maximum(impulse[0], 0.0) * shrink
-    across = minimum(kept * spot.mass / maximum(1.0 - kept, 1.0 / STIFF), stiff)
+    across = minimum(kept * frame.mass / maximum(1.0 - kept, 1.0 / STIFF), stiff)
     turns = select(sticks, 0.0, select(closed, across, 0.0))
     aside = turns * (dx * u[2] - dy * u[1])
-    K = [
-        [R, 0.0, 0.0],
-        [mu * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
-        [mu * dy * slides, -turns * (dx * dy), holds + turns * (dx * dx)],
-    ]
+    K = Dense.of(
+        [
+            [R, 0.0, 0.0],
+            [mu * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
+            [mu * dy * slides, -turns * (dx * dy), holds + turns * (dx * dx)],
+        ]
+    )
     base = [
         select(closed, normal, 0.0),
         select(closed, select(sticks, impulse[1] - stiff * u[1], mu * dx * normal + aside * dy), 0.0),
@@ -173,12 +171,13 @@ def _law(spot: Spot, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Se
     return Law(base, K)
 
 
-def felt_stiffness(spots: Sequence[Spot], of_points: Sequence[Rows]) -> Rows:
-    """The points' K (3×3, along their axes) as one 6×6 matrix: the wrench of a meeting against its twist."""
-    columns: Rows = [[0.0] * 6 for _ in range(6)]
-    for spot, K in zip(spots, of_points, strict=True):
+def felt_stiffness(frames: Sequence[ContactFrame], of_points: Sequence[Dense]) -> Dense:
+    """The points' K (3×3, along their axes) as one 6×6 matrix: the wrench of a patch against its twist."""
+    total = NO_STIFFNESS
+    for frame, K in zip(frames, of_points, strict=True):
+        columns = []
         for k in range(6):
-            du = spot.along(Motion.of([1.0 if i == k else 0.0 for i in range(6)]))
-            wrench = spot.wrench([sum((a * d for a, d in zip(row, du, strict=True)), 0.0) for row in K])
-            columns[k] = [a + b for a, b in zip(columns[k], wrench, strict=True)]
-    return [[columns[j][i] for j in range(6)] for i in range(6)]
+            du = frame.along(Motion.of([1.0 if i == k else 0.0 for i in range(6)]))
+            columns.append(frame.wrench([dot(row, du) for row in K.rows]))
+        total = total + Dense.columns(columns)
+    return total

@@ -11,9 +11,9 @@ from ...model import Mechanism
 from ...model.traversal import rolled_runs
 from ...scalar import Program, either, select, trace, when
 from ..scene import Contact, contact_pairs
-from .branch_factors import Limbs
-from .contact_points import meetings
-from .jacobians import columns
+from .branch_factors import BranchFactors
+from .contact_points import contact_patches
+from .jacobians import link_jacobians
 from .problem import Problem, Solved, inertia, loop_equations
 
 __all__ = ["impact_program"]
@@ -42,40 +42,40 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     pairs = contact_pairs(mechanism, tree, contact)
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
-        jacobians = columns(tree, q)
-        met = meetings(jacobians, pairs, v, v_free, h, mechanism)
+        jacobians = link_jacobians(tree, q)
+        met = contact_patches(jacobians, pairs, v, v_free, h, mechanism)
 
         def pushed() -> Any:
-            limbs = Limbs.of(jacobians, inertia(tree, q, v, h))
-            sized = [meeting.sized(limbs) for meeting in met]
-            given = Problem.of(limbs, sized, loop_equations(tree, q, v_free, h, limbs.M), v_free)
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
+            sized = [patch.sized(branch_factors) for patch in met]
+            given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             solved = solve(given)
             found = solved.impulses
-            targets = [[point.target for point in meeting.points] for meeting in met]
+            targets = [[point.target for point in patch.points] for patch in met]
             residual, per_speed = given.residual(found, targets), 1.0 / (given.fastest + RESTING)
             judged = residual, residual * per_speed, solved.left * per_speed
             return found.points, found.v, given.work(found), given.gained(found), judged
 
-        nothing = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in met]
-        near = reduce(either, (meeting.near for meeting in met))
+        nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in met]
+        near = reduce(either, (patch.near for patch in met))
         nobody = (nothing, list(v_free), 0.0, 0.0, (0.0, 0.0, 0.0))
         found, v_after, work, gained, (residual, missed, unsolved) = when(near, pushed, nobody)
-        points = [point for meeting in met for point in meeting.points]
+        points = [point for patch in met for point in patch.points]
         impulses = [impulse for of_points in found for impulse in of_points]
         twists = jacobians.twists(v_after)
-        reached = [spot.force(spot.along(meeting.twist(jacobians, twists))) for meeting in met for spot in meeting.spots]
+        reached = [frame.force(frame.along(patch.twist(jacobians, twists))) for patch in met for frame in patch.frames]
         return {
             "v": v_after,
             "work": work,
             # what is not a number touches: a failed solve is not passed over by a step without contact
             "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
             "gained": gained,
-            "impulses": [list(point.spot.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
+            "impulses": [list(point.frame.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
             "positions": [list(point.touch.point) for point in points],
             "normals": [list(point.touch.normal) for point in points],
             "gaps": [point.touch.gap for point in points],
             "velocities": [list(u) for u in reached],
-            "frictions": [point.spot.friction for point in points],
+            "frictions": [point.frame.friction for point in points],
             "residual": residual,
             "missed": missed,
             "unsolved": unsolved,

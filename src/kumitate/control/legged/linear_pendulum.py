@@ -52,7 +52,7 @@ def mass_center_plan(times: Any, zmp: Any, height: float, gravity: float = 9.81)
     decay = np.exp(-omega * h)
     ahead = np.empty_like(p)  # ξ
     ahead[-1] = p[-1]
-    for k in range(len(h) - 1, -1, -1):
+    for k in reversed(range(len(h))):
         ahead[k] = p[k] + lead[k] + (ahead[k + 1] - p[k + 1] - lead[k]) * decay[k]
     x = np.empty_like(p)
     x[0] = 0.5 * (p[0] + ahead[0])  # what a past in which p has rested leaves
