@@ -12,10 +12,10 @@ from ..compile import Kernel
 from ..model import Mechanism
 from ..scalar import active_scope, call, trace
 
-__all__ = ["Page", "mechanism_of"]
+__all__ = ["CompiledPage", "mechanism_of"]
 
 
-class Page:
+class CompiledPage:
     """A function of arrays of scalars, traced once.
 
     Inside a controller that `simulate` traces, it becomes one call of its program, so that its code exists once in the step.
@@ -34,7 +34,7 @@ class Page:
             return self.kernel(*arguments)
         return np.array(call(self.program, *arguments), dtype=object)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Page:
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledPage:
         return self  # it remembers nothing
 
     @cached_property

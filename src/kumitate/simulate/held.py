@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compile import Kernel
-from ..contact.held.motion import Held
+from ..contact.held.motion import HeldDynamics
 from ..contact.held.point import HeldPoint, HeldPoints
 from ..dynamics import Wrenches
 from ..errors import InputError
@@ -79,7 +79,7 @@ def held_motion(
             f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {constant.size} "
             "components of tau, wrenches and loop_tau"
         )
-    return _along(Held(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
+    return _along(HeldDynamics(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ class HeldRun:
         held: the points, and the route to their forces.
     """
 
-    held: Held
+    held: HeldDynamics
 
     @classmethod
     def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldRun:
         """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
-        return cls(Held(HeldPoints(mechanism, points), method))
+        return cls(HeldDynamics(HeldPoints(mechanism, points), method))
 
     def integrator(self, name: str, notes: list[str]) -> str:
         """The integrator that "auto" means beside friction: near rest it is too fast for explicit steps."""
@@ -157,7 +157,7 @@ class HeldRun:
             )
 
 
-def _along(held: Held, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
+def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
     mechanism = held.points.mechanism
     tree, places, drives = mechanism.tree, forcing.places, forcing.drives
 

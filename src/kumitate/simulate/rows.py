@@ -9,11 +9,11 @@ import numpy as np
 from ..model import Mechanism
 from .forcing import Forcing
 
-__all__ = ["Rows"]
+__all__ = ["RecordedStates"]
 
 
 @dataclass
-class Rows:
+class RecordedStates:
     """The recorded states of a run; those up to `reached` are complete."""
 
     time: np.ndarray
@@ -24,7 +24,7 @@ class Rows:
     reached: int = 0
 
     @classmethod
-    def of(cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> Rows:
+    def of(cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> RecordedStates:
         """With the first state in place, and room for the others."""
         count = len(times)
         rows = cls(

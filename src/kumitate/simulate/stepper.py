@@ -15,7 +15,7 @@ from .system import CalledSystem, Jumps, dynamics_program, projection_program, s
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
-    from ..contact.held.motion import Held
+    from ..contact.held.motion import HeldDynamics
 
 __all__ = ["Stabilisation", "Stepper"]
 
@@ -48,7 +48,7 @@ class Stepper:
         v: np.ndarray,
         *,
         stabilisation: Stabilisation,
-        points: Held | None = None,
+        points: HeldDynamics | None = None,
         impacts: Program | None = None,
         pressing: ContactForces | None = None,
     ):

@@ -14,7 +14,7 @@ from .newton_euler import newton_euler
 from .point import HeldPoints
 from .system import HeldSystem, friction_power, held_forces
 
-__all__ = ["HELD_METHODS", "Held", "check_method"]
+__all__ = ["HELD_METHODS", "HeldDynamics", "check_method"]
 
 Scalar = Any
 #: The routes to the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
@@ -32,7 +32,7 @@ def check_method(name: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldDynamics:
     """The held points of a mechanism, and the route to their forces.
 
     Attributes:

@@ -14,7 +14,7 @@ from ...dynamics.motion import link_motions
 from ...errors import InputError
 from ...scalar import both, select, sin, table
 from ...spatial import dot, nearest_solution
-from ..compiled_page import Page, mechanism_of
+from ..compiled_page import CompiledPage, mechanism_of
 from ..controllers import Controller
 from ..paths.spline import Spline
 
@@ -47,7 +47,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
         strengths = nearest_solution(A, [dot(row, load) for row in J], E, sweeps=1) if J else []
         return [load[k] - dot((row[k] for row in J), strengths) for k in range(nv)]
 
-    page = Page(holding, {"q": mechanism.nq}, f"closed_gravity_{mechanism.name}")
+    page = CompiledPage(holding, {"q": mechanism.nq}, f"closed_gravity_{mechanism.name}")
     return lambda t, q, v: page(q)
 
 

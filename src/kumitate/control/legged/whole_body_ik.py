@@ -16,13 +16,13 @@ from ...kinematics import center_of_mass, integrate, jacobian, link_poses, place
 from ...model import Mechanism
 from ...scalar import trace
 
-__all__ = ["Motion", "Upright"]
+__all__ = ["JointTrajectory", "Upright"]
 
 #: Newton steps at most, and how well postures are met [m, rad].
 _PASSES, _ENOUGH = 30, 1e-11
 
 
-class Motion(NamedTuple):
+class JointTrajectory(NamedTuple):
     """Coordinates (n, nq), velocities (n, nv) and accelerations (n, nv) at n times."""
 
     q: np.ndarray
@@ -106,7 +106,7 @@ class Upright:
     def motion(
         self, times: np.ndarray, guess: np.ndarray, center: Sequence[np.ndarray], left: Sequence[np.ndarray],
         right: Sequence[np.ndarray],
-    ) -> Motion:  # fmt: skip
+    ) -> JointTrajectory:  # fmt: skip
         """The motion at evenly spaced times (n), from positions and velocities of the mass centre and the feet's frames.
 
         Args:
@@ -122,13 +122,13 @@ class Upright:
         v[:, others] = np.gradient(guess[:, columns], times, axis=0)
         wanted -= np.einsum("nij,nj->ni", J, v)
         v[:, self.free] = np.linalg.solve(J[:, :, self.free], wanted[..., None])[..., 0]
-        return Motion(q, v, np.asarray(np.gradient(v, times, axis=0)))
+        return JointTrajectory(q, v, np.asarray(np.gradient(v, times, axis=0)))
 
-    def ground(self, motion: Motion) -> np.ndarray:
+    def ground(self, motion: JointTrajectory) -> np.ndarray:
         """What the ground must do for a motion: [n; f] (n, 6) about the world's origin [N·m, N]."""
         return self._demands(*motion)[1]
 
-    def efforts(self, motion: Motion, loads: np.ndarray) -> np.ndarray:
+    def efforts(self, motion: JointTrajectory, loads: np.ndarray) -> np.ndarray:
         """The drives' efforts (n, nv) of a motion, if the feet, left and right, do these parts (n, 2) of what the ground does.
 
         Those of the floating base are left out: zero for a motion that the ground allows.
