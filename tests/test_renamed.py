@@ -17,6 +17,7 @@ RENAMED = {
         "upright": "kumitate.control.legged.whole_body_ik",
     },
     "lagrange": {"Motion": "kumitate.lagrange.Trajectory"},
+    "model.meshes": {"Surface": "kumitate.model.meshes.Facets"},
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lagrange import Trajectory, System
+from ..lagrange import System, Trajectory
 from ..simulate.result import Result
 
 __all__ = ["agreement"]

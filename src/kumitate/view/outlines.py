@@ -5,14 +5,13 @@ The same drawing serves paper and GIF, needs no display, and stays small and sha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Plane, Polygon, Sphere
+from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Polygon, Shape, Sphere
 from .stick_shapes import drawn_shapes
 
 __all__ = ["Outline", "Silhouettes", "View", "broadside"]
@@ -128,43 +127,67 @@ class Silhouettes:
         return points.min(axis=0), points.max(axis=0)
 
 
-def _parts(item: Geometry, turn: np.ndarray, origin: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
-    """Points, depth and tone of the outlines of a shape, whose frame stands at `origin` with axes `turn` in the view."""
-    axis = turn[:, 2]
-    nearer = 1e-6  # what lies on a shape is drawn right after it
-    match item.shape:
-        case Sphere(radius):
-            return [(_disc(origin, radius), origin[2] + radius, 0.12)]
-        case Capsule(radius, length):
-            ends = (origin + 0.5 * length * axis, origin - 0.5 * length * axis)
-            return [(_hull(np.concatenate([_disc(end, radius) for end in ends])), origin[2], _shade(axis))]
-        case Cylinder(radius, length):
-            rim = radius * (np.outer(np.cos(_CIRCLE), turn[:, 0]) + np.outer(np.sin(_CIRCLE), turn[:, 1]))
-            ends = (origin + 0.5 * length * axis + rim, origin - 0.5 * length * axis + rim)
-            side = (_hull(np.concatenate(ends)[:, :2]), origin[2] + 0.5 * length * abs(axis[2]), _shade(axis))
-            facing = 0 if axis[2] >= 0.0 else 1
-            cap = (ends[facing][:, :2], side[1] + nearer, _tone(axis if facing == 0 else -axis))
-            return [side, cap] if abs(axis[2]) > 0.02 else [side]
-        case Box(size):
-            corners = origin + (_CORNERS * size) @ turn.T
-            parts = []
-            for k in range(3):
-                sign = 1.0 if turn[2, k] > 0.0 else -1.0
-                face = corners[_CORNERS[:, k] * sign > 0.0][[0, 1, 3, 2]]
-                if abs(turn[2, k]) > 0.02:
-                    parts.append((face[:, :2], origin[2] + k * nearer, _tone(sign * turn[:, k])))
-            return parts
-        case Hull(vertices):
-            points = origin + np.array(vertices) @ turn.T
-            return [(_hull(points[:, :2]), origin[2], 0.12)]
-        case Polygon(vertices):
-            points = origin + np.array([(*corner, 0.0) for corner in vertices]) @ turn.T
-            return [(points[:, :2], origin[2], _tone(axis if axis[2] >= 0.0 else -axis))]  # a line where seen from the side
-        case Plane():  # has no outline
-            return []
-    raise InputError(
-        f"{item.shape} cannot be drawn as an outline; drawings take boxes, spheres, cylinders, capsules, hulls and polygons"
-    )
+#: Points (k, 2), depth and tone of a part of a drawing.
+_Part = tuple[np.ndarray, float, float]
+#: What lies on a shape is drawn right after it [m].
+_NEARER = 1e-6
+
+
+def _parts(item: Geometry, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    """The outlines of a shape, whose frame stands at `origin` with axes `turn` in the view.
+
+    Kinds of shapes that are drawn with light and shade are in `_SHADED`; others are flat, and endless ones have no outline.
+    """
+    if item.shape.endless:
+        return []
+    return _SHADED.get(type(item.shape), _flat)(item.shape, turn, origin)
+
+
+def _flat(shape: Shape, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    points, radius = shape.support()
+    seen = origin + points @ turn.T
+    rim = seen[:, :2] if radius == 0.0 else np.concatenate([_disc(point, radius) for point in seen])
+    return [(_hull(rim), origin[2], 0.12)]
+
+
+def _of_sphere(shape: Sphere, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    return [(_disc(origin, shape.radius), origin[2] + shape.radius, 0.12)]
+
+
+def _of_capsule(shape: Capsule, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    ((rim, depth, _),) = _flat(shape, turn, origin)
+    return [(rim, depth, _shade(turn[:, 2]))]
+
+
+def _of_cylinder(shape: Cylinder, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    axis, half = turn[:, 2], 0.5 * shape.length
+    rim = shape.radius * (np.outer(np.cos(_CIRCLE), turn[:, 0]) + np.outer(np.sin(_CIRCLE), turn[:, 1]))
+    ends = (origin + half * axis + rim, origin - half * axis + rim)
+    side = (_hull(np.concatenate(ends)[:, :2]), origin[2] + half * abs(axis[2]), _shade(axis))
+    facing = 0 if axis[2] >= 0.0 else 1
+    cap = (ends[facing][:, :2], side[1] + _NEARER, _tone(axis if facing == 0 else -axis))
+    return [side, cap] if abs(axis[2]) > 0.02 else [side]
+
+
+def _of_box(shape: Box, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    corners = origin + (_CORNERS * shape.size) @ turn.T
+    parts = []
+    for k in range(3):
+        sign = 1.0 if turn[2, k] > 0.0 else -1.0
+        face = corners[_CORNERS[:, k] * sign > 0.0][[0, 1, 3, 2]]
+        if abs(turn[2, k]) > 0.02:
+            parts.append((face[:, :2], origin[2] + k * _NEARER, _tone(sign * turn[:, k])))
+    return parts
+
+
+def _of_polygon(shape: Polygon, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
+    points, axis = origin + shape.support()[0] @ turn.T, turn[:, 2]
+    return [(points[:, :2], origin[2], _tone(axis if axis[2] >= 0.0 else -axis))]  # a line where seen from the side
+
+
+_SHADED: dict[type[Shape], Callable[[Any, np.ndarray, np.ndarray], list[_Part]]] = {
+    Sphere: _of_sphere, Capsule: _of_capsule, Cylinder: _of_cylinder, Box: _of_box, Polygon: _of_polygon,
+}  # fmt: skip
 
 
 def _disc(center: np.ndarray, radius: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from ...scalar import absolute, both, either, maximum, minimum, select, when
 from ...scalar.shared import reused
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
-from ..shapes import FAR, Touch, bounding_radius, touches
+from ..shapes import FAR, Touch, touches
 from ..surface import Surface
 from .branch_factors import BranchFactors
 from .inverse_inertia import inverse_link_inertia, twist_of
@@ -257,7 +257,7 @@ def _point(
 def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
     """Where two shapes touch; those that take some work are only asked where they come near each other."""
     a, b = (geometry.shape for geometry in pair.geometries)
-    reach = SURROUND * (bounding_radius(a) + bounding_radius(b))
+    reach = SURROUND * (a.bounding_radius + b.bounding_radius)
     if reach == math.inf:
         return touches(a, X_WA, b, X_WB)
     apart = X_WA.translation - X_WB.translation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from ..geometry import Box, Capsule, Cylinder, Shape, Sphere
+from ..shapes import Box, Capsule, Cylinder, Shape, Sphere
 from .xml import Element
 
 __all__ = ["free_name", "read_shape"]
