@@ -12,17 +12,19 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
-from ...errors import ModelError
+from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
 from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
 from ..shapes import SHAPES, Geometry, Shape
 from ..values import shown
+from .content import file_text
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "read_json", "to_json"]
 
 VERSION = 1
 
@@ -85,6 +87,17 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
         raise ModelError(f"{source}: {error}") from None
     except RecursionError:
         raise ModelError(f"{source}: {_DEEP}") from None
+
+
+def read_json(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+    """The mechanism of a file of kumitate's own; it says itself how the root is held, and its inertias are taken as they are.
+
+    Raises:
+        ModelError: as `from_json`; InputError: if `floating_base` is asked for.
+    """
+    if floating_base:
+        raise InputError(f"{path}: floating_base is for robot files; kumitate's own say themselves how the root is held")
+    return from_json(file_text(path), str(path))
 
 
 #: What is said of brackets that no mechanism needs.
