@@ -42,11 +42,7 @@ from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
-    from .contact.held.point import HeldPoint
-    from .contact.held.surface import CylinderSurface, PlaneSurface, SphereSurface
-    from .contact.placement import on_ground
-    from .contact.scene import Contact
-    from .contact.surface import Surface
+    from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.held import held_motion
@@ -66,10 +62,10 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact.scene", "CylinderSurface": ".contact.held.surface", "HeldPoint": ".contact.held.point",
-    "PlaneSurface": ".contact.held.surface", "SphereSurface": ".contact.held.surface", "Surface": ".contact.surface",
+    "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
+    "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.placement",
+    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

@@ -9,11 +9,11 @@ import numpy as np
 from ..model import Mechanism
 from .forcing import Forcing
 
-__all__ = ["RecordedStates"]
+__all__ = ["Rows"]
 
 
 @dataclass
-class RecordedStates:
+class Rows:
     """The recorded states of a run; those up to `reached` are complete."""
 
     time: np.ndarray
@@ -24,7 +24,7 @@ class RecordedStates:
     reached: int = 0
 
     @classmethod
-    def of(cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> RecordedStates:
+    def of(cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> Rows:
         """With the first state in place, and room for the others."""
         count = len(times)
         rows = cls(

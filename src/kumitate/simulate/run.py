@@ -20,7 +20,7 @@ from .checks import by_name, check_memory, checked_baumgarte, checked_state, ste
 from .choice import chosen_integrator, divergence, singular_angles, vanishing_steps
 from .forcing import Controller, Forcing
 from .result import Energy, Result
-from .rows import RecordedStates
+from .rows import Rows
 from .stepper import Stabilisation, Stepper
 from .system import observables_program
 
@@ -128,7 +128,7 @@ def simulate(
         mechanism, method, actuation, q0, v0, stabilisation=stabilisation, points=points,
         impacts=touching.impacts if touching else None, pressing=pressing.forces if pressing else None,
     )  # fmt: skip
-    rows = RecordedStates.of(mechanism, forcing, np.arange(count + 1) * step, q0, v0)
+    rows = Rows.of(mechanism, forcing, np.arange(count + 1) * step, q0, v0)
     failure, interruption = "", None
     try:
         failure = _advance(stepper, rows, step, hold or 1, touching, progress)
@@ -168,7 +168,7 @@ def simulate(
 
 def _advance(
     stepper: Stepper,
-    rows: RecordedStates,
+    rows: Rows,
     step: float,
     hold: int,
     touching: Touching | None,

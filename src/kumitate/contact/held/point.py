@@ -16,7 +16,7 @@ from ...model.tree import WORLD_LINK
 from ...model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
 from ...scalar import select, sqrt, tanh
 from ...spatial import Force, Vector3, centripetal
-from .surface import PlaneSurface, Surface, TracedSurface
+from .surface import GapFunction, PlaneSurface, TracedSurface
 
 __all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
 
@@ -43,7 +43,7 @@ class HeldPoint:
 
     body: str
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    surface: Surface = field(default_factory=PlaneSurface)
+    surface: GapFunction = field(default_factory=PlaneSurface)
     friction: float = 0.0
     name: str = ""
 

@@ -15,11 +15,11 @@ from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
 from ...scalar import Program, TraceError, directional, gradient, trace
 from ...spatial import Vector3
 
-__all__ = ["CylinderSurface", "PlaneSurface", "SphereSurface", "Surface", "SurfaceState", "TracedSurface"]
+__all__ = ["CylinderSurface", "GapFunction", "PlaneSurface", "SphereSurface", "SurfaceState", "TracedSurface"]
 
 Scalar = Any
 #: C of a position r = (x, y, z) in the world [m]; zero on the surface, positive on the side that the normal points to.
-Surface = Callable[[Any], Any]
+GapFunction = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class TracedSurface:
         InputError: if the function cannot be traced or differentiated; `where` names it in the message.
     """
 
-    def __init__(self, surface: Surface, where: str):
+    def __init__(self, surface: GapFunction, where: str):
         def value(r: Any) -> Scalar:
             return surface(np.array(list(r), dtype=object))
 
