@@ -44,9 +44,7 @@ def test_a_face_is_short(path):
         if isinstance(node, ast.Assign) and [part.id for part in node.targets if isinstance(part, ast.Name)] == ["__all__"]
     ] or [[]]
     if path.parent.name not in CATALOGUES:
-        assert len(names) <= MOST_NAMES, (
-            f"{dotted(path)} offers {len(names)} names, over {MOST_NAMES}; offer others by module"
-        )
+        assert len(names) <= MOST_NAMES, f"{dotted(path)} offers {len(names)} names, over {MOST_NAMES}; offer others by module"
 
 
 def test_a_class_name_means_one_thing():

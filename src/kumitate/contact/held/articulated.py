@@ -62,9 +62,7 @@ def articulated_rows(
     free = [reach.free + dot(row, at_rest) for reach, row in zip(reached[count:], coupling, strict=True)]
 
     def moved(forces: Sequence[Scalar]) -> list[Scalar]:
-        loop_forces = [
-            f + sum((a[k] * force for a, force in zip(answers, forces, strict=True)), 0.0) for k, f in enumerate(at_rest)
-        ]
+        loop_forces = [f + dot((a[k] for a in answers), forces) for k, f in enumerate(at_rest)]
         released = with_forces(handles, reached, [*loop_forces, *forces])
         found = accelerations(tree, motions, released, gravity)
         return [rate for link in tree.links for rate in found[link][1]]

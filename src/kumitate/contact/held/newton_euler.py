@@ -82,7 +82,7 @@ def newton_euler(
     free = [dot(row, push) + rate for row, rate in zip(d, drift, strict=True)]  # −(a − dᵀτ) of (19), (22)
 
     def accelerations(forces: Sequence[Scalar]) -> list[Scalar]:
-        b_n = [-sum((j[i] * f for j, f in zip(gradients, forces, strict=True)), 0.0) for i in range(tree.nv)]
+        b_n = [-dot((j[i] for j in gradients), forces) for i in range(tree.nv)]
         return solve_symmetric(M, [p - b for p, b in zip(push, b_n, strict=True)])  # (37)
 
     return HeldSystem(ends, Lambda, free, accelerations)
