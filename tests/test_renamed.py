@@ -6,8 +6,6 @@ from importlib import import_module
 
 import pytest
 
-from kumitate.errors import KumitateWarning
-
 RENAMED = {
     "control": {
         "Motion": "kumitate.control.JointTrajectory",
@@ -25,7 +23,7 @@ RENAMED = {
     ("room", "former", "now"), [(room, former, now) for room, names in RENAMED.items() for former, now in names.items()]
 )
 def test_a_former_name_gives_the_present_thing_and_a_warning(room, former, now):
-    with pytest.warns(KumitateWarning, match=f"kumitate.{room}.{former} is now {now}; the former name goes with the next"):
+    with pytest.warns(FutureWarning, match=f"kumitate.{room}.{former} is now {now}; the former name goes with the next"):
         found = getattr(import_module(f"kumitate.{room}"), former)
     above, _, last = now.rpartition(".")
     assert found is getattr(import_module(above), last)

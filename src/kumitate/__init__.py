@@ -35,7 +35,7 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, linearize, simulate, simulate_batch
+from .run import Run, Simulation, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
@@ -43,11 +43,11 @@ from .spatial import pose
 if TYPE_CHECKING:
     from . import control, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
+    from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
-    from .simulate.held import held_motion
+    from .simulate.interactions.held import held_motion
     from .simulate.parallel_ada import parallel_ada
-    from .study.partitions import best_partition
 
 __version__ = "0.1.0"
 
@@ -55,8 +55,8 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
+    "Robot", "Run", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control",
+    "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
     "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
 ]  # fmt: skip
 
@@ -64,8 +64,8 @@ __all__ = [
 _LATER = {
     "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
-    "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact",
+    "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
     "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

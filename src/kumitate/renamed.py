@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from .errors import KumitateWarning
-
 __all__ = ["former_names"]
 
 
@@ -31,7 +29,7 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         now = f"{package}.{names[name]}"
         message = f"{package}.{name} is now {now}; the former name goes with the next release"
-        warnings.warn(message, KumitateWarning, stacklevel=2)
+        warnings.warn(message, FutureWarning, stacklevel=2)
         above, _, last = now.rpartition(".")
         offered = import_module(above)
         return getattr(offered, last) if hasattr(offered, last) else import_module(now)

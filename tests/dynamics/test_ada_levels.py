@@ -22,7 +22,7 @@ from kumitate.scalar.evaluate import evaluate
 from kumitate.simulate import batches, level_plan
 from kumitate.simulate.parallel_ada import parallel_ada
 from kumitate.spatial import pose
-from kumitate.study.bench.subjects import RandomChain
+from studies.bench.subjects import RandomChain
 
 from ..mechanisms import every_kind, random_case, random_mechanism, random_state, seeds
 

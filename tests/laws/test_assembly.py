@@ -12,10 +12,10 @@ import kumitate as km
 from kumitate.dynamics import Wrenches, aba, joint_forces
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.dynamics.order import ORDERS
 from kumitate.errors import InputError, ModelError
 from kumitate.spatial import Factors
+from studies.comparison.inverses import inverse_sizes
 
 from ..mechanisms import agree, every_kind, random_case, random_mechanism, seeds
 

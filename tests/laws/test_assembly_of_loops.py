@@ -14,7 +14,6 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import closed_aba, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.dynamics.loop_wrenches import LoopWrenches
 from kumitate.dynamics.order import ORDERS, assembly_order, handles_of_ties, loop_closers
 from kumitate.dynamics.rnea import supports
@@ -23,6 +22,7 @@ from kumitate.model import Body, Joint, Loop, Mechanism
 from kumitate.model.samples.bricard import bricard
 from kumitate.scalar import trace
 from kumitate.spatial import Dense, Factors, Force, RangeInverse, Vector3, pose
+from studies.comparison.inverses import inverse_sizes
 
 from ..mechanisms import random_rotation, seeds
 from .test_closed_loops import accelerations, compiled_case, every_case, flat, made, mesh, one_loop, rods_and_gears

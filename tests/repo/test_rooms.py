@@ -11,18 +11,18 @@ from .sources import PACKAGE, dotted, modules, title, tree
 
 MOST_MODULES = 16
 #: Folders of many files of one kind each: readers, joints, verbs, pictures, examples.
-COLLECTIONS = {"cli", "model/joints", "model/read", "study/examples", "view"}
+COLLECTIONS = {"cli", "examples/gallery", "model/joints", "model/read", "view"}
 #: Larger folders that are still to be cut.
-TO_BE_CUT = {"dynamics", "simulate", "study", "study/bench"}
+TO_BE_CUT = {"dynamics", "simulate"}
 
 MOST_NAMES = 12
 #: Rooms that are languages or catalogues: what they offer is used name by name.
 CATALOGUES = {"analysis", "control", "dynamics", "kinematics", "lagrange", "model", "scalar", "spatial"}
 
-#: Class names that stand for two things in rooms that are still to be cut, or for a thing and what a study makes of it.
+#: Class names that still stand for two things.
 TWO_MEANINGS = {
-    "Case", "DenseLink", "Entry", "Gear", "HasMechanism", "Joint", "Line", "Loop", "Measured", "Plan", "Reach", "Readings",
-    "Report", "Row", "Rows", "Run", "Target", "Trial", "Verdict",
+    "Batch", "Gear", "HasMechanism", "Joint", "Kept", "Loop", "Plan", "Reach", "Readings", "Rows", "Run", "Simulation",
+    "State",
 }  # fmt: skip
 
 FOLDERS = sorted({path.parent for path in modules()} - {PACKAGE})

@@ -13,8 +13,8 @@ from ..model import Mechanism
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, real_array, shown
 
 __all__ = [
-    "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state", "checked_tolerance",
-    "step_count", "steps_held",
+    "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state", "checked_step",
+    "checked_tolerance", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -92,9 +92,14 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
 
 
 # --- times ------------------------------------------------------------------------------------------------------------
+def checked_step(step: Any) -> float:
+    """The time step [s]."""
+    return checked_number("simulate", "step", step, _TIME, error=InputError)
+
+
 def step_count(duration: float, step: float) -> int:
-    """How many steps make a duration; refused if it is no whole number of them."""
-    step = checked_number("simulate", "step", step, _TIME, error=InputError)
+    """How many steps make a duration; refused if it is not a whole number of them."""
+    step = checked_step(step)
     duration = checked_number("simulate", "duration", duration, _DURATION, error=InputError)
     count = round(duration / step)
     if abs(count * step - duration) > 1e-9 * max(duration, step):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..contact.held.motion import HeldDynamics
 
 __all__ = [
+    "NO_STEP",
     "CalledSystem",
     "Jumps",
     "TracedSystem",
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 Scalar = Any
+#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+NO_STEP = 1e-30
 
 
 def dynamics_program(

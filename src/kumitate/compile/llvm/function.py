@@ -11,7 +11,7 @@ from .parts import PART, plan_of
 from .remembered import Remembered
 from .rows import RowWriter, stack_runs
 
-__all__ = ["ENTRY", "Function"]
+__all__ = ["ENTRY", "Function", "scratch_size"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
@@ -75,7 +75,7 @@ class Function(RowWriter):
             head.append(f"  %returned = alloca [{self.result_size} x {real}], align 64")
         tail = [f"  {last}", "}"]
         if scratch and not self.blocked:
-            slots = _scratch(self.program)
+            slots = scratch_size(self.program)
             size = module.align * slots
             if size > _STACK_BYTES:
                 module.declare("ptr", "malloc", ["i64"])
@@ -264,7 +264,7 @@ class Function(RowWriter):
         self.result_size = max(self.result_size, len(program.results), 1)
         for k, argument in enumerate(node.args):
             self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.module.align}")
-        scratch = self.slot("%scratch", _scratch_of_loops(self.program)) if _scratch(self.program) else "null"
+        scratch = self.slot("%scratch", _scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
         name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
         self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {
@@ -349,10 +349,10 @@ def _scratch_of_loops(program: Program) -> int:
 
 def _scratch_of_blocks(program: Program) -> int:
     """Blocks of lanes that the loops of a program and the programs it calls need."""
-    return _scratch_of_loops(program) + max((_scratch(callee) for callee in program.callees), default=0)
+    return _scratch_of_loops(program) + max((scratch_size(callee) for callee in program.callees), default=0)
 
 
-def _scratch(program: Program) -> int:
+def scratch_size(program: Program) -> int:
     """Blocks of lanes that a program needs, all included."""
     plan = plan_of(program)
     return _scratch_of_blocks(program) + (plan.size if plan else 0)

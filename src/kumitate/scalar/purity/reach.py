@@ -5,6 +5,7 @@ Nothing is run. What is reached and could change is written into a journal; what
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import mmap
 import re
@@ -206,6 +207,8 @@ class Reach:
                         function = (
                             getattr(function, "func", function) if isinstance(member, functools.cached_property) else function
                         )
+                        if _is_generated(base, function):
+                            continue
                         if base.__module__ != "builtins" and not is_trusted(base.__module__):
                             self._visit(function, f"{path}.{name}")
                     break
@@ -223,6 +226,12 @@ class Reach:
     def _note(self, entry: Entry | None) -> None:
         if entry is not None:
             self.journal[entry.key] = entry
+
+
+def _is_generated(kind: type, function: Any) -> bool:
+    """Whether a method of a dataclass is one that Python wrote, such as `__hash__`."""
+    code = getattr(function, "__code__", None)
+    return dataclasses.is_dataclass(kind) and code is not None and code.co_filename == "<string>"
 
 
 def _slots(kind: type) -> Iterator[str]:
