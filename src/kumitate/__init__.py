@@ -35,7 +35,7 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, Simulation, linearize, simulate, simulate_batch
+from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .model.read.srdf import read_srdf
     from .simulate.interactions.held import held_motion
     from .simulate.parallel_ada import parallel_ada
+    from .simulation import Simulation
 
 __version__ = "0.1.0"
 
@@ -66,7 +67,7 @@ _LATER = {
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
-    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
+    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

@@ -105,7 +105,7 @@ class ImportTime(Case):
             call = [sys.executable, "-c", probe]
             answer = subprocess.run(call, capture_output=True, text=True, check=True, env=environment)
             samples.append(float(answer.stdout))
-        yield Row(self.name, "import kumitate", Timing.of(samples), at_most=self.at_most, remarks="NumPy and llvmlite included")
+        yield Row(self.name, "import kumitate", Timing.of(samples), at_most=self.at_most, remarks="NumPy included")
 
 
 @contextmanager

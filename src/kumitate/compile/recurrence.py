@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program
-from .engine import Code, load
-from .llvm.recurrence import ROLLOUT, emit_recurrence
+from .engine import Code
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
 from .target import host
@@ -48,8 +47,11 @@ class Recurrence:
 
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
+        from .llvm.recurrence import RolloutEntry
+        from .pipeline import Compilation, machine_code
+
         if lanes not in self._codes:
-            self._codes[lanes] = load(emit_recurrence(self.step, self.look, lanes), host(), [ROLLOUT])
+            self._codes[lanes] = machine_code(Compilation(RolloutEntry(self.step, self.look), lanes))
         return self._codes[lanes]
 
     def over(
@@ -77,6 +79,8 @@ class Rollout:
         seen: Mapping[str, np.ndarray],
         lanes: int,
     ):
+        from .llvm.recurrence import ROLLOUT
+
         self._kept: list[Any] = [recurrence.code(lanes)]
         self.rows, self.lanes = len(next(iter(state.values()))), lanes
         words = [self.rows, 0, 0]

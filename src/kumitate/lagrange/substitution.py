@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..compile.forms.unrolled import run_unrolled
+from ..compile.exports.unrolled import run_unrolled
 from ..scalar import Program
 from ..scalar.rules import FLOAT, apply
 

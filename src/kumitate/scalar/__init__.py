@@ -1,6 +1,6 @@
 """What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
 
-from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector
 from .derivatives import directional, gradient, hessian
 from .evaluate import evaluate
 from .functions import (
@@ -26,7 +26,7 @@ from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way
 
 __all__ = [
-    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
+    "Array", "Graph", "Index", "LoopBlock", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
     "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten",
     "gradient", "hessian", "live", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh",
     "trace", "under_way", "when",

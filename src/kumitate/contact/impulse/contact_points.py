@@ -11,7 +11,7 @@ from typing import Any
 
 from ...model import Mechanism, PerLink, Tree
 from ...scalar import absolute, both, either, maximum, minimum, select, when
-from ...scalar.shared import reused
+from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
 from ..shapes import FAR, Touch, touches
@@ -135,7 +135,7 @@ class ContactPatch:
 
     def if_near(self, page: Callable[..., Any], *state: Any, otherwise: Any) -> Any:
         """What `page(*state)` gives where something is near, by one program for all patches alike; elsewhere `otherwise`."""
-        return when(self.near, partial(reused, page, *state, name=page.__name__.strip("_")), otherwise)
+        return when(self.near, partial(call_shared, page, *state, name=page.__name__.strip("_")), otherwise)
 
     def sized(self, branch_factors: BranchFactors) -> ContactPatch:
         """The patch with the sizes of its points, which are only computed where something is near."""
@@ -147,7 +147,7 @@ class ContactPatch:
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            return reused(_sizes, *state, name="sizes")
+            return call_shared(_sizes, *state, name="sizes")
 
         of_points = when(self.near, sizes, [(1.0, 1.0) for _ in self.points])
         points = (
@@ -262,7 +262,7 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
         return touches(a, X_WA, b, X_WB)
     apart = X_WA.translation - X_WB.translation
     nowhere = [Touch(X_WA.translation, Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
-    return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
+    return when(apart.dot(apart) < reach * reach, partial(call_shared, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 
 def _any_nearer(points: Sequence[ContactPoint], distance: Scalar) -> Scalar:

@@ -124,5 +124,5 @@ def along(row: Mapping[int, Scalar], x: Sequence[Scalar]) -> Scalar:
 
 
 def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
-    """Rows as tuples, as programs that are reused take them."""
+    """Rows as tuples, as `call_shared` takes them."""
     return tuple(tuple(row) for row in rows)

@@ -14,7 +14,7 @@ from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Tree
 from ...scalar import absolute, either, maximum
-from ...scalar.shared import reused
+from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
@@ -200,7 +200,7 @@ class Problem:
     def _add_between(self, H: Pattern, patch: ContactPatch, K: Dense) -> None:
         """Adds the stiffness between two moving links."""
         columns = self.relative_columns(patch)
-        felt = reused(_congruent, K, Dense.columns(list(columns.values())), name="between")
+        felt = call_shared(_congruent, K, Dense.columns(list(columns.values())), name="between")
         for i, row in zip(columns, felt.rows, strict=True):
             for j, value in zip(columns, row, strict=True):
                 H[i][j] = H[i].get(j, 0.0) + value

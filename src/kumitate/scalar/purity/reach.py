@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from .code import names_of, where
-from .journal import Entry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
+from .journal import JournalEntry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
 from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_library, is_self_contained, is_trusted, named
 
-__all__ = ["Opaque", "Reach"]
+__all__ = ["Opaque", "Reachable"]
 
 #: More objects than this are not looked through.
 _MOST = 20_000
@@ -35,7 +35,7 @@ class Opaque(Exception):  # noqa: N818  a verdict, not a mistake
     """A function reaches what cannot be looked through; the message is the reason why it is called."""
 
 
-class Reach:
+class Reachable:
     """What a function can reach.
 
     Attributes:
@@ -50,7 +50,7 @@ class Reach:
             Opaque: where that cannot be done.
         """
         self.codes: set[CodeType] = set()
-        self.journal: dict[tuple[int, str], Entry] = {}
+        self.journal: dict[tuple[int, str], JournalEntry] = {}
         self._globals: set[str] = set()
         self._attributes: set[str] = set()
         self._kept: list[Any] = []  # so that no id is used twice
@@ -223,7 +223,7 @@ class Reach:
             name for name in names if name.startswith("__") and name.endswith("__") and callable(getattr(kind, name, None))
         } - _NOT_IMPLICIT
 
-    def _note(self, entry: Entry | None) -> None:
+    def _note(self, entry: JournalEntry | None) -> None:
         if entry is not None:
             self.journal[entry.key] = entry
 

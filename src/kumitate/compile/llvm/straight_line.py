@@ -7,90 +7,87 @@ from collections.abc import Sequence
 from ...scalar import Symbol
 from .module import Module
 from .sincos import emit_sincos
+from .writer import Writer
 
-__all__ = ["LineWriter"]
+__all__ = ["StraightLine"]
 
-_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_COMPARE = {"lt": "fcmp olt", "le": "fcmp ole", "eq": "fcmp oeq"}
-_LOGIC = {"and": "and", "or": "or"}
+#: The instruction of an operation: types in braces, one %s an operand. An operation that is one instruction is a row here.
+_PATTERNS = {
+    "add": "fadd{contract} {real} %s, %s",
+    "sub": "fsub{contract} {real} %s, %s",
+    "mul": "fmul{contract} {real} %s, %s",
+    "div": "fdiv {real} %s, %s",
+    "neg": "fneg {real} %s",
+    "lt": "fcmp olt {real} %s, %s",
+    "le": "fcmp ole {real} %s, %s",
+    "eq": "fcmp oeq {real} %s, %s",
+    "and": "and {condition} %s, %s",
+    "or": "or {condition} %s, %s",
+    "not": "xor {condition} %s, {true}",
+    "select": "select {condition} %s, {real} %s, {real} %s",
+}
+#: Operations that are intrinsic functions of LLVM.
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
+#: Functions of the C library, and how many arguments they take.
 _LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2, "sin": 1, "cos": 1}
 
 
-class LineWriter:
-    """Writes the lines of one function. What is not arithmetic is left to the methods `compute_…` of its heirs."""
+class StraightLine(Writer):
+    """Writes the lines of one function. Nodes that are not arithmetic are left to the methods `compute_…` of its heirs."""
 
     def __init__(self, module: Module):
-        self.module = module
-        self.lines: list[str] = []
+        super().__init__(module)
         self.values: dict[Symbol, str] = {}
         self.deferred: set[Symbol] = set()  # computed where they are used, if at all
         self.trig: dict[Symbol, tuple[str, str]] = {}
-        self.block = "entry"
-        self.count = 0
+        self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
 
-    # --- writing ------------------------------------------------------------------------------------------------------
-    def line(self, text: str) -> str:
-        name = f"%v{self.count}"
-        self.count += 1
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def effect(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def start(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-        self.block = label
-
-    # --- lines --------------------------------------------------------------------------------------------------------
     def run_line(self, line: Sequence[Symbol]) -> None:
+        """Computes the nodes of a line in their order."""
         for node in line:
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
                 self.value(node)
 
     def value(self, node: Symbol) -> str:
+        """The name of a node's value, which is computed here if it is not known yet."""
         found = self.values.get(node)
         if found is None:
             found = self.values[node] = self.compute(node)
         return found
 
     def compute(self, node: Symbol) -> str:
-        op, module = node.op, self.module
-        if op == "const":
-            return module.constant(node.payload)
-        if op in _ARITHMETIC:
-            a, b = (self.value(x) for x in node.args)
-            flags = "" if module.portable or op == "div" else " contract"
-            return self.line(f"{_ARITHMETIC[op]}{flags} {module.real} {a}, {b}")
-        if op in ("sin", "cos") and not module.portable:
-            (x,) = node.args
-            if x not in self.trig:
-                self.trig[x] = self.sincos(self.value(x))
-            return self.trig[x][op == "cos"]
-        if op == "neg":
-            return self.line(f"fneg {module.real} {self.value(node.args[0])}")
+        """Writes what computes a node."""
+        op = node.op
+        pattern = self.patterns.get(op)
+        if pattern is not None:
+            return self.line(pattern % tuple([self.value(x) for x in node.args]))
         if op in _INTRINSIC:
-            name = f"llvm.{_INTRINSIC[op]}.{module.suffix}"
-            module.declare(module.real, name, [module.real] * len(node.args))
-            arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
-            return self.line(f"call {module.real} @{name}({arguments})")
-        if op in _COMPARE:
-            a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_COMPARE[op]} {module.real} {a}, {b}")
-        if op in _LOGIC:
-            a, b = (self.value(x) for x in node.args)
-            return self.line(f"{_LOGIC[op]} {module.condition} {a}, {b}")
-        if op == "not":
-            true = "true" if module.lanes == 1 else "splat (i1 true)"
-            return self.line(f"xor {module.condition} {self.value(node.args[0])}, {true}")
-        if op == "select":
-            c, a, b = (self.value(x) for x in node.args)
-            return self.line(f"select {module.condition} {c}, {module.real} {a}, {module.real} {b}")
+            return self.intrinsic(node)
+        if op in ("sin", "cos") and not self.module.portable:
+            return self.turn(node)
         if op in _LIBRARY:
             return self.foreign(node)
-        return getattr(self, f"compute_{op}")(node)
+        name: str = getattr(self, f"compute_{op}")(node)
+        return name
+
+    def compute_const(self, node: Symbol) -> str:
+        return self.module.constant(node.payload)
+
+    def intrinsic(self, node: Symbol) -> str:
+        """A function that LLVM knows."""
+        module = self.module
+        name = f"llvm.{_INTRINSIC[node.op]}.{module.suffix}"
+        module.declare(module.real, name, [module.real] * len(node.args))
+        arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
+        return self.line(f"call {module.real} @{name}({arguments})")
+
+    def turn(self, node: Symbol) -> str:
+        """Sine or cosine: both are computed at once."""
+        (x,) = node.args
+        if x not in self.trig:
+            self.trig[x] = self.sincos(self.value(x))
+        return self.trig[x][node.op == "cos"]
 
     def sincos(self, x: str) -> tuple[str, str]:
         """Sine and cosine; of single precision by way of double."""

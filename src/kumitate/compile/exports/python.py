@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from ...scalar import Array, Loop, Program
+from ...scalar import Array, LoopBlock, Program
 from .text import EXPRESSIONS, TextWriter, described, family, named
 
 __all__ = ["to_python"]
@@ -84,7 +84,7 @@ class _Writer(TextWriter):
             names += _scalars(array.shape, name if len(program.outputs) == 1 else f"{name}[{k}]")
         return dict(enumerate(names))
 
-    def loop(self, block: Loop, first: list[str], carried: list[str], counter: str, stack: str) -> None:
+    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
         if carried:
             self.write(f"{', '.join(carried)} = {', '.join(first)}")
         if block.keeps:

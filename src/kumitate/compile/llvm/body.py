@@ -1,46 +1,92 @@
-"""The code of one program: its batch of states, its inputs and outputs, its loops and calls."""
+"""The body of one program: its line, whole or in parts, its loops, and the programs that it calls.
+
+It does not know where the inputs come from (`ProgramInputs`), nor how the function around it is called (`entry`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol
 
-from ...scalar import Loop, Program, Symbol, live, origin
+from ...scalar import LoopBlock, Program, Symbol, live, origin
 from .module import Module
-from .parts import PART, plan_of
+from .partition import PART, line_partition
 from .remembered import Remembered
-from .rows import RowWriter, stack_runs
+from .straight_line import StraightLine
+from .writer import Writer
 
-__all__ = ["ENTRY", "Function", "scratch_size"]
+__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "scratch_size"]
 
-#: The name of the compiled function.
-ENTRY = "kernel"
-_STACK_BYTES = 1 << 17  # scratch memory beyond this comes from the heap
+_COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
 _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
-class Function(RowWriter):
-    """The function of one program.
+class ProgramInputs(Protocol):
+    """Where a body finds the inputs of its program."""
 
-    `blocked` functions are called by others and work on blocks of lanes; the other kind is the entry, which works on the
-    rows of the user's arrays.
-    """
+    @property
+    def pointers(self) -> Sequence[str]:
+        """The addresses that a function needs to read them."""
 
-    def __init__(self, module: Module, program: Program, *, blocked: bool):
-        super().__init__(module)
-        self.program = program
-        self.blocked = blocked
-        self.head: list[str] = []
-        self.results: dict[Symbol, dict[int, str]] = {}
-        self.rows: dict[str, str] = {}
+    def handed(self) -> ProgramInputs:
+        """The same inputs inside a function that is handed these addresses."""
+
+    def read(self, to: Writer, name: str, element: int | str) -> str:
+        """The value of an element of an input, which is a number or the name of an index."""
+
+
+class BlockInputs:
+    """ProgramInputs that stand in memory as blocks of lanes, one array behind the other, from `%in` on."""
+
+    pointers = ("%in",)
+
+    def __init__(self, program: Program):
         self.offsets: dict[str, int] = {}
         start = 0
         for array in program.inputs:
             self.offsets[array.name] = start
             start += array.size
-        self.scratch_size = 0
-        self.argument_size = 0
-        self.crossing: dict[Symbol, int] = {}  # what other parts of a long line leave in memory, by slot
+
+    def handed(self) -> BlockInputs:
+        """The same: the address has the same name in every function."""
+        return self
+
+    def read(self, to: Writer, name: str, element: int | str) -> str:
+        """One block of lanes."""
+        offset = self.offsets[name]
+        return to.load_block("%in", element + offset if isinstance(element, int) else to.line(f"add i64 {element}, {offset}"))
+
+
+def called_function(module: Module, program: Program) -> str:
+    """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet."""
+
+    def write(program: Program, name: str) -> str:
+        body = ProgramBody(module, program, BlockInputs(program))
+        body.run_program()
+        body.store_results("%out")
+        return body.function(f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0")
+
+    return module.callee(program, write)
+
+
+class ProgramBody(StraightLine):
+    """Writes the body of a program. Its loops and the programs that it calls keep blocks of lanes from `%scratch` on.
+
+    Attributes:
+        results: the names of the results of the loops and calls so far, by number.
+        stacks: where each loop's stack begins in the scratch memory, and the column there of every value that it keeps.
+        argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
+        crossing: what other parts of a long line leave in memory, by slot.
+    """
+
+    def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
+        super().__init__(module)
+        self.program, self.inputs = program, inputs
+        self.results: dict[Symbol, dict[int, str]] = {}
+        self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
+        self.scratch_used = self.argument_size = self.result_size = 0
+        self.crossing: dict[Symbol, int] = {}
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     @cached_property
@@ -48,72 +94,49 @@ class Function(RowWriter):
         """Blocks of scratch memory for loops and called programs; what crosses between parts stands behind them."""
         return _scratch_of_blocks(self.program)
 
-    def entry_text(self) -> str:
-        """The whole text as the module's entry."""
-        ins = [f"%in{k}" for k in range(len(self.program.inputs))]
-        outs = [f"%out{k}" for k in range(len(self.program.outputs))]
-        self.batch(ins, outs)
-        arguments = ", ".join(["i64 %n", *(f"ptr {p}" for p in (*ins, *outs))])
-        return f"define void @{ENTRY}({arguments}) #0 {{\n" + self.finished("ret void")
+    @property
+    def in_parts(self) -> bool:
+        """Whether the line is so long that functions of its parts compute it."""
+        return line_partition(self.program) is not None
 
-    def called_text(self, name: str) -> str:
-        """The whole text as a function that others call: it reads and writes blocks of lanes."""
-        self.run_program()
-        if plan_of(self.program) is None:
-            self.store_all(self.program.results, "%out")
-        else:
-            self.store_results("%out")
-        return f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0 {{\n" + self.finished("ret void")
+    def function(self, head: str, *, begin: Sequence[str] = (), end: Sequence[str] = ()) -> str:
+        """The function that this is the body of, with the buffers that it turned out to need.
 
-    def finished(self, last: str, *, scratch: bool = True) -> str:
-        """The whole body, with the memory it turned out to need."""
-        real, module = self.module.real, self.module
-        head = ["entry:"]
-        if self.argument_size:
-            head.append(f"  %arguments = alloca [{self.argument_size} x {real}], align 64")
-        if self.result_size:
-            head.append(f"  %returned = alloca [{self.result_size} x {real}], align 64")
-        tail = [f"  {last}", "}"]
-        if scratch and not self.blocked:
-            slots = scratch_size(self.program)
-            size = module.align * slots
-            if size > _STACK_BYTES:
-                module.declare("ptr", "malloc", ["i64"])
-                module.declare("void", "free", ["ptr"])
-                head.append(f"  %heap = call ptr @malloc(i64 {size + 64})")
-                head.append("  %heapbits = ptrtoint ptr %heap to i64")
-                head.append("  %heapup = add i64 %heapbits, 63")
-                head.append("  %heapaligned = and i64 %heapup, -64")
-                head.append("  %scratch = inttoptr i64 %heapaligned to ptr")
-                tail.insert(0, "  call void @free(ptr %heap)")
-            elif slots:
-                head.append(f"  %scratch = alloca [{slots} x {real}], align 64")
-        return "\n".join([*head, *self.head, *self.lines, *tail])
+        Args:
+            head: its first line, up to the brace.
+            begin, end: instructions before and behind the body.
+        """
+        buffers = (("arguments", self.argument_size), ("returned", self.result_size))
+        made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]
+        return "\n".join([f"{head} {{", "entry:", *made, *begin, *self.lines, *end, "  ret void", "}"])
 
     # --- the line, whole or in parts ----------------------------------------------------------------------------------
     def run_program(self) -> None:
         """Computes the program's line; a long one by calling the functions of its parts."""
-        plan = plan_of(self.program)
-        if plan is None:
+        partition = line_partition(self.program)
+        if partition is None:
             self.run_line(self.program.line)
             return
         known: dict[Symbol, int] = {}
-        for part in plan.parts:
+        for part in partition.parts:
             writer = self.part_writer(known)
             for loop_node in self.stacks:
                 writer.values[loop_node] = "loop"  # ran in an earlier part
             writer.run_line(part)
             for node in part:
-                if node in plan.slots:
-                    writer.cross(node, plan.slots[node])
-            self.scratch_size = writer.scratch_size
-            known = known | {node: plan.slots[node] for node in part if node in plan.slots}
+                if node in partition.slots:
+                    writer.cross(node, partition.slots[node])
+            self.scratch_used = writer.scratch_used
+            known = known | {node: partition.slots[node] for node in part if node in partition.slots}
             self.call_part(writer, "%scratch")
         self.crossing = known
 
     def store_results(self, base: str) -> None:
-        """The results of a long line into an array of blocks, by functions that are as short as its parts."""
+        """The results into an array of blocks; those of a long line by functions that are as short as its parts."""
         results = self.program.results
+        if not self.in_parts:
+            self.store_all(results, base)
+            return
         for start in range(0, len(results), PART):
             writer = self.part_writer(self.crossing)
             for k in range(start, min(start + PART, len(results))):
@@ -121,97 +144,70 @@ class Function(RowWriter):
                 writer.effect(f"store {self.module.real} {writer.value(results[k])}, ptr {place}, align {self.module.align}")
             self.call_part(writer, base)
 
-    def part_writer(self, known: dict[Symbol, int]) -> Function:
+    def part_writer(self, known: dict[Symbol, int]) -> ProgramBody:
         """The writer of a part's function: it finds what is `known` in memory."""
-        writer = Function(self.module, self.program, blocked=self.blocked)
-        writer.crossing, writer.stacks, writer.scratch_size = known, self.stacks, self.scratch_size
+        writer = ProgramBody(self.module, self.program, self.inputs.handed())
+        writer.crossing, writer.stacks, writer.scratch_used = known, self.stacks, self.scratch_used
         writer.block_slots = self.block_slots
-        writer.rows = {name: f"%row{k}" for k, name in enumerate(self.rows)}
         return writer
 
-    def call_part(self, writer: Function, base: str) -> None:
+    def call_part(self, writer: ProgramBody, base: str) -> None:
         """Ends the function of a part, and calls it."""
         name = f"@part{len(self.module.functions)}"
 
-        def listed(rows: Iterable[str], base: str) -> str:
-            return ", ".join(f"ptr {pointer}" for pointer in (*(["%in"] if self.blocked else rows), "%scratch", base))
+        def listed(inputs: ProgramInputs, base: str) -> str:
+            return ", ".join(f"ptr {pointer}" for pointer in (*inputs.pointers, "%scratch", base))
 
-        text = writer.finished("ret void", scratch=False)
-        head = f"define internal void {name}({listed(writer.rows.values(), '%base')}) noinline #0"
-        self.module.functions.append(f"{head} {{\n{text}")
-        self.effect(f"call void {name}({listed(self.rows.values(), base)})")
+        head = f"define internal void {name}({listed(writer.inputs, '%base')}) noinline #0"
+        self.module.functions.append(writer.function(head))
+        self.effect(f"call void {name}({listed(self.inputs, base)})")
 
     def cross(self, node: Symbol, slot: int) -> None:
         """Leaves a value in memory for other parts; conditions as 0 or 1."""
         value = self.value(node)
         if node.op in _CONDITIONS:
             value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
-        address = self.slot("%scratch", self.block_slots + slot)
-        self.effect(f"store {self.module.real} {value}, ptr {address}, align {self.module.align}")
+        self.store_block(value, "%scratch", self.block_slots + slot)
 
     def value(self, node: Symbol) -> str:
+        """The name of a node's value; what another part computed is loaded."""
         if node not in self.values and node in self.crossing:
-            slot = self.slot("%scratch", self.block_slots + self.crossing[node])
-            value = self.line(f"load {self.module.real}, ptr {slot}, align {self.module.align}")
+            value = self.load_block("%scratch", self.block_slots + self.crossing[node])
             if node.op in _CONDITIONS:
                 value = self.line(f"fcmp une {self.module.real} {value}, {self.module.constant(0.0)}")
             self.values[node] = value
         return super().value(node)
 
-    # --- the batch ----------------------------------------------------------------------------------------------------
-    def batch(self, ins: Sequence[str], outs: Sequence[str]) -> None:
-        """Blocks of lanes, one after the other; the last one slides back to end with the batch."""
-        lanes, program = self.module.lanes, self.program
-        self.head += ["  %empty = icmp eq i64 %n, 0", "  br i1 %empty, label %end, label %states"]
-        self.start("states")
-        last = self.line(f"sub i64 %n, {lanes}")
-        self.effect("br label %next")
-        self.start("next")
-        self.effect("%first = phi i64 [ 0, %states ], [ %following, %done ]")
-        past = self.line(f"icmp ugt i64 %first, {last}")
-        state = self.line(f"select i1 {past}, i64 {last}, i64 %first")
-        for pointer, array in zip(ins, program.inputs, strict=True):
-            offset = self.line(f"mul i64 {state}, {array.size}")
-            self.rows[array.name] = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
-        self.run_program()
-        whole = plan_of(program) is None
-        if whole:
-            for node in program.results:
-                if node not in self.deferred:
-                    self.value(node)  # all is read before anything is written: outputs may be inputs
-        else:
-            self.result_size = max(self.result_size, len(program.results))
-            self.store_results("%returned")
-        position = 0
-        for pointer, array in zip(outs, program.outputs, strict=True):
-            offset = self.line(f"mul i64 {state}, {array.size}")
-            row = self.line(f"getelementptr {self.module.element}, ptr {pointer}, i64 {offset}")
-            if whole:
-                self.scatter_all(program.results[position : position + array.size], row)
-            else:
-                self.scatter_buffer(position, array.size, row)
-            position += array.size
-        self.effect("br label %done")
-        self.start("done")
-        self.effect(f"%following = add i64 %first, {lanes}")
-        more = self.line("icmp ult i64 %following, %n")
-        self.effect(f"br i1 {more}, label %next, label %end")
-        self.start("end")
+    # --- values into arrays of blocks -----------------------------------------------------------------------------------------
+    def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
+        """Values into an array of blocks; a stretch of a loop's stack is copied by a loop."""
+        runs = {run.start: run for run in stack_runs(nodes)}
+        k = 0
+        while k < len(nodes):
+            if k in runs:
+                self.copy_stack(nodes, runs[k], base)
+                k = runs[k].stop
+                continue
+            self.store_block(self.value(nodes[k]), base, k)
+            k += 1
+
+    def copy_stack(self, nodes: Sequence[Symbol], run: range, base: str) -> None:
+        """A stretch of a loop's stack into an array of blocks."""
+        node = nodes[run.start]
+        step = nodes[run.start + 1].payload[2] - node.payload[2]
+        first, columns = self.stacks[origin(node.args[0])]
+        start = first + columns[node.payload[0]] + node.payload[2] * len(columns)
+        with self.counted(len(run)) as k:
+            scaled = self.line(f"mul i64 {k}, {step * len(columns)}")
+            value = self.load_block("%scratch", self.line(f"add i64 {scaled}, {start}"))
+            self.store_block(value, base, self.line(f"add i64 {k}, {run.start}"))
 
     # --- inputs, tables, indices --------------------------------------------------------------------------------------
     def compute_input(self, node: Symbol) -> str:
-        return self.read_input(*node.payload)
+        return self.inputs.read(self, *node.payload)
 
     def compute_load(self, node: Symbol) -> str:
-        return self.read_input(node.payload[0], self.position(node))
-
-    def read_input(self, name: str, element: int | str) -> str:
-        if self.blocked:
-            offset = self.offsets[name]
-            at = element + offset if isinstance(element, int) else self.line(f"add i64 {element}, {offset}")
-            return self.line(f"load {self.module.real}, ptr {self.slot('%in', at)}, align {self.module.align}")
-        size = next(array.size for array in self.program.inputs if array.name == name)
-        return self.gather(self.rows[name], size, element)
+        return self.inputs.read(self, node.payload[0], self.position(node))
 
     def position(self, node: Symbol) -> int | str:
         """stride·counter + offset, where a node reads by index."""
@@ -255,34 +251,29 @@ class Function(RowWriter):
             at: int | str = position * slots + column
         else:
             at = self.line(f"add i64 {self.line(f'mul i64 {position}, {slots}')}, {column}")
-        return self.line(f"load {self.module.real}, ptr {self.slot('%scratch', at)}, align {self.module.align}")
+        return self.load_block("%scratch", at)
 
     def compute_call(self, node: Symbol) -> str:
         program: Program = node.payload
-        real = self.module.real
         self.argument_size = max(self.argument_size, len(node.args), 1)
         self.result_size = max(self.result_size, len(program.results), 1)
         for k, argument in enumerate(node.args):
-            self.effect(f"store {real} {self.value(argument)}, ptr {self.slot('%arguments', k)}, align {self.module.align}")
+            self.store_block(self.value(argument), "%arguments", k)
         scratch = self.slot("%scratch", _scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
-        name = self.module.callee(program, lambda called, name: Function(self.module, called, blocked=True).called_text(name))
-        self.effect(f"call void {name}(ptr %arguments, ptr %returned, ptr {scratch})")
-        self.results[node] = {
-            k: self.line(f"load {real}, ptr {self.slot('%returned', k)}, align {self.module.align}")
-            for k in range(len(program.results))
-        }
+        self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
+        self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}
         return "call"
 
     def compute_loop(self, node: Symbol) -> str:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         real, label = self.module.real, f"loop{self.count}"
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
         first = [self.value(a) for a in node.args[: len(carries)]]
         for outer in node.args[len(carries) :]:
             self.value(outer)  # loaded or computed before the loop, not in it
-        self.stacks[node] = (self.scratch_size, {k: column for column, k in enumerate(keeps)})
-        self.scratch_size += block.count * len(keeps)
+        self.stacks[node] = (self.scratch_used, {k: column for column, k in enumerate(keeps)})
+        self.scratch_used += block.count * len(keeps)
         before = self.block
         self.effect(f"br label %{label}")
         self.start(label)
@@ -300,7 +291,7 @@ class Function(RowWriter):
         for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
             at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
-            self.effect(f"store {real} {self.value(kept_symbol)}, ptr {self.slot('%scratch', at)}, align {self.module.align}")
+            self.store_block(self.value(kept_symbol), "%scratch", at)
         self.effect(f"br label %{label}.latch")
         self.start(f"{label}.latch")
         for k, value in carried.items():
@@ -316,7 +307,7 @@ class Function(RowWriter):
         self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
         return "loop"
 
-    def going(self, block: Loop, label: str, counter: str) -> str:
+    def going(self, block: LoopBlock, label: str, counter: str) -> str:
         """The lanes that go on, asked before a pass; with none left, or all passes made, the loop ends."""
         assert block.condition is not None
         self.run_line(live(block.line, [block.condition]))
@@ -334,6 +325,26 @@ class Function(RowWriter):
         name = f"llvm.vector.reduce.or.v{self.module.lanes}i1"
         self.module.declare("i1", name, [self.module.condition])
         return self.line(f"call i1 @{name}({self.module.condition} {condition})")
+
+
+def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
+    """Stretches of at least `_COPY_AT_LEAST` nodes that read one value of a loop's stack, pass by pass."""
+    runs, start = [], 0
+    for k in range(1, len(nodes) + 1):
+        if k < len(nodes) and _follows(nodes, start, k):
+            continue
+        if k - start >= _COPY_AT_LEAST:
+            runs.append(range(start, k))
+        start = k
+    return runs
+
+
+def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
+    """Whether node k goes on with the stretch that begins at `start`."""
+    a, b, first = nodes[k - 1], nodes[k], nodes[start]
+    if a.op != "element" or b.op != "element" or a.args != b.args or len(a.args) != 1 or a.payload[0] != b.payload[0]:
+        return False
+    return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]
 
 
 def _own_scratch(line: Sequence[Symbol]) -> int:
@@ -354,5 +365,5 @@ def _scratch_of_blocks(program: Program) -> int:
 
 def scratch_size(program: Program) -> int:
     """Blocks of lanes that a program needs, all included."""
-    plan = plan_of(program)
-    return _scratch_of_blocks(program) + (plan.size if plan else 0)
+    partition = line_partition(program)
+    return _scratch_of_blocks(program) + (partition.size if partition else 0)

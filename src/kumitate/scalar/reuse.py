@@ -16,14 +16,14 @@ from .graph import Symbol
 from .structure import flatten
 from .tracing import active_scope, call, trace
 
-__all__ = ["reused", "shared", "shared_programs"]
+__all__ = ["call_grouped", "call_shared", "shared_programs"]
 
 #: How many programs are kept for later traces.
 KEPT = 256
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class _SharedPage:
     """A traced page: the program of those of its results that are not numbers, and how all results are put together."""
 
     program: Program
@@ -36,7 +36,7 @@ class _Prepared:
         return self.build([computed[leaf] if leaf.__class__ is Symbol else leaf for leaf in self.leaves])
 
 
-def shared(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name: str, at_least: int = 2) -> list[Any]:
+def call_grouped(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name: str, at_least: int = 2) -> list[Any]:
     """`page(*arguments)` of every (page, arguments), one program for all that are alike.
 
     Calls are alike if their pages are equal and their arguments too, but for the scalars in them. Without a trace under way
@@ -67,7 +67,7 @@ def shared(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name:
     return results
 
 
-def reused(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
+def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
     """`page(*arguments)` as a call of a program, one for all arguments that have the same structure and the same numbers in it.
 
     Args:
@@ -103,7 +103,7 @@ def _number(column: Sequence[Any]) -> float | None:
 
 
 @lru_cache(maxsize=KEPT)
-def _prepared(alike: tuple[Callable[..., Any], tuple[Any, ...]], constants: tuple[float | None, ...], name: str) -> _Prepared:
+def _prepared(alike: tuple[Callable[..., Any], tuple[Any, ...]], constants: tuple[float | None, ...], name: str) -> _SharedPage:
     page, structure = alike
     _, build = flatten(structure)
     kept: list[Any] = []
@@ -115,4 +115,4 @@ def _prepared(alike: tuple[Callable[..., Any], tuple[Any, ...]], constants: tupl
         return list(dict.fromkeys(leaf for leaf in leaves if leaf.__class__ is Symbol))
 
     program = trace(run, {"given": sum(number is None for number in constants)}, name)
-    return _Prepared(program, *kept[0])
+    return _SharedPage(program, *kept[0])

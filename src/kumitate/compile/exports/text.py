@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from ...scalar import Array, Loop, Program, Symbol, origin
+from ...scalar import Array, LoopBlock, Program, Symbol, origin
 
 __all__ = ["EXPRESSIONS", "TextWriter", "described", "family", "named"]
 
@@ -134,7 +134,7 @@ class TextWriter(ABC):
         """Write a call; the names of its results."""
 
     @abstractmethod
-    def loop(self, block: Loop, first: list[str], carried: list[str], counter: str, stack: str) -> None:
+    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
         """Write a loop; its body by `self.passes`."""
 
     # --- the walk -----------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class TextWriter(ABC):
         self.results[node] = self.call(node.payload, [self.names[a] for a in node.args])
 
     def _loop(self, node: Symbol) -> None:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         carries = block.carries
         carried = [self.fresh("c") for _ in carries]
         counter, stack = self.fresh("i"), self.fresh("s")
@@ -221,7 +221,7 @@ class TextWriter(ABC):
         self.stacked += block.count * len(block.keeps)
         self.loop(block, first, carried, counter, stack)
 
-    def passes(self, block: Loop) -> tuple[list[str], list[str], str | None]:
+    def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
         """The statements of a pass; the names of what is carried on, of what is kept, and of the condition."""
         self.line(block.line)
         following = [self.names[then] for _, then in block.carries.values()]

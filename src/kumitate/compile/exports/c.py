@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ...scalar import Array, Loop, Program, Symbol
+from ...scalar import Array, LoopBlock, Program, Symbol
 from .text import EXPRESSIONS, TextWriter, described, family, named
 
 __all__ = ["to_c"]
@@ -126,7 +126,7 @@ class _Writer(TextWriter):
         self.write(f"{self.functions[program]}({', '.join(given)});")
         return dict(enumerate(names))
 
-    def loop(self, block: Loop, first: list[str], carried: list[str], counter: str, stack: str) -> None:
+    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
         for name, start in zip(carried, first, strict=True):
             self.write(f"double {name} = {start};")
         width = len(block.keeps)

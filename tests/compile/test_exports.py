@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import kumitate as km
 from kumitate import scalar
 from kumitate.compile import Kernel
-from kumitate.compile.forms import to_c, to_casadi, to_python, to_sympy
+from kumitate.compile.exports import to_c, to_casadi, to_python, to_sympy
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.programs import make_program

@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.compile.llvm import parts
+from kumitate.compile.llvm import partition
 from kumitate.programs import make_program
 from kumitate.scalar import Program, call, loop, select, table, trace
 
@@ -17,12 +17,12 @@ def cut(monkeypatch):
     """Sets how long a line may be and how long a part is."""
 
     def set_lengths(longest: int, part: int) -> None:
-        monkeypatch.setattr(parts, "LONGEST_LINE", longest)
-        monkeypatch.setattr(parts, "PART", part)
-        parts.plan_of.clear()
+        monkeypatch.setattr(partition, "LONGEST_LINE", longest)
+        monkeypatch.setattr(partition, "PART", part)
+        partition.line_partition.clear()
 
     yield set_lengths
-    parts.plan_of.clear()
+    partition.line_partition.clear()
 
 
 def dynamics() -> Program:
@@ -57,11 +57,11 @@ def test_parts_give_the_same_numbers(cut, part, n):
 
 def test_slots_are_used_again(cut):
     cut(5, 100)
-    plan = parts.plan_of(dynamics())
+    plan = partition.line_partition(dynamics())
     assert plan is not None
     assert plan.size < len(plan.slots)
     assert sum(map(len, plan.parts)) == len(dynamics().line)
 
 
 def test_short_lines_stay_whole():
-    assert parts.plan_of(dynamics()) is None
+    assert partition.line_partition(dynamics()) is None

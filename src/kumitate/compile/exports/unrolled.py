@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...scalar import Loop, Program, Symbol, origin
+from ...scalar import LoopBlock, Program, Symbol, origin
 
 __all__ = ["ARITHMETIC", "run_unrolled"]
 
@@ -88,7 +88,7 @@ class _Run:
         return self.values[origin(node.args[0])][1][self._position(node)][node.payload[0]]
 
     def _loop(self, node: Symbol) -> Any:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         carries, counters = block.carries, [part for part in block.line if part.op == "counter"]
         carried = dict(zip(carries, (self.values[a] for a in node.args[: len(carries)]), strict=True))
         stack, going = [], None
