@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Tree
 from ..scalar import Program, directional, gradient, trace
 from .energies import tree_kinetic, tree_potential
-from .inlined import at
+from .substitution import at
 
 __all__ = ["EnergyDerivatives", "energy_derivatives"]
 

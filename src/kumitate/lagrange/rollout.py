@@ -12,7 +12,7 @@ from ..compile import Kernel
 from ..errors import DivergenceError, InputError
 from ..scalar import Program, call, trace
 
-__all__ = ["Motion", "rolled_out", "step_program"]
+__all__ = ["Trajectory", "rolled_out", "step_program"]
 
 Scalar = Any
 
@@ -21,7 +21,7 @@ _SUBSTEPS = (2, 4, 6, 8)
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class Trajectory:
     """The motion of a system, sampled at m times.
 
     Attributes:
@@ -94,7 +94,7 @@ def rolled_out(
     *,
     duration: float,
     width: float,
-) -> Motion:
+) -> Trajectory:
     """The motion from (q, v), with equal steps of at most `width`; `energies` gives (m, 2) of q, v and the times.
 
     Raises:
@@ -108,9 +108,9 @@ def rolled_out(
     q, v = (np.empty((count + 1, len(names))) for _ in range(2))
     q[0], v[0] = start
 
-    def motion(end: int) -> Motion:
+    def motion(end: int) -> Trajectory:
         kinetic, potential = energies(q[:end], v[:end], times[:end, None]).T
-        return Motion(tuple(names), times[:end], q[:end], v[:end], kinetic, potential)
+        return Trajectory(tuple(names), times[:end], q[:end], v[:end], kinetic, potential)
 
     for k in range(count):
         step.into((q[k + 1], v[k + 1]), q[k], v[k], times[k : k + 1], h, *given)

@@ -1,7 +1,6 @@
 """What a mechanism is, as frozen data."""
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
-from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .joints import (
     KINDS,
     Closing,
@@ -24,6 +23,7 @@ from .joints import (
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
 from .parts import Body, Coupling, Frame, Joint, Limits, Loop
+from .shapes import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .soundness import check_freedom, check_inertias, check_resistance
 from .traversal import PerLink, inward, outward
 from .tree import Chord, Gear, Link, Place, Tree

@@ -43,7 +43,7 @@ from .state import State, read_carried, write_carried
 from .stepper import Stepper
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
     from .contact_record import Touched
 

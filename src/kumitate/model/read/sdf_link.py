@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...spatial import Transform
-from ..geometry import Geometry, Mesh
 from ..parts import Body
+from ..shapes import Geometry, Mesh
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...spatial import Transform, pose
-from ..geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..parts import Body, Frame, Joint, Limits, Loop
+from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["HOAP2_JOINTS", "HOAP2_STANDING", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles"]
 

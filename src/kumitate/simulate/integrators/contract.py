@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from ...scalar import absolute as magnitude
 from ...scalar import maximum
 
-__all__ = ["Impact", "Integrator", "State", "System", "worst_error"]
+__all__ = ["Impact", "Integrator", "MechanicalSystem", "State", "worst_error"]
 
 Scalar = Any
 
@@ -33,7 +33,7 @@ class Impact(NamedTuple):
     unsolved: Scalar
 
 
-class System(Protocol):
+class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -97,7 +97,7 @@ class Integrator(ABC):
     Attributes:
         name: what users call it.
         order: of its global error in the step.
-        implicit_damping: whether it passes a step to `System.dynamics`.
+        implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
     """
 
@@ -107,5 +107,5 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
 
     @abstractmethod
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         """The state after a step h from time t, and the estimated error in units of the tolerance (0 if none is made)."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .contract import Integrator, State, System, worst_error
+from .contract import Integrator, MechanicalSystem, State, worst_error
 
 __all__ = ["ButcherTableau", "RungeKutta"]
 
@@ -48,7 +48,7 @@ class RungeKutta(Integrator):
         self.relative = relative
         self.absolute = absolute
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         table = self.tableau
         rates: list[list[Scalar]] = []
         start = [*state.q, *state.v, state.work]

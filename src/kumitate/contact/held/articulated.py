@@ -1,0 +1,70 @@
+"""Held points by articulated bodies: their rows beside those of loops, carried inwards through ABA, O(n) for each.
+
+The second route beside the extended Newton-Euler method: neither M nor J is formed, and loops may be closed at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...dynamics import chord_closings, chord_drives, constraint_rows, link_motions
+from ...dynamics.aba import accelerations, articulated
+from ...dynamics.motion import falling
+from ...dynamics.reaches import reaches, with_forces
+from ...dynamics.row_forces import mobilities, solved_rows
+from ...dynamics.wrenches import Applied
+from ...model import Tree
+from ...spatial import dot
+from .point import HeldPoints
+from .system import HeldSystem
+
+__all__ = ["articulated_rows"]
+
+Scalar = Any
+
+
+def articulated_rows(
+    tree: Tree,
+    points: HeldPoints,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Applied | None = None,
+    implicit_step: Scalar = 0.0,
+    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+    baumgarte: Scalar = 0.0,
+) -> HeldSystem:
+    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.closed_aba`."""
+    motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+    ends = points.ends(tree, q, v, motions)
+    loops = constraint_rows(tree, closings, q, v, motions, implicit_step=implicit_step)
+    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches, implicit_step)
+    handles = articulated(tree, motions, q, v, tau, wrenches=pushed, implicit_step=implicit_step)
+    held = [row for end in ends for row in end.rows]
+    reached = reaches(tree, motions, handles, [*loops, *held], falling(gravity))
+    mobility, count = mobilities(reached), len(loops)
+    own = [row[:count] for row in mobility[:count]]
+    coupling = [row[:count] for row in mobility[count:]]  # what the loops' forces do to the held rows, and the other way round
+
+    def answer(wanted: Sequence[Scalar]) -> list[Scalar]:
+        return solved_rows(tree, loops, own, wanted) if loops else []
+
+    decay = [baumgarte * (2.0 * row.rate + baumgarte * row.error) for row in loops]
+    # the loops' forces without those of held points,
+    at_rest = answer([-(reach.free + more) for reach, more in zip(reached, decay, strict=False)])
+    answers = [answer([-x for x in row]) for row in coupling]  # and what a unit force of each of their rows adds
+    Lambda = [
+        [mobility[count + i][count + j] + dot(coupling[i], answers[j]) for j in range(len(held))] for i in range(len(held))
+    ]
+    free = [reach.free + dot(row, at_rest) for reach, row in zip(reached[count:], coupling, strict=True)]
+
+    def moved(forces: Sequence[Scalar]) -> list[Scalar]:
+        loop_forces = [f + dot((a[k] for a in answers), forces) for k, f in enumerate(at_rest)]
+        released = with_forces(handles, reached, [*loop_forces, *forces])
+        found = accelerations(tree, motions, released, gravity)
+        return [rate for link in tree.links for rate in found[link][1]]
+
+    return HeldSystem(ends, Lambda, free, moved)
