@@ -13,13 +13,15 @@ from inspect import signature
 from typing import Any
 
 from . import analysis, dynamics, kinematics
+from .compile import StoredProgram, found_or_traced
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
+from .model.digest import digest
 from .model.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
 
-__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "kernel_key", "make_program"]
+__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "kernel_key", "make_program", "stored_program"]
 
 Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
@@ -59,6 +61,17 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     """
     page, inputs = _choose("function", PROGRAMS, function)(mechanism, **options)
     return trace(page, inputs, f"{function}_{mechanism.name}")
+
+
+def stored_program(mechanism: Mechanism, function: str, options: Mapping[str, Any]) -> Program | StoredProgram:
+    """The same, found again on disk if it was made before; errors as of `make_program`.
+
+    Methods that assemble inverse inertias warn of light links while they are traced, so that they are traced in every process.
+    """
+    known, asked = digest(mechanism), repr(kernel_key(function, options))
+    traced = " at 0x" in asked or options.get("method") in ("ada", "dca")
+    key = None if known is None or traced else f"{known} {asked}"
+    return found_or_traced(key, lambda: make_program(mechanism, function, **options))
 
 
 def kernel_key(function: str, options: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
-from .programs import kernel_key, make_program
+from .programs import kernel_key, stored_program
 from .simulate.checks import checked_state
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
@@ -349,7 +349,8 @@ class Robot:
         """
         key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
         if key not in self._kernels:
-            self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
+            program = stored_program(self.mechanism, function, options)
+            self._kernels[key] = Kernel(program, dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:

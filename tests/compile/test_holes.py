@@ -59,7 +59,9 @@ def test_another_filling_compiles_nothing_else(monkeypatch):
     open_kernel.filled({"law": law(0.5)})(0.1, np.ones(3))
     made = []
     generate = pipeline.generate_image
-    monkeypatch.setattr(pipeline, "generate_image", lambda text, target: made.append(text) or generate(text, target))
+    monkeypatch.setattr(
+        pipeline, "generate_image", lambda text, target, **options: made.append(text) or generate(text, target, **options)
+    )
     open_kernel.filled({"law": law(0.25)})(0.1, np.ones(3))
     assert len(made) == 1
     assert "@kernel" not in made[0]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
+from ..compile import Kernel, StoredProgram, found_or_traced
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..errors import ModelError
 from ..kinematics import chord_errors, gear_errors, integrate
 from ..model import Mechanism
+from ..model.digest import digest
 from ..scalar import Program, evaluate, sqrt, trace
 from .lines import Lines
 
@@ -131,13 +133,17 @@ class LoopEquations:
 
     @cached_property
     def _states(self) -> Kernel:
-        return Kernel(self._state)
+        return Kernel(self._stored("state", lambda: self._state))
 
     @cached_property
     def _moved(self) -> Kernel:
         tree = self.mechanism.tree
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
-        return Kernel(trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
+        return Kernel(
+            self._stored(
+                "moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}")
+            )
+        )
 
     @cached_property
     def _gaps(self) -> Kernel:
@@ -151,7 +157,11 @@ class LoopEquations:
             return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
 
         sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
-        return Kernel(trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}"))
+        return Kernel(self._stored("gaps", lambda: trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}")))
+
+    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+        known = digest(self.mechanism)
+        return found_or_traced(None if known is None else f"loops {role} {known}", make)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from .target import Target, binding, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "ObjectFile", "assembly", "generate", "link", "load", "object_code"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
 _FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
 _switch = threading.Lock()
@@ -52,13 +52,20 @@ class ObjectFile(NamedTuple):
     seconds: float
 
 
-def generate(text: str, target: Target) -> ObjectFile:
-    """The object file of an LLVM module, from the disk cache if the same LLVM made it before for the same target."""
-    llvm = binding()
+def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
+    """The object file of an LLVM module; from the disk cache, if it is kept there and the same LLVM made it before."""
+    if kept:
+        return kept_image(text, target, lambda: generate(text, target, kept=False))
     begin = time.perf_counter()
-    version = ".".join(str(part) for part in llvm.llvm_version_info)
-    key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
-    image, found, on_disk = cached(key, lambda: object_code(text, target))
+    return ObjectFile(object_code(text, target), False, False, time.perf_counter() - begin)
+
+
+def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> ObjectFile:
+    """The object file of a key, for a target and by this LLVM, made and kept on disk unless it is there."""
+    begin = time.perf_counter()
+    version = ".".join(str(part) for part in binding().llvm_version_info)
+    whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, version))
+    image, found, on_disk = cached(whole, lambda: make().content)
     return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..scalar import Program
 from .engine import Code
 from .precision import Precision
+from .stored import StoredProgram
 from .threads import states_for_one_thread
 
 __all__ = ["FAST_ENTRY", "can_wrap", "fast_function", "fast_wrapper"]
@@ -47,7 +48,7 @@ class _MethodDef(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
-def fast_wrapper(program: Program, entry: str, lanes: int, precision: Precision, *, truth: bool = False) -> str:
+def fast_wrapper(program: Program | StoredProgram, entry: str, lanes: int, precision: Precision, *, truth: bool = False) -> str:
     """LLVM text of the wrapper: `PyObject *fastcall(self, args, n)`, its arguments the outputs and then the inputs.
 
     With `truth` its arguments are the inputs alone, and it returns whether the only result, a number, is not zero.
@@ -62,13 +63,13 @@ def fast_wrapper(program: Program, entry: str, lanes: int, precision: Precision,
 class _Wrapper:
     """The writer of one wrapper."""
 
-    def __init__(self, program: Program, lanes: int, precision: Precision, *, truth: bool = False):
+    def __init__(self, program: Program | StoredProgram, lanes: int, precision: Precision, *, truth: bool = False):
         given = [] if truth else program.outputs
         self.arrays = [*given, *program.inputs]
         self.outputs, self.truth = len(given), truth
         self.batch = lanes > 1
         self.lanes, self.precision = lanes, precision
-        self.most = states_for_one_thread(program)
+        self.most = states_for_one_thread(program.operations.total())
 
     def is_number(self, k: int) -> bool:
         """Inputs without axes are given as Python numbers, if it is for one state."""

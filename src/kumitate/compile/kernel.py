@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_traced
 from .precision import precision_of
+from .stored import StoredProgram
 from .target import Target, host
 from .threads import run_states, states_for_one_thread
 
@@ -41,7 +42,7 @@ class Kernel:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | StoredProgram,
         dtype: Any = np.float64,
         *,
         portable: bool = False,
@@ -53,7 +54,7 @@ class Kernel:
             portable: whether to get the same bits on every processor.
             fillings: programs for its holes, by name.
         """
-        self.program = program
+        self._given = program
         self.name = program.name
         self.inputs = program.inputs
         self.outputs = program.outputs
@@ -73,7 +74,7 @@ class Kernel:
 
     def filled(self, fillings: Mapping[str, Program]) -> Kernel:
         """The kernel with other programs in its holes; what is compiled around them is shared."""
-        other = Kernel(self.program, self.precision.dtype, portable=self.portable, fillings=fillings)
+        other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings)
         other._compilations = self._compilations
         return other
 
@@ -84,12 +85,17 @@ class Kernel:
     @property
     def operations(self) -> int:
         """The number of operations of one evaluation."""
-        return self.program.operations.total()
+        return self._given.operations.total()
+
+    @property
+    def program(self) -> Program:
+        """The program; one that was found on disk is traced now."""
+        return self._given.program if isinstance(self._given, StoredProgram) else self._given
 
     @cached_property
     def _most(self) -> int:
         """The largest batch for one thread; kept, as counting a large program takes milliseconds."""
-        return states_for_one_thread(self.program)
+        return states_for_one_thread(self.operations)
 
     @property
     def lanes(self) -> int:
@@ -186,12 +192,14 @@ class Kernel:
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
-            from .llvm import ENTRY, HostBatch
+            from .llvm import ENTRY, HostBatch, LazyEntry
             from .pipeline import Compilation, machine_code, object_file
 
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
                 if lanes not in self._compilations:
-                    made = Compilation(HostBatch(self.program), lanes, self.precision, self.portable, python=self.program)
+                    entry = LazyEntry(ENTRY, lambda: HostBatch(self.program))
+                    key = self._given.key if isinstance(self._given, StoredProgram) else ""
+                    made = Compilation(entry, lanes, self.precision, self.portable, python=self._given, key=key)
                     object_file(made)
                     self._compilations[lanes] = made
                 code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))

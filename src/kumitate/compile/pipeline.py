@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
 from ..scalar.verify import verifying
-from .engine import Code, ObjectFile
+from .engine import Code, ObjectFile, kept_image
 from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
@@ -20,6 +20,7 @@ from .llvm import Entry, write_module
 from .llvm.filling import Filling
 from .llvm.partition import check_partition, line_partition
 from .precision import DOUBLE, Precision
+from .stored import StoredProgram
 from .target import Target, host
 
 __all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
@@ -34,9 +35,11 @@ class Compilation:
         lanes, precision, portable: as of `llvm.write_module`.
         python: the program that the entry runs, if it is to have a built-in Python function; `truth`: whether that function
             returns its result as True or False.
+        key: what says, with the options here, which object file it is, so that it is found on disk without being written first;
+            "" if only its text says so.
         fillings: programs for holes, by the holes' names.
         target: the processor.
-        text, functions: the LLVM module, and those of its functions whose addresses are wanted.
+        text: the LLVM module.
         image, code: the object file, and what is in memory.
     """
 
@@ -44,14 +47,19 @@ class Compilation:
     lanes: int
     precision: Precision = DOUBLE
     portable: bool = False
-    python: Program | None = None
+    python: Program | StoredProgram | None = None
     truth: bool = False
+    key: str = ""
     fillings: Mapping[str, Program] = field(default_factory=dict)
     target: Target = field(default_factory=host)
     text: str = ""
-    functions: list[str] = field(default_factory=list)
     image: ObjectFile | None = None
     code: Code | None = None
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions of the module whose addresses are wanted."""
+        return [self.entry.name, *([FAST_ENTRY] if self.python is not None and can_wrap() else [])]
 
 
 def partition(work: Compilation) -> None:
@@ -65,7 +73,6 @@ def partition(work: Compilation) -> None:
 def write(work: Compilation) -> None:
     """Writes the LLVM module."""
     work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable)
-    work.functions = [work.entry.name]
 
 
 def wrap(work: Compilation) -> None:
@@ -73,12 +80,11 @@ def wrap(work: Compilation) -> None:
     if work.python is not None and can_wrap():
         wrapper = fast_wrapper(work.python, work.entry.name, work.lanes, work.precision, truth=work.truth)
         work.text = f"{work.text}\n{wrapper}\n"
-        work.functions.append(FAST_ENTRY)
 
 
 def generate(work: Compilation) -> None:
     """Makes the object file, or finds it on disk."""
-    work.image = generate_image(work.text, work.target)
+    work.image = generate_image(work.text, work.target, kept=not work.key)
 
 
 def link(work: Compilation) -> None:
@@ -87,7 +93,7 @@ def link(work: Compilation) -> None:
     images = [work.image]
     for name, program in work.fillings.items():
         entry = Filling(name, program)
-        images.append(object_file(replace(work, entry=entry, python=None, fillings={}, image=None, code=None)))
+        images.append(object_file(replace(work, entry=entry, python=None, key="", fillings={}, image=None, code=None)))
     work.code = link_image(images, work.functions)
 
 
@@ -120,9 +126,16 @@ def machine_code(work: Compilation) -> Code:
 
 def object_file(work: Compilation) -> ObjectFile:
     """The object file of a compilation: all passes but the last."""
-    if work.image is None:
-        for step in CODE_PASSES[:-1]:
-            step.run(work)
+    if work.image is None and work.key:
+        options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
+        work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work))
+    return work.image or _generated(work)
+
+
+def _generated(work: Compilation) -> ObjectFile:
+    """The object file by all passes but the last."""
+    for step in CODE_PASSES[:-1]:
+        step.run(work)
     assert work.image is not None
     return work.image
 

@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..scalar import Array, Program, under_way
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
+from .stored import StoredProgram, joint_key, traced
 from .target import host
 from .threads import thread_count
 
@@ -37,7 +38,9 @@ class Recurrence:
         fillings: programs for the holes of both, by name.
     """
 
-    def __init__(self, step: Program, look: Program, fillings: Mapping[str, Program] | None = None):
+    def __init__(
+        self, step: Program | StoredProgram, look: Program | StoredProgram, fillings: Mapping[str, Program] | None = None
+    ):
         names = [array.name for array in step.outputs]
         if names != [array.name for array in step.inputs[: len(names)]] or step.inputs != look.inputs:
             raise ValueError(f"the step {step.name!r} must give its first inputs, and {look.name!r} must take the same ones")
@@ -61,13 +64,16 @@ class Recurrence:
 
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
-        from .llvm.recurrence import RolloutEntry
+        from .llvm import LazyEntry
+        from .llvm.recurrence import ROLLOUT, RolloutEntry
         from .pipeline import Compilation, machine_code, object_file
 
         if lanes not in self._codes:
             with under_way(lambda: f"compiling {self.step.name} ({self.operations} operations)") as work:
                 if lanes not in self._compilations:
-                    made = Compilation(RolloutEntry(self.step, self.look), lanes)
+                    programs = self.step, self.look
+                    entry = LazyEntry(ROLLOUT, lambda: RolloutEntry(*map(traced, programs)))
+                    made = Compilation(entry, lanes, key=joint_key(programs))
                     object_file(made)
                     self._compilations[lanes] = made
                 code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))

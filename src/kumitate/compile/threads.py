@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..scalar import Program
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -33,9 +32,9 @@ def thread_count() -> int:
     return int(chosen)
 
 
-def states_for_one_thread(program: Program) -> int:
-    """The largest batch that is not worth a second thread."""
-    return 2 * WORTH_A_THREAD // max(1, program.operations.total())
+def states_for_one_thread(operations: int) -> int:
+    """The largest batch of a program of so many operations that is not worth a second thread."""
+    return 2 * WORTH_A_THREAD // max(1, operations)
 
 
 @cache

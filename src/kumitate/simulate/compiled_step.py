@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import kinematics
-from ..compile import Kernel, Recurrence
-from ..model import Mechanism
+from ..compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ..model.digest import digest
 from ..scalar import Hole, Program, call, maximum, trace
 from .actuation import Actuation
 from .integrators import Integrator
@@ -24,57 +23,58 @@ from .system import NO_STEP, Jumps, dynamics_program, observables_program, proje
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
 
-@dataclass(frozen=True, eq=False)
 class StepCode:
-    """One integrator on one mechanism; everything is compiled when it is first needed.
+    """One integrator on one mechanism; everything is traced and compiled when it is first needed, unless it is on disk.
 
     Attributes:
         efforts: the place of the functions (t, q, v, u) → u that are compiled, if there are any.
-        dynamics: (h, q, v, u) → v̇ and power, h being 0 where nothing is implicit.
-        projection: (q, v) → q, v with the loops closed; None where there are none, or they are left alone.
-        jumps: what contact by impulses adds.
         outputs: what is computed of every state that is recorded or looked at.
     """
 
-    mechanism: Mechanism
-    integrator: Integrator
-    efforts: Hole | None
-    dynamics: Program
-    projection: Program | None
-    jumps: Jumps | None = field(repr=False)
-    outputs: tuple[Output, ...] = ()
-
-    @classmethod
-    def of(
-        cls, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-        outputs: tuple[Output, ...] = (),
-    ) -> StepCode:  # fmt: skip
-        """Traced for an actuation and what surrounds its mechanism."""
-        forcing, mechanism = actuation.forcing, actuation.forcing.mechanism
-        dynamics = dynamics_program(
-            mechanism, forcing, implicit_damping=integrator.implicit_damping, baumgarte=stabilisation.baumgarte,
-            held=interaction.held, pressing=interaction.forces,
-        )  # fmt: skip
-        constrained = mechanism.tree.closed or interaction.held is not None
-        projection = projection_program(mechanism, interaction.held) if constrained and stabilisation.projects else None
-        jumps = None if interaction.impacts is None else Jumps.of(interaction.impacts, mechanism, forcing)
+    def __init__(
+        self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
+        outputs: tuple[Output, ...] = (), key: str | None = None,
+    ):  # fmt: skip
+        """The code for the sources of efforts that an actuation has; `key`: what all of it depends on, as text."""
+        self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
+        self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
-        efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
-        return cls(mechanism, integrator, efforts, dynamics, projection, jumps, outputs)
+        self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
+
+    # --- programs -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def dynamics(self) -> Program:
+        """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
+        return dynamics_program(
+            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping,
+            baumgarte=self._stabilisation.baumgarte, held=self._interaction.held, pressing=self._interaction.forces,
+        )  # fmt: skip
+
+    @property
+    def projects(self) -> bool:
+        """Whether loops are closed, and held points put back, by projection."""
+        return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
+
+    @cached_property
+    def projection(self) -> Program:
+        """(q, v) → q, v with the loops closed."""
+        return projection_program(self.mechanism, self._interaction.held)
+
+    @cached_property
+    def jumps(self) -> Jumps | None:
+        """What contact by impulses adds."""
+        impacts = self._interaction.impacts
+        return None if impacts is None else Jumps.of(impacts, self.mechanism, self._forcing)
 
     @cached_property
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
-        return step_program(self.mechanism, self.integrator, self.dynamics, self.projection, self.efforts, self.jumps)
+        projection = self.projection if self.projects else None
+        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps)
 
     @cached_property
-    def kernel(self) -> Kernel:
-        """One step, to be called."""
-        return Kernel(self.program)
-
-    @cached_property
-    def recurrence(self) -> Recurrence:
-        """Steps in machine code: (number, q, v, work, error) of a state from those h earlier, for given h and u.
+    def repeated(self) -> Program:
+        """(number, q, v, work, error, h, u) → the first five, one step later.
 
         `number` counts the steps since the start, `error` is the largest that a step estimated since then.
         """
@@ -85,10 +85,10 @@ class StepCode:
             worst = maximum(error, after["error"])
             return {"number": number + 1.0, "q": after["q"], "v": after["v"], "work": after["work"], "error": worst}
 
-        return Recurrence(trace(advanced, self._sizes, step.name), self.look)
+        return trace(advanced, self._sizes, step.name)
 
     @cached_property
-    def look(self) -> Program:
+    def recorded(self) -> Program:
         """(number, q, v, work, error, h, u) → what is recorded of a state: q, v, work, error and the outputs."""
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
@@ -97,31 +97,45 @@ class StepCode:
 
         return trace(look, self._sizes, f"record_{self.mechanism.name}")
 
-    @cached_property
-    def look_kernel(self) -> Kernel:
-        """The same, to be called."""
-        return Kernel(self.look)
-
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
-        size = next(array.size for array in self.dynamics.inputs if array.name == "u")
         m = self.mechanism
-        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": size}
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": self._forcing.size}
+
+    # --- their code -----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def kernel(self) -> Kernel:
+        """One step, to be called."""
+        return Kernel(self._stored("program"))
+
+    @cached_property
+    def recurrence(self) -> Recurrence:
+        """Steps in machine code."""
+        return Recurrence(self._stored("repeated"), self._stored("recorded"))
+
+    @cached_property
+    def look_kernel(self) -> Kernel:
+        """What is recorded of a state, to be called."""
+        return Kernel(self._stored("recorded"))
 
     @cached_property
     def dynamics_kernel(self) -> Kernel:
         """The accelerations of the run, and the power."""
-        return Kernel(self.dynamics)
+        return Kernel(self._stored("dynamics"))
 
     @cached_property
     def projection_kernel(self) -> Kernel:
         """(q, v) → q, v with the loops closed."""
-        return Kernel(self.projection or projection_program(self.mechanism))
+        return Kernel(self._stored("projection"))
 
     @cached_property
     def observables(self) -> Kernel:
         """(q, v) → energies, center of mass, momentum."""
-        return Kernel(observables_program(self.mechanism))
+        key = None if self._key is None else f"observables {digest(self.mechanism)}"
+        return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism)))
+
+    def _stored(self, role: str) -> Program | StoredProgram:
+        return found_or_traced(None if self._key is None else f"{role} {self._key}", lambda: getattr(self, role))
 
 
 class CompiledStep:
@@ -198,11 +212,13 @@ def compiled_step(
     Other functions are compiled by themselves, and put into the place that the step has for them.
     """
     forcing, program = actuation.forcing, actuation.program
-    shape = (tuple(forcing.places), tuple(forcing.drives), program is not None)
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), program is not None)
     asked = tuple((output.name, output.key) for output in outputs)
-    key: Hashable = (forcing.mechanism, _settings(integrator), shape, interaction.key, stabilisation, asked)
-    key = None if interaction.key is None else key
-    code = _CODES.get(key, lambda: StepCode.of(integrator, actuation, interaction, stabilisation, outputs))
+    settings = (_settings(integrator), shape, stabilisation, asked)
+    known, content = digest(forcing.mechanism), interaction.content
+    text = None if known is None or content is None else repr((known, content, settings))
+    key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
+    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
 

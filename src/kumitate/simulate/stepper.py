@@ -44,14 +44,11 @@ class Stepper:
         self.steps = self.rejected = 0
         self._system: CalledSystem | None = None
         if not actuation.whole:
+            code = compiled.code
             self._system = CalledSystem(
-                compiled.code.mechanism,
-                compiled.code.dynamics,
-                compiled.code.projection,
-                actuation,
-                self.efforts.copy(),
-                compiled.code.jumps,
-            )
+                code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
+                self.efforts.copy(), code.jumps,
+            )  # fmt: skip
 
     @property
     def efforts(self) -> np.ndarray:

@@ -232,8 +232,8 @@ class CalledSystem(_Coordinates):
     def __init__(
         self,
         mechanism: Mechanism,
-        dynamics: Program,
-        projection: Program | None,
+        dynamics: Kernel,
+        projection: Kernel | None,
         actuation: Actuation,
         held: np.ndarray,
         jumps: Jumps | None = None,
@@ -241,8 +241,7 @@ class CalledSystem(_Coordinates):
         super().__init__(mechanism)
         self.impacts = None if jumps is None else Kernel(jumps.impacts)
         self.applied_power = None if jumps is None else Kernel(jumps.power)
-        self.kernel, self.actuation, self.held = Kernel(dynamics), actuation, held
-        self.projection = None if projection is None else Kernel(projection)
+        self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:

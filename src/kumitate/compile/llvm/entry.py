@@ -7,14 +7,15 @@ runs over rows of arrays, `recurrence` steps them again and again; another way o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from ...scalar import Program
 from ..precision import DOUBLE, Precision
 from .module import Module
 
-__all__ = ["Entry", "write_module"]
+__all__ = ["Entry", "LazyEntry", "write_module"]
 
 
 class Entry(Protocol):
@@ -30,6 +31,26 @@ class Entry(Protocol):
 
     def function(self, module: Module) -> str:
         """Its text, written once for a module; what it calls is added to the module."""
+
+
+class LazyEntry:
+    """An entry that is made when it is written: for code that may be on disk already, so that nothing need be traced."""
+
+    def __init__(self, name: str, make: Callable[[], Entry]):
+        self.name, self._make = name, make
+
+    @cached_property
+    def _entry(self) -> Entry:
+        return self._make()
+
+    @property
+    def programs(self) -> Sequence[Program]:
+        """Those of the entry."""
+        return self._entry.programs
+
+    def function(self, module: Module) -> str:
+        """That of the entry."""
+        return self._entry.function(module)
 
 
 def write_module(entry: Entry, lanes: int, precision: Precision = DOUBLE, *, portable: bool = False) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...scalar import Program
     from ..contact_record import Touched
 
-__all__ = ["Asked", "Interaction"]
+__all__ = ["Asked", "Interaction", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -46,6 +46,7 @@ class Interaction:
     Attributes:
         mechanism: that moves.
         key: what programs depend on, for finding them again; None if that cannot be said.
+        content: the same as text, for finding them on disk; None if that cannot be said.
         plain: what was asked for, as plain data.
         impacts: the program of contact that makes velocities jump once per step.
         forces: contact by forces like any other.
@@ -54,6 +55,7 @@ class Interaction:
 
     mechanism: Mechanism
     key: Hashable | None = ()
+    content: str | None = ""
     plain: Any = None
     impacts: Program | None = None
     forces: ContactForces | None = None
@@ -89,3 +91,9 @@ class Interaction:
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """What the audit says of it along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         return []
+
+
+def content_of(model: Any, *parts: object) -> str | None:
+    """A contact model and its parts as text; None if its code is not kumitate's own, or if a part has no text of its own."""
+    text = f"{model.__module__}.{model.__qualname__} {parts!r}"
+    return text if model.__module__.startswith("kumitate.") and " at 0x" not in text else None

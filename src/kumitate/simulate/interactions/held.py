@@ -94,7 +94,7 @@ class HeldContact(Interaction):
 
     mechanism: Mechanism
     held: HeldDynamics
-    key = None
+    key = content = None
 
     @classmethod
     def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:

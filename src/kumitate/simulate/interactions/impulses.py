@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ... import kinematics
-from ...compile import Kernel
+from ...compile import Kernel, StoredProgram, found_or_traced
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ...contact.scene import Contact, Pair, contact_pairs
@@ -20,12 +20,13 @@ from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
+from ...model.digest import digest
 from ...scalar import Program, trace
 from ..choice import EXPLICIT
 from ..contact_record import ContactRecord, Touched
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..stiffness import fastest_rate
-from .contract import Asked, Interaction
+from .contract import Asked, Interaction, content_of
 
 __all__ = ["ImpulseContact"]
 
@@ -42,7 +43,7 @@ class ImpulseContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     pairs: list[Pair]
-    impacts: Program = field(repr=False)
+    model: Callable[[Any], Any]
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
@@ -59,7 +60,12 @@ class ImpulseContact(Interaction):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
-        return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
+
+    @cached_property
+    def impacts(self) -> Program:  # type: ignore[override]
+        """(h, q, v, v_free) → the velocities after a step, and what touched in it."""
+        return impact_program(self.mechanism, self.contact, self.model)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -108,18 +114,27 @@ class ImpulseContact(Interaction):
         return self
 
     @cached_property
+    def content(self) -> str | None:  # type: ignore[override]
+        """The contact and the shapes that can touch, as text."""
+        return content_of(self.model, self.contact, self.pairs)
+
+    @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
 
     @cached_property
     def _impacts(self) -> Kernel:
-        return Kernel(self.impacts)
+        return Kernel(self._stored("impacts", lambda: self.impacts))
 
     @cached_property
     def _turning(self) -> Kernel:
-        tree = self.mechanism.tree
-        return Kernel(trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, f"turning_{self.mechanism.name}"))
+        tree, name = self.mechanism.tree, f"turning_{self.mechanism.name}"
+        return Kernel(self._stored("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name)))
+
+    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+        known = digest(self.mechanism)
+        return found_or_traced(None if known is None or self.content is None else f"{role} {known} {self.content}", make)
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """What touched along a motion of steps h.
@@ -127,7 +142,7 @@ class ImpulseContact(Interaction):
         The solver starts from every state without memory, so that this is what the run's steps found.
         """
         turning, kernel = self._turning, self._impacts
-        names = [array.name for array in self.impacts.outputs]
+        names = [array.name for array in kernel.outputs]
         chunks: list[dict[str, np.ndarray]] = []
         for start in range(0, len(q), _CHUNK):
             some = slice(start, start + _CHUNK)
