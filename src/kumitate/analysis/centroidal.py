@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kinematics import center_of_mass, link_poses, link_twists, total_mass
 from ..model import Link, Mechanism, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Force, Inertia, Transform, Vector3
 from .ground import momentum_rate
 from .momentum import momentum
@@ -14,8 +14,6 @@ from .momentum import momentum
 __all__ = [
     "body_momenta", "centroidal_momentum", "centroidal_momentum_rate", "mass_center_motion", "momentum_matrix",
 ]  # fmt: skip
-
-Scalar = Any
 
 
 def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
@@ -54,7 +52,7 @@ def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar])
     """
     tree = mechanism.tree
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
-    found = []
+    found: list[list[Scalar]] = []
     for body in mechanism.bodies:
         place = tree.places[body.name]
         if place.link < 0:

@@ -19,7 +19,7 @@ from ..errors import InputError, ModelError
 from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
-from ..scalar import Program, directional, trace
+from ..scalar import Program, directional, is_zero, trace
 from ..scalar.arrays import SymbolArray
 from ..scalar.purity import judged
 from .assemble import closed_state
@@ -222,7 +222,7 @@ def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.
 
     def opening(q: Any, v: Any) -> list[Any]:
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
-        return [row.rate for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+        return [row.rate for row in rows if is_zero(row.softness)]
 
     _, opened, _ = _slopes(trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}"), [q, v], [E @ Z, np.eye(n)])
     return Z, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened

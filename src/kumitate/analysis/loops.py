@@ -12,7 +12,7 @@ from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_
 from ..errors import ModelError
 from ..kinematics import chord_errors, gear_errors
 from ..model import Mechanism
-from ..scalar import Program, evaluate, sqrt, trace
+from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 
 __all__ = ["LoopEquations", "LoopGap", "LoopState"]
@@ -102,7 +102,7 @@ class LoopEquations:
         def state(q: Any, v: Any) -> list[Any]:
             motions = link_motions(tree, q, v)
             rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
-            rigid = [row for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+            rigid = [row for row in rows if is_zero(row.softness)]
             J = loop_jacobian(tree, motions, rigid)
             return [*(row.error for row in rigid), *(row.rate for row in rigid), *(entry for line in J for entry in line)]
 

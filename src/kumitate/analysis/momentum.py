@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kinematics import link_poses, link_twists
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force
 
 __all__ = ["momentum"]
-
-Scalar = Any
 
 
 def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:

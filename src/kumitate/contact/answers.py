@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..model import Link
 from ..spatial import Force, Motion, SparseFactors
 from .columns import Columns, Rows
 
 __all__ = ["answer_to", "link_answer"]
-
-Scalar = Any
 
 
 def link_answer(columns: Columns, link: Link, factors: SparseFactors) -> Rows:

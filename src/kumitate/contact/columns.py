@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..kinematics import link_poses
 from ..model import Link, PerLink, Tree, inward, outward
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Motion
 
 __all__ = ["NO_STIFFNESS", "Columns", "Pattern", "Rows", "added", "columns", "frozen"]
 
-Scalar = Any
 #: A matrix by its rows, and one by its entries that are not always zero.
 Rows = list[list[Scalar]]
 Pattern = dict[int, dict[int, Scalar]]
@@ -106,7 +105,7 @@ def _times(rows: Rows, vector: Motion) -> list[Scalar]:
 
 
 def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
-    if value.__class__ is not float or value != 0.0:
+    if not is_zero(value):
         H[i][k] = H[i].get(k, 0.0) + value
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
 

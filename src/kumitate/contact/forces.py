@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..kinematics import link_poses, link_twists
 from ..model import Mechanism, Tree
-from ..scalar import minimum, when
+from ..scalar import Scalar, minimum, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, Transform, Vector3
 from .scene import Contact, Pair, contact_pairs
@@ -17,8 +17,6 @@ from .shapes import Touch, touches
 from .surface import Surface
 
 __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
-
-Scalar = Any
 
 
 class ForceModel(Protocol):

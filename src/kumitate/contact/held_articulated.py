@@ -6,7 +6,6 @@ The second route beside the extended Newton-Euler method: neither M nor J is for
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..dynamics import chord_closings, chord_drives, constraint_rows, link_motions
 from ..dynamics.aba import accelerations, articulated
@@ -15,13 +14,12 @@ from ..dynamics.reaches import reaches, with_forces
 from ..dynamics.row_forces import mobilities, solved_rows
 from ..dynamics.wrenches import Applied
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import dot
 from .held_point import HeldPoints
 from .held_system import HeldSystem
 
 __all__ = ["articulated_rows"]
-
-Scalar = Any
 
 
 def articulated_rows(

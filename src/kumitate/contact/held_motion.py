@@ -9,6 +9,7 @@ from typing import Any
 from ..dynamics import Row, projected
 from ..errors import InputError
 from ..model import Tree
+from ..scalar import Scalar
 from .held_articulated import articulated_rows
 from .held_newton_euler import newton_euler
 from .held_point import HeldPoints
@@ -16,7 +17,6 @@ from .held_system import HeldSystem, friction_power, held_forces
 
 __all__ = ["HELD_METHODS", "Held", "check_method"]
 
-Scalar = Any
 #: The routes to the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
 HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows, "newton_euler": newton_euler}
 

@@ -15,14 +15,12 @@ from ..dynamics.wrenches import Applied, LinkForces
 from ..errors import InputError
 from ..kinematics import jacobian_rate
 from ..model import Place, Tree
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import Transform, Vector3, dot
 from .held_point import HeldEnd, HeldPoints
 from .held_system import HeldSystem
 
 __all__ = ["newton_euler"]
-
-Scalar = Any
 
 
 def newton_euler(
@@ -59,12 +57,12 @@ def newton_euler(
     bias = inv(v, still, gravity, wrenches)
     units = [table([1.0 if k == i else 0.0 for k in range(tree.nv)]) for i in range(tree.nv)]
     columns = [inv(still, unit, weightless) for unit in units]
-    M = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
+    M: list[list[Scalar]] = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
     push = [t - k - b for t, k, b in zip(tau, springs, bias, strict=True)]
     for link in tree.links:  # damping and springs implicit over a step h: h d + h² k like armatures, and h k q̇ ahead
-        for i, (d, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
+        for i, (slope, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
             j = link.v_start + i
-            M[j][j] = M[j][j] + implicit_step * (d + implicit_step * k)
+            M[j][j] = M[j][j] + implicit_step * (slope + implicit_step * k)
             push[j] = push[j] - implicit_step * k * v[j]
 
     def pressed(end: HeldEnd, axis: int, size: float) -> list[Scalar]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from ..dynamics import Row, link_motions
 from ..errors import InputError
@@ -14,13 +13,12 @@ from ..model import Mechanism, PerLink, Place, Tree
 from ..model.traversal import rolled_runs
 from ..model.tree import WORLD_LINK
 from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
-from ..scalar import select, sqrt, tanh
+from ..scalar import Scalar, select, sqrt, tanh
 from ..spatial import Force, Vector3, centripetal
 from .held_surface import PlaneSurface, Surface, TracedSurface
 
 __all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
 
-Scalar = Any
 #: Friction has reached 76 % of its value at this speed [m/s], as tanh(ṙ/ṙ₀): N eq. 6 is 0/0 at rest.
 SLIDING_SPEED = 1e-3
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InputError
 from ..model import Mechanism
 from ..model.traversal import rolled_runs
-from ..scalar import Program, either, select, trace, when
+from ..scalar import Program, Scalar, either, select, trace, when
 from .columns import columns
 from .limbs import Limbs
 from .meetings import meetings
@@ -18,7 +18,6 @@ from .scene import Contact, contact_pairs
 
 __all__ = ["impact_program"]
 
-Scalar = Any
 #: Residuals are compared with the speeds of the points, and with this where all are at rest: what falls for 1 ms [m/s].
 RESTING = 0.01
 

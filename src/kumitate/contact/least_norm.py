@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..scalar import loop, when
+from ..scalar import Scalar, is_zero, loop, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
 from .columns import NO_STIFFNESS, Rows, frozen
@@ -21,7 +21,6 @@ from .problem import Held, Problem
 
 __all__ = ["least_norm"]
 
-Scalar = Any
 #: How much stiffer points are held than their surroundings are.
 STIFF = 1e5
 #: How often what is missing is solved for; with loops that stand against what is wanted, each leaves a good part of the error.
@@ -106,7 +105,7 @@ def _along(equation: Held, x: Sequence[Scalar]) -> Scalar:
 
 def _soft(equation: Held) -> bool:
     """Whether it stands for inertia along a loop joint, and holds nothing."""
-    return equation.softness.__class__ is not float or equation.softness > 0.0
+    return not is_zero(equation.softness)
 
 
 def _stiffened(spots: Sequence[Spot], strengths: Sequence[Scalar]) -> Rows:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
 
 from ..model import Link, Tree
-from ..scalar import either, when
+from ..scalar import Scalar, either, when
 from ..spatial import Elimination, SparseFactors
 from .columns import NO_STIFFNESS, Columns, Pattern, Rows, added
 
 __all__ = ["Limbs"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

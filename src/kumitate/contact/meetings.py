@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ..model import Mechanism, PerLink, Tree
-from ..scalar import absolute, both, either, maximum, minimum, select, when
+from ..scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, Transform, Vector3
 from .answers import answer_to, link_answer
@@ -21,8 +21,6 @@ from .shapes import FAR, Touch, bounding_radius, touches
 from .surface import Surface
 
 __all__ = ["Meeting", "Point", "Spot", "meetings"]
-
-Scalar = Any
 
 #: Points that slide slower are at rest: static friction holds them [m/s].
 AT_REST = 1e-4
@@ -269,7 +267,7 @@ def _size(tree: Tree, links: tuple[int, int]) -> float:
     total = 0.0
     for index in links:
         if index >= 0:
-            mass = tree.links[index].inertia.mass
+            mass = float(tree.links[index].inertia.mass)
             total += 3.0 / (mass if mass > 1e-6 * tree.mass else tree.mass)
     return total
 

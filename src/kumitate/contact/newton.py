@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ..scalar import maximum, minimum, select, sqrt, when
+from ..scalar import Scalar, maximum, minimum, select, sqrt, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
 from .columns import NO_STIFFNESS, Rows, frozen
@@ -17,7 +17,6 @@ from .problem import STIFF, Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]
 
-Scalar = Any
 Targets = Sequence[Sequence[Scalar]]
 
 #: What is closed and at rest within rounding is taken to hold [m/s].

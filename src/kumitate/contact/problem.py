@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
 
 from ..dynamics.constraints import chord_closings, constraint_rows
 from ..dynamics.crba import crba
@@ -13,7 +12,7 @@ from ..dynamics.loop_jacobian import loop_jacobian
 from ..dynamics.motion import link_motions
 from ..dynamics.passive import resisting_inertia
 from ..model import Tree
-from ..scalar import absolute, either, maximum, when
+from ..scalar import Scalar, absolute, either, is_zero, maximum, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion, SparseFactors
 from .columns import Columns, Pattern, Rows, added, frozen
@@ -23,7 +22,6 @@ from .meetings import Meeting, Spot
 
 __all__ = ["STIFF", "Held", "Impulses", "Problem", "Solved", "inertia", "loop_equations"]
 
-Scalar = Any
 #: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
 STIFF = 1e7
 #: Sweeps that settle the loops' impulses.
@@ -134,7 +132,7 @@ class Problem:
 
     def nothing(self) -> Impulses:
         """No impulses."""
-        points = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in self.meetings]
+        points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in meeting.points] for meeting in self.meetings]
         return Impulses(points, [0.0 for _ in self.held], list(self.v_free))
 
     def after(self, points: list[list[list[Scalar]]], held: list[Scalar]) -> Impulses:
@@ -144,7 +142,9 @@ class Problem:
             for meeting, of_points in zip(self.meetings, points, strict=True)
         ]
         v = list(self.v_free)
-        moved = [0.0] * len(v)  # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
+        moved: list[Scalar] = [0.0] * len(
+            v
+        )  # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
         for _ in range(SWEEPS if self.held else 1):
             pulls = [
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
@@ -283,9 +283,7 @@ def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step:
         resisting = resisting_inertia(link, link.velocities(v), implicit_step)
         for k, (all_of_it, armature) in enumerate(zip(resisting, link.armature, strict=True), link.v_start):
             M[k][k] = M[k][k] + (all_of_it - armature)
-    return {
-        i: {j: value for j, value in enumerate(row) if value.__class__ is not float or value != 0.0} for i, row in enumerate(M)
-    }
+    return {i: {j: value for j, value in enumerate(row) if not is_zero(value)} for i, row in enumerate(M)}
 
 
 def loop_equations(tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern) -> list[Held]:
@@ -296,9 +294,9 @@ def loop_equations(tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], im
     rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
     found = []
     for row, entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
-        push = {k: value for k, value in enumerate(entries) if value.__class__ is not float or value != 0.0}
+        push = {k: value for k, value in enumerate(entries) if not is_zero(value)}
         size = sum((value * value / M[k][k] for k, value in push.items()), 0.0)
-        soft = row.softness.__class__ is not float or row.softness > 0.0
+        soft = not is_zero(row.softness)
         start = sum((value * v_free[k] for k, value in push.items()), 0.0) if soft else 0.0
         found.append(Held(push, start, row.softness, maximum(size, 1e-30)))
     return found

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..scalar import loop, when
+from ..scalar import Scalar, loop, when
 from ..scalar.shared import reused
 from ..spatial import Force, Motion
 from .columns import NO_STIFFNESS, Rows, frozen
@@ -21,7 +21,6 @@ from .problem import Impulses, Problem
 
 __all__ = ["split"]
 
-Scalar = Any
 #: How strong the points are coupled to their laws, against their surroundings.
 STRENGTH = 5.0
 

@@ -19,13 +19,13 @@ from ..dynamics import crba
 from ..errors import ModelError
 from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose
 from ..model import Link, Place, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
 
 __all__ = [
     "BasePartition", "actuated_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
 ]  # fmt: skip
 
-Scalar = Any
 #: Of the coupling, relative to the whole mass moving with the joints; rows that couple less are left to themselves, smoothly.
 DAMPING = 1e-10
 _ALL = (0, 1, 2, 3, 4, 5)
@@ -138,7 +138,7 @@ def reaction_rate(
     root, place = _base(tree, base)
     p_B = place_pose(tree, link_poses(tree, q), place).translation
     p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
-    coasting = [0.0] * tree.nv
+    coasting: list[Scalar] = [0.0] * tree.nv
     moving = list(v)
     if root is not None:
         own = range(root.v_start, root.v_start + root.kind.nv)

@@ -9,13 +9,12 @@ import numpy as np
 
 from ..dynamics import crba, rnea, solve_symmetric
 from ..model import Tree
+from ..scalar import Scalar
 from .controllers import Controller
 from .page import Page, mechanism_of
 from .reaction_null_space import actuated_columns, reactionless_acceleration
 
 __all__ = ["joint_acceleration_torque", "reactionless"]
-
-Scalar = Any
 
 
 def reactionless(

@@ -12,7 +12,7 @@ from ..dynamics.constraints import constraint_rows
 from ..dynamics.loop_jacobian import loop_jacobian
 from ..dynamics.motion import link_motions
 from ..errors import InputError
-from ..scalar import both, select, sin, table
+from ..scalar import Scalar, both, is_zero, select, sin, table
 from ..spatial import dot, nearest_solution
 from .controllers import Controller
 from .page import Page, mechanism_of
@@ -20,7 +20,6 @@ from .spline import Spline
 
 __all__ = ["closed_gravity_compensation", "half_sine", "pulse", "push"]
 
-Scalar = Any
 #: Of J Jᵀ per square of the mechanism's size: directions that the loops hold less than this are left to the drives, smoothly.
 DAMPING = 1e-12
 
@@ -41,7 +40,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
         load = rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=chord_drives(tree, closings, {}, None))
         motions = link_motions(tree, q, still)
         rows = constraint_rows(tree, closings, q, still, motions)
-        J = loop_jacobian(tree, motions, [row for row in rows if row.softness.__class__ is float and row.softness == 0.0])
+        J = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
         A = [[dot(a, b) for b in J] for a in J]
         E = [[DAMPING * tree.size**2 if i == j else 0.0 for j in range(len(J))] for i in range(len(J))]
         strengths = nearest_solution(A, [dot(row, load) for row in J], E, sweeps=1) if J else []

@@ -19,8 +19,6 @@ from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]
 
-Scalar = Any
-
 
 def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:
     """The mechanism with these loops added: the same joints, coordinates and order."""

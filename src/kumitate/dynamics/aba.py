@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward, outward
+from ..scalar import Scalar
 from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release
 from .motion import falling, link_motions
 from .passive import driving_force, resisting_inertia
 from .wrenches import Applied
 
 __all__ = ["Handle", "aba", "accelerations", "articulated"]
-
-Scalar = Any
 
 
 def aba(

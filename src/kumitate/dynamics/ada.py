@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Chord, Link, Tree
+from ..scalar import Scalar
 from ..spatial import Dense, Factors, RangeInverse
 from .assembly import Accelerations, assembled_accelerations
 from .ties import Tie, heavy_freedoms
 
 __all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
-
-Scalar = Any
 
 
 def ada(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link
+from ..scalar import Scalar
 from ..spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
 from .ada import constraint_law
 from .free_tie import FreeGrip
@@ -22,8 +23,6 @@ from .steps import Step, closed_bodies
 from .unassembled import unheld_motion
 
 __all__ = ["Closed", "Single", "Turn", "closed_pair", "opened_pair"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

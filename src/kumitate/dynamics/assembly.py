@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force, Motion, Vector3
 from .chord_drives import chord_drive
 from .constraints import chord_closings
@@ -25,8 +25,6 @@ from .unassembled import chord_of, gears_of, joint_of, rigid_bodies
 from .wrenches import Applied
 
 __all__ = ["Accelerations", "assembled_accelerations"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..model import Chord, Closing, Tree
+from ..scalar import Scalar, is_zero
 from ..spatial import Force
 from .constraints import ends
 from .passive import driving_force, springy
 from .wrenches import Applied, LinkForces
 
 __all__ = ["chord_drive", "chord_drives", "free_springs"]
-
-Scalar = Any
 
 
 def chord_drives(
@@ -47,7 +45,7 @@ def free_springs(chord: Chord, closing: Closing) -> list[tuple[Force, Scalar, Sc
 
     None of other chords, whose springs work along their freedoms.
     """
-    if not closing.springs or not springy(chord) or any(rest.__class__ is not float or rest != 0.0 for rest in chord.rest):
+    if not closing.springs or not springy(chord) or any(not is_zero(rest) for rest in chord.rest):
         return []
     (k,) = chord.stiffness
     return [(T, k, x) for T, x in closing.springs]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from .aba import aba, accelerations, articulated
 from .chord_drives import chord_drives
 from .constraints import chord_closings, constraint_rows
@@ -15,8 +15,6 @@ from .row_forces import row_forces
 from .wrenches import Applied
 
 __all__ = ["closed_aba"]
-
-Scalar = Any
 
 
 def closed_aba(

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from .factored import factored
 from .loop_system import loop_system
 
 __all__ = ["closed_factored"]
-
-Scalar = Any
 
 
 def closed_factored(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..kinematics import chord_closing, gear_errors
 from ..model import Chord, Closing, PerLink, Place, Tree
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Motion, Vector3, centripetal
 from .passive import resisting_inertia
 
 __all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "velocity_terms"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def constraint_rows(
         rigid, free = chord_rows(tree, motions, chord, closing)
         rows += rigid
         for row, inertia in zip(free, resisting_inertia(chord, closing.rates, implicit_step), strict=True):
-            if inertia.__class__ is not float or inertia > 0.0:
+            if not is_zero(inertia):
                 rows.append(replace(row, softness=1.0 / inertia))
     for gear, (error, rate) in zip(tree.gears, gear_errors(tree, q, v), strict=True):
         rows.append(Row({}, dict(gear.v_ratios), 0.0, rate, error, 0.0, True, gear.name))
@@ -106,4 +104,4 @@ def _turning(tree: Tree, motions: PerLink, place: Place) -> tuple[Vector3, Vecto
 
 
 def _is_moment(T: Force) -> bool:
-    return all(part.__class__ is float and part == 0.0 for part in T.force)
+    return all(is_zero(part) for part in T.force)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model import Link, Tree
+from ..scalar import Scalar
 from ..spatial import Dense, Factors
 from .ada import ConstraintGrip, constraint_law
 from .assembly import Accelerations, assembled_accelerations
@@ -19,8 +20,6 @@ from .joint_tie import Joint
 from .ties import Tie
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
-
-Scalar = Any
 
 
 def dca(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:

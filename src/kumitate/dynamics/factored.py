@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..model import Tree
-from ..scalar import table
+from ..scalar import Scalar, is_zero, table
 from .rnea import rnea
 from .wrenches import Applied
 
 __all__ = ["factored", "solve_symmetric"]
-
-Scalar = Any
 
 
 def factored(
@@ -39,7 +36,7 @@ def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> l
     for k in reversed(range(n)):
         inverse[k] = 1.0 / L[k][k]
         for i in reversed(range(k)):  # each row before it is overwritten
-            if L[k][i].__class__ is float and L[k][i] == 0.0:
+            if is_zero(L[k][i]):
                 continue
             factor = L[k][i] * inverse[k]
             for j in range(i + 1):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from ..scalar import Scalar
 from ..spatial import Dense
 
 __all__ = ["FreeGrip"]
-
-Scalar = Any
 
 
 class FreeGrip:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..scalar import Scalar
 from ..spatial import Dense, Force, Motion
 from .handles import Bodies
 from .joint_tie import Joint
 from .ties import Holding, Reach
 
 __all__ = ["Gear"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

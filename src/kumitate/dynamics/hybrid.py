@@ -13,7 +13,7 @@ from typing import Any
 
 from ..model import Tree
 from ..model.subchains import Partition
-from ..scalar import trace
+from ..scalar import Scalar, trace
 from ..scalar.shared import shared
 from ..spatial import Force, Motion
 from .ada import constraint_law
@@ -29,8 +29,6 @@ from .unassembled import chord_of, gears_of, joint_of
 from .wrenches import Applied
 
 __all__ = ["hybrid", "hybrid_operations"]
-
-Scalar = Any
 
 
 def hybrid(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force
 from .aba import accelerations, articulated
 from .motion import link_motions
 from .wrenches import Applied
 
 __all__ = ["joint_forces"]
-
-Scalar = Any
 
 
 def joint_forces(

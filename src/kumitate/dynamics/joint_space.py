@@ -13,7 +13,7 @@ from typing import Any
 
 from ..model import PerLink, Tree, outward
 from ..model.subchains import Subchain
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import Dense, Factors, Force, InverseInertia, Motion, dot
 from .crba import crba
 from .motion import acceleration, falling, link_motions
@@ -21,8 +21,6 @@ from .rnea import rnea
 from .wrenches import LinkForces
 
 __all__ = ["JointSpace", "joint_space", "rates"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

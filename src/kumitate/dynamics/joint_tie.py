@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..scalar import Scalar, is_zero
 from ..spatial import Dense, Force, Motion
 from .handles import Bodies, Route
 from .ties import Holding, Reach, heavy_freedoms
 
 __all__ = ["Joint"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Joint:
         heavy = heavy_freedoms(self.armature)
         held = [*self.T, *(self.T_a[k] for k in heavy)]
         softness = [0.0] * len(self.T) + [1.0 / self.armature[k] for k in heavy]
-        angular = [all(x.__class__ is float and x == 0.0 for x in T.force) for T in held]
+        angular = [all(is_zero(x) for x in T.force) for T in held]
         return Holding(Dense.columns([list(T) for T in held]), tuple(softness), tuple(angular))
 
     def excess(self, V: Callable[[int], Motion]) -> list[Scalar]:

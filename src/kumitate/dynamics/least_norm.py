@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ..scalar import sqrt
+from ..scalar import Scalar, is_zero, sqrt
 from ..spatial import DampedFactors, Force, Vector3, dot
 
 __all__ = ["JointForce", "least_norm"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ def least_norm(joints: Sequence[JointForce], n: int, length: float) -> tuple[lis
                 for j, b in units.items():
                     metric[i][j] = metric[i][j] + dot(a, b)
     for i in range(n):
-        if metric[i][i].__class__ is float and metric[i][i] == 0.0:
+        if is_zero(metric[i][i]):
             metric[i][i] = 1.0  # gears, and what holds a link to itself, load no joint
     still = [[0.0] * n for _ in range(n)]
     return metric, DampedFactors(metric, still).solve(pull)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Force
 from .constraints import Row
 
 __all__ = ["carried_forces", "loop_jacobian"]
-
-Scalar = Any
 
 
 def carried_forces(tree: Tree, motions: PerLink, rows: Sequence[Row]) -> PerLink:

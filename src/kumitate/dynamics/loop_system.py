@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Closing, Tree, outward
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import Motion, dot
 from .chord_drives import chord_drives
 from .constraints import Row, chord_closings, constraint_rows
@@ -22,8 +21,6 @@ from .row_forces import solved_rows
 from .wrenches import Applied
 
 __all__ = ["LoopSystem", "loop_system", "with_rows"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force
 from .aba import accelerations, articulated
 from .chord_drives import chord_drive, chord_drives
@@ -26,8 +26,6 @@ from .row_forces import mobilities, solved_rows
 from .wrenches import Applied
 
 __all__ = ["LoopWrenches", "loop_wrenches"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

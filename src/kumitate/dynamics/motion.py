@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, PerLink, Tree, outward
+from ..scalar import Scalar
 from ..spatial import Motion, Transform, Vector3, centripetal
 
 __all__ = ["LinkMotion", "acceleration", "falling", "link_motion", "link_motions"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from ..model import Tree
 from ..model.lean import lean_tree
 from ..model.reframe import reframed
 from ..model.subchains import Part, Subchain, parted
+from ..scalar import Scalar
 from ..spatial import Force, Inertia, InverseInertia, Symmetric3, Vector3
 from .handles import Bodies
 from .held_handles import handles_of_ties
@@ -21,7 +22,6 @@ from .prepared import Prepared, prepared
 
 __all__ = ["Parted", "parted_tree", "side_by_side", "subchain_call"]
 
-Scalar = Any
 _SPHERE = Inertia(1.0, rotational=Symmetric3.diagonal(1.0, 1.0, 1.0))
 
 

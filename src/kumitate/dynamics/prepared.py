@@ -10,6 +10,7 @@ from ..errors import KumitateWarning
 from ..model import Tree
 from ..model.reframe import reframed
 from ..model.stout import stout_tree
+from ..scalar import Scalar
 from ..spatial import AxisTurn, Inertia, Transform, Vector3
 from .held_handles import WORLD, carriers
 
@@ -74,6 +75,6 @@ def prepared(tree: Tree) -> Prepared:
     return Prepared(stout.tree, moved, stout.lent, {WORLD: Vector3(), **centers}, carriers(tree), stout.frail)
 
 
-def _exact(value: float) -> float:
+def _exact(value: Scalar) -> float:
     """Zero where rounding alone left something."""
-    return 0.0 if abs(value) < 1e-13 else value
+    return 0.0 if abs(float(value)) < 1e-13 else float(value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..kinematics import integrate
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Motion
 from .aba import accelerations, articulated
 from .constraints import Row, chord_closings, constraint_rows
@@ -16,8 +16,6 @@ from .reaches import reaches, with_forces
 from .row_forces import row_forces
 
 __all__ = ["projected"]
-
-Scalar = Any
 
 
 def projected(

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Force, Motion, Release
 from .constraints import Row
 
 __all__ = ["Reach", "reaches", "with_forces"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward, outward
+from ..scalar import Scalar
 from ..spatial import Force, Motion
 from .motion import acceleration, falling, link_motions
 from .passive import passive_force, spring_force
 from .wrenches import Applied
 
 __all__ = ["rnea", "supports"]
-
-Scalar = Any
 
 
 def rnea(

@@ -7,16 +7,15 @@ forces that move nothing where they were, in straight-line code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import SWEEPS, nearest_solution
 from .constraints import Row
 from .reaches import Reach
 
 __all__ = ["mobilities", "row_forces", "solved_rows"]
 
-Scalar = Any
 #: Damping of Λ, relative to the inverse of the mechanism's whole mass (or of mass times length squared). Of 1e-5 … 1e-10 this
 #: passes singular postures most exactly: less lets rounding in the null space through, more resolves too little.
 DAMPING = 1e-6

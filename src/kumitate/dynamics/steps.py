@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from ..scalar import Scalar
 from ..spatial import Dense, Force, Motion
 from .handles import Bodies
 from .ties import Tie
 
 __all__ = ["Grip", "Step", "TieLaw", "assembled", "closed_bodies", "disassembled"]
-
-Scalar = Any
 
 
 class Grip(Protocol):

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..model import Tree
+from ..scalar import Scalar, is_zero
 from ..spatial import Dense, Force, Motion
 from .handles import Bodies
 from .row_forces import DAMPING
 
 __all__ = ["Holding", "Reach", "Tie", "heavy_freedoms"]
 
-Scalar = Any
-
 
 def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
     """Which freedoms have an armature; what is not known yet counts."""
-    return [k for k, a in enumerate(armature) if a.__class__ is not float or a > 0.0]
+    return [k for k, a in enumerate(armature) if not is_zero(a)]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Reach:
     @property
     def empty(self) -> bool:
         """Whether they do nothing."""
-        return all(x.__class__ is float and x == 0.0 for x in self.block.entries())
+        return all(is_zero(x) for x in self.block.entries())
 
 
 class Tie(Protocol):

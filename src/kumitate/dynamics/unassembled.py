@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ..model import Chord, Closing, Link, PerLink, Tree
+from ..scalar import Scalar
 from ..spatial import Dense, Force, Inertia, InverseInertia, Motion, Symmetric3, Transform, Vector3, centripetal
 from .constraints import velocity_terms
 from .gear_tie import Gear
@@ -17,8 +17,6 @@ from .passive import driving_force
 from .prepared import Prepared
 
 __all__ = ["central_inertia", "chord_of", "gears_of", "joint_of", "rigid_bodies", "unheld_motion"]
-
-Scalar = Any
 
 
 def joint_of(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, Tree, inward
+from ..scalar import Scalar, floats
 from ..spatial import Inertia
 
 __all__ = ["center_of_mass", "total_mass"]
 
-Scalar = Any
-
 
 def total_mass(tree: Tree) -> float:
     """The mass of all moving links [kg]; what is fixed to the world does not count."""
-    return sum((link.inertia.mass for link in tree.links), 0.0)
+    return sum(floats(link.inertia.mass for link in tree.links))
 
 
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Link, PerLink, Place, Tree, outward
+from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
 __all__ = ["link_poses", "link_twists", "place_pose", "place_twist", "world_velocity"]
-
-Scalar = Any
 
 
 def link_poses(tree: Tree, q: Sequence[Scalar]) -> PerLink:

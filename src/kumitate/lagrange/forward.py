@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..dynamics import chord_closings, chord_drives, passive_force, solve_symmetric
 from ..dynamics.loop_system import with_rows
@@ -11,14 +10,12 @@ from ..dynamics.wrenches import Applied
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
-from ..scalar import Program, directional, gradient, trace
+from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
 from .derivatives import EnergyDerivatives, energy_derivatives
 from .energies import applied_power
 from .inlined import at
 
 __all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
-
-Scalar = Any
 
 #: A chain of more links is traced as loops, of which there is no gradient; and O(n³) is no way to go farther.
 MOST_LINKS = 64
@@ -98,7 +95,7 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     x, own, n = link.coordinates(q), link.velocities(v), link.kind.nv
     moving: Program = directional(trace(link.kind.rate, {"x": link.kind.nq, "v": n}, "rate"))
     units = [[float(i == j) for i in range(n)] for j in range(n)]
-    still = [0.0] * n
+    still: list[Scalar] = [0.0] * n
 
     def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
         both = at(moving, x, velocity, shift, still)
@@ -109,7 +106,7 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
         [a - b for a, b in zip(along(unit, xdot), along(own, column), strict=True)]
         for unit, column in zip(units, columns, strict=True)
     ]
-    if all(part.__class__ is float and part == 0.0 for row in apart for part in row):
+    if all(is_zero(part) for row in apart for part in row):
         return [still] * n
     square = [[_dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
     return [solve_symmetric(square, [_dot(column, part) for column in columns]) for part in apart]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..scalar import Scalar, floats
 from ..spatial import Inertia
 from .tree import WORLD_LINK, Tree
 
@@ -34,7 +35,8 @@ def lean_tree(tree: Tree) -> Tree:
 
 
 def _difference(a: Inertia, b: Inertia) -> Inertia:
-    def minus(x: float, y: float) -> float:
+    def minus(whole: Scalar, part: Scalar) -> float:
+        x, y = floats((whole, part))
         return 0.0 if abs(x - y) <= _ROUNDING * abs(x) else x - y
 
     moment, rotational = type(a.first_moment), type(a.rotational)

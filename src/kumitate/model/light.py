@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
+from ..scalar import floats
 from .tree import WORLD_LINK, Tree
 
 __all__ = ["light_between_heavy"]
@@ -20,7 +21,7 @@ def light_between_heavy(tree: Tree) -> list[list[int]]:
     the link to it.
     """
     sides: dict[int, list[float]] = defaultdict(list)  # of every link, the heaviest link on each side
-    behind = [link.inertia.mass for link in tree.links]  # the heaviest of what hangs on a link, and itself
+    behind = floats(link.inertia.mass for link in tree.links)  # the heaviest of what hangs on a link, and itself
     for link in reversed(tree.links):
         if link.parent != WORLD_LINK:
             sides[link.parent].append(behind[link.index])
@@ -32,7 +33,7 @@ def light_between_heavy(tree: Tree) -> list[list[int]]:
         else:
             outward = list(sides[link.parent])  # still without the inward side of the parent
             outward.remove(behind[link.index])
-            before[link.index] = max(before[link.parent], tree.links[link.parent].inertia.mass, *outward, 0.0)
+            before[link.index] = max(before[link.parent], float(tree.links[link.parent].inertia.mass), *outward, 0.0)
     for chord in tree.chords:
         for index in (chord.base.link, chord.follower.link):
             sides[index].append(max(behind, default=0.0))

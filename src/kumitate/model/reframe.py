@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..scalar import floats
 from ..spatial import AxisTurn, RotationChain, Transform, Vector3, zxz_rotation
 from .tree import WORLD_LINK, Link, Place, Tree
 
@@ -72,7 +73,7 @@ def _generic(angle: float) -> bool:
 
 
 def _numbers(p: Vector3) -> int:
-    return sum(abs(x) > _TINY for x in p)
+    return sum(abs(x) > _TINY for x in floats(p))
 
 
 def _split(X_PF: Transform, link: Link) -> tuple[Transform, float]:

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ModelError
-from ..scalar import flatten
+from ..scalar import Scalar, flatten
 from ..spatial import Transform
 from .joints.coordinate import CoordinateJoint
 from .tree import WORLD_LINK, Link, Tree
 
 __all__ = ["Adrift", "Part", "Partition", "Subchain", "parted", "parts_by_cuts", "parts_by_names"]
 
-Scalar = Any
 #: Sub-chains by the names or the indices of their joints.
 Partition = Sequence[Sequence[str | int]]
 

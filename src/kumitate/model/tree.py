@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..scalar import floats
 from ..spatial import (
     AxisTurn,
     DenseRotation,
@@ -214,7 +215,7 @@ def build_tree(mechanism: Mechanism) -> Tree:
         base = places[frame.body]
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
     chords, gears = _chords(mechanism, places), _gears(mechanism, links)
-    mass = sum(link.inertia.mass for link in links) or 1.0
+    mass = sum(floats(link.inertia.mass for link in links)) or 1.0
     return Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
 
 

@@ -19,15 +19,16 @@ from .functions import (
     sqrt,
     tanh,
 )  # fmt: skip
-from .graph import Graph, Symbol, TraceError
+from .graph import Graph, Scalar, Symbol, TraceError
+from .known import floats, is_zero
 from .liveness import live, origin
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way
 
 __all__ = [
-    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
-    "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten",
-    "gradient", "hessian", "live", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh",
-    "trace", "under_way", "when",
+    "Array", "Graph", "Index", "Loop", "Program", "Scalar", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
+    "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten", "floats",
+    "gradient", "hessian", "is_zero", "live", "log", "loop", "maximum", "minimum", "origin", "select", "sin",
+    "sqrt", "table", "tanh", "trace", "under_way", "when",
 ]  # fmt: skip

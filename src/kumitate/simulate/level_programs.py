@@ -16,12 +16,11 @@ from ..dynamics.prepared import Prepared
 from ..dynamics.unassembled import central_inertia, joint_of
 from ..model import Link
 from ..model.alike import Alike
-from ..scalar import Program, flatten, trace
+from ..scalar import Program, Scalar, flatten, trace
 from ..spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
 
 __all__ = ["PairForm", "PairNumbers", "PairPrograms", "SinglePrograms", "join_turns", "rotate", "single_of"]
 
-Scalar = Any
 Given = dict[str, Any]
 Inputs = dict[str, int | tuple[int, ...]]
 #: What the handles of a pair are called, whatever links they are: the joint's carrier and its link, another of either body.

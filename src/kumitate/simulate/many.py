@@ -15,7 +15,7 @@ from ..compile import Kernel
 from ..errors import InputError, KumitateWarning
 from ..model import Mechanism, check_resistance
 from ..model.values import checked_whole
-from ..scalar import Program, call, loop, maximum, trace
+from ..scalar import Program, Scalar, call, loop, maximum, trace
 from .actuation import Actuation, How
 from .checks import by_name, check_memory, checked_rows, step_count, steps_held
 from .choice import chosen_integrator
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from .touching import ContactRecord
 
 __all__ = ["Runs", "simulate_batch"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, proj
 from ..dynamics.wrenches import LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
-from ..scalar import Program, call, trace
+from ..scalar import Program, Scalar, call, trace
 from .actuation import Actuation
 from .forcing import Forcing
 from .integrators import Impact, Integrator, State
@@ -34,8 +34,6 @@ __all__ = [
     "projection_program",
     "step_program",
 ]
-
-Scalar = Any
 
 
 def dynamics_program(
@@ -257,7 +255,7 @@ class CalledSystem(_Coordinates):
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(t, coordinates, velocities))
+        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return acceleration.tolist(), float(power)
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
@@ -269,7 +267,7 @@ class CalledSystem(_Coordinates):
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.applied_power is not None
         coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
-        return float(self.applied_power(coordinates, along, self.efforts(t, coordinates, velocities)))
+        return float(self.applied_power(coordinates, along, self.efforts(float(t), coordinates, velocities)))
 
 
 def step_program(

@@ -15,14 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
+from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
 from ..least_norm import least_norm
 from ..meetings import AT_REST, Meeting, Point
 from ..problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 
-Scalar = Any
 #: Points no further apart are in contact, whether they close or not [m].
 TOUCHING = 1e-9
 #: A point that has no more than this part of the largest impulse along its normal does not push.
@@ -50,7 +49,7 @@ def multipoint(given: Problem) -> Solved:
     inside = [[_touches(meeting, point) for point in meeting.points] for meeting in given.meetings]
     rests = [[_slower(point) for point in meeting.points] for meeting in given.meetings]
     count = sum(len(meeting.points) for meeting in given.meetings)
-    still = [0.0 for _ in given.held]
+    still: list[Scalar] = [0.0 for _ in given.held]
     free = given.after(given.nothing().points, still).v
 
     def turn(_: Any, now: _Set) -> tuple[_Set, None]:
@@ -68,8 +67,8 @@ def multipoint(given: Problem) -> Solved:
 
         def complete() -> _Set:  # step 8
             impulses = [
-                [_rubbed(*point) for point in zip(meeting.points, *of, strict=True)]
-                for meeting, *of in zip(given.meetings, assumed, now.rests, strict=True)
+                [_rubbed(point, impulse, rests) for point, impulse, rests in zip(meeting.points, held, resting, strict=True)]
+                for meeting, held, resting in zip(given.meetings, assumed, now.rests, strict=True)
             ]
             found = given.after(impulses, still)
             twists, turned = given.columns.twists(found.v), []

@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...scalar import Scalar
 from ...spatial import Force, Inertia, Motion, Transform, Vector3
 from .closure import Closing, Closure
 
 __all__ = ["JointKind", "basis_forces", "basis_motions"]
-
-Scalar = Any
 
 
 class JointKind(Closure):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...scalar import floats
 from ...spatial import Transform, Vector3
 from ..joints import KINDS, Helical, JointKind
 from ..parts import Body, Frame, Joint, Limits, Loop
@@ -43,7 +44,8 @@ class SdfAxis:
 
     def along(self, direction: Vector3) -> SdfAxis:
         """The same axis in another direction."""
-        return replace(self, direction=(direction.x, direction.y, direction.z))
+        x, y, z = floats(direction)
+        return replace(self, direction=(x, y, z))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...scalar import floats
 from ...spatial import Transform, pose
 from ..geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS
@@ -64,7 +65,7 @@ def _drawn(shape: Box | Capsule | Cylinder | Sphere, x: float, y: float, z: floa
 
 
 def _moved(item: Geometry, up: float, mirror: float) -> Geometry:
-    x, y, z = item.pose.translation
+    x, y, z = floats(item.pose.translation)
     return replace(item, pose=Transform(item.pose.rotation, pose((x, mirror * y, z - up)).translation))
 
 

@@ -23,7 +23,7 @@ from ...lagrange import lagrange
 from ...model import Tree
 from ...model.samples import pa10, planar_4r
 from ...model.subchains import parts_by_cuts
-from ...scalar import trace
+from ...scalar import Scalar, trace
 from .chains import chain_in_space
 from .program_depth import program_depth
 
@@ -126,7 +126,7 @@ def _closes_loops(page: Callable[..., Any]) -> bool:
     return bool(np.abs(found - expected).max() < 1e-9 * np.abs(expected).max())
 
 
-def _bias(tree: Tree, q: list[float], gravity: Any) -> list[float]:
+def _bias(tree: Tree, q: list[float], gravity: Any) -> list[Scalar]:
     return rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=gravity)
 
 

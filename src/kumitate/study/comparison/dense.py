@@ -27,7 +27,7 @@ from ...dynamics.unassembled import joint_of
 from ...lagrange.derivatives import energy_derivatives
 from ...lagrange.forward import joint_equations
 from ...model import Link, Tree
-from ...scalar import Program, Symbol, call, flatten, trace
+from ...scalar import Program, Scalar, Symbol, call, flatten, trace
 from ...spatial import (
     Dense,
     DenseRotation,
@@ -46,7 +46,6 @@ __all__ = [
     "DenseForm", "dense_aba", "dense_ada", "dense_crba", "dense_hybrid", "dense_lagrange", "prepared_hybrid",
 ]  # fmt: skip
 
-Scalar = Any
 Gravity = Sequence[float]
 Parts = tuple[tuple[int, ...], ...]
 
@@ -205,8 +204,8 @@ def _opaque(page: Callable[..., Any], given: tuple[Any, ...], name: str) -> Call
         given_here = iter(inputs)
         results, rebuild = flatten(page(*build([next(given_here) if x is None else x for x in known])))
         kept.append((results, rebuild))
-        return list(dict.fromkeys(x for x in results if x.__class__ is Symbol)) + [
-            x for x in results if x.__class__ is not Symbol
+        return list(dict.fromkeys(x for x in results if isinstance(x, Symbol))) + [
+            x for x in results if not isinstance(x, Symbol)
         ]
 
     program = trace(run, {"given": sum(x is None for x in known)}, name)
@@ -215,10 +214,10 @@ def _opaque(page: Callable[..., Any], given: tuple[Any, ...], name: str) -> Call
         now, _ = flatten(values)
         returned = call(program, [x for x, number in zip(now, known, strict=True) if number is None])
         results, rebuild = kept[0]
-        symbols = dict.fromkeys(x for x in results if x.__class__ is Symbol)
+        symbols = dict.fromkeys(x for x in results if isinstance(x, Symbol))
         by_symbol = dict(zip(symbols, returned, strict=False))
         numbers = iter(returned[len(symbols) :])
-        return rebuild([by_symbol[x] if x.__class__ is Symbol else next(numbers) for x in results])
+        return rebuild([by_symbol[x] if isinstance(x, Symbol) else next(numbers) for x in results])
 
     return prepared_page
 
@@ -233,7 +232,7 @@ def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Mo
 
 def _numbers(tree: Tree) -> np.ndarray:
     """Rotation 9, translation 3, mass 1, first moment 3, inertia 6 of every link."""
-    values: list[float] = []
+    values: list[Scalar] = []
     for link in tree.links:
         values += [x for row in link.placement.rotation.matrix() for x in row]
         values += [*link.placement.translation, link.inertia.mass, *link.inertia.first_moment]
@@ -255,7 +254,7 @@ def _dense(tree: Tree, numbers: Iterator[Scalar]) -> Tree:
     return replace(tree, links=tuple(links))
 
 
-def _central_numbers(ready: Prepared) -> list[float]:
+def _central_numbers(ready: Prepared) -> list[Scalar]:
     """The links' mass centres; then the inertia about each, and the upper triangle of its Φ there."""
     values = [x for link in ready.tree.links for x in ready.centers[link.index]]
     for link in ready.tree.links:
@@ -268,7 +267,7 @@ def _central_numbers(ready: Prepared) -> list[float]:
 
 def _symmetric(entries: Sequence[Scalar]) -> InverseInertia:
     taken = iter(entries)
-    rows: list[list[Scalar]] = [[None] * 6 for _ in range(6)]
+    rows: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]
     for i in range(6):
         for k in range(i, 6):
             rows[i][k] = rows[k][i] = next(taken)
