@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..kinematics import link_poses
 from ..model import Link, PerLink, Tree, inward, outward
 from ..scalar import Scalar, is_zero
-from ..spatial import Force, Motion
+from ..spatial import Force, Motion, Transform, Vector3
 
 __all__ = ["NO_STIFFNESS", "Columns", "Pattern", "Rows", "added", "columns", "frozen"]
 
@@ -32,11 +32,11 @@ class Columns:
     """
 
     tree: Tree
-    poses: PerLink
-    origins: PerLink
-    S: PerLink
+    poses: PerLink[Transform]
+    origins: PerLink[Vector3]
+    S: PerLink[tuple[Motion, ...]]
 
-    def twists(self, v: Sequence[Scalar]) -> PerLink:
+    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
         """[ω; v] of every link, in the axes of the world, about its origin."""
 
         def stage(link: Link, parent: Motion) -> Motion:
@@ -48,7 +48,7 @@ class Columns:
 
     def efforts(self, wrenches: Mapping[int, Force]) -> list[Scalar]:
         """Jᵀ F (nv): what wrenches on links, by their index and like the twists, do along the joints."""
-        felt = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
+        felt: PerLink[Force] = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
     def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Rows]) -> Rows:
@@ -83,9 +83,13 @@ class Columns:
 def columns(tree: Tree, q: Sequence[Scalar]) -> Columns:
     """The columns at q (nq)."""
     poses = link_poses(tree, q)
-    origins = outward(tree, lambda link, at: poses[link].translation if at is None else at, None)
 
-    def stage(link: Link, _: None) -> tuple[Motion, ...]:
+    def origin(link: Link, at: Vector3 | None) -> Vector3:
+        return poses[link].translation if at is None else at
+
+    origins: PerLink[Vector3] = outward(tree, origin, None)
+
+    def stage(link: Link, _: object) -> tuple[Motion, ...]:
         X_WL = poses[link]
         lever = X_WL.translation - origins[link]
         found = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..dynamics import Row, link_motions
+from ..dynamics.motion import LinkMotion
 from ..errors import InputError
 from ..kinematics import link_poses, link_twists, place_pose
 from ..model import Mechanism, PerLink, Place, Tree
@@ -14,7 +15,7 @@ from ..model.traversal import rolled_runs
 from ..model.tree import WORLD_LINK
 from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
 from ..scalar import Scalar, select, sqrt, tanh
-from ..spatial import Force, Vector3, centripetal
+from ..spatial import Force, Motion, Transform, Vector3, centripetal
 from .held_surface import PlaneSurface, Surface, TracedSurface
 
 __all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
@@ -111,7 +112,9 @@ class HeldPoints:
         """The surfaces with their derivatives."""
         return tuple(TracedSurface(p.surface, f"{self.mechanism.name}: held point {p.label!r}") for p in self.points)
 
-    def ends(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink | None = None) -> list[HeldEnd]:
+    def ends(
+        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion] | None = None
+    ) -> list[HeldEnd]:
         """Every point in a state; `tree` is the mechanism's, or its lean one."""
         motions = link_motions(tree, q, v) if motions is None else motions
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
@@ -130,7 +133,14 @@ def slide(slip: Sequence[Scalar]) -> list[Scalar]:
     return [x * ratio for x in slip]
 
 
-def _end(tree: Tree, poses: PerLink, twists: PerLink, motions: PerLink, point: HeldPoint, surface: TracedSurface) -> HeldEnd:
+def _end(
+    tree: Tree,
+    poses: PerLink[Transform],
+    twists: PerLink[Motion],
+    motions: PerLink[LinkMotion],
+    point: HeldPoint,
+    surface: TracedSurface,
+) -> HeldEnd:
     place: Place = tree.places[point.body]
     link = tree.links[place.link]
     arm = place.pose.point(Vector3.of(point.point))  # from L's origin, in L

@@ -119,7 +119,7 @@ class Meeting:
         """Of all points."""
         return tuple(point.habit for point in self.points)
 
-    def twist(self, columns: Columns, twists: PerLink) -> Motion:
+    def twist(self, columns: Columns, twists: PerLink[Motion]) -> Motion:
         """[ω; v] of A against B."""
         return _relative(columns, twists, self.links, self.shift)
 
@@ -208,7 +208,7 @@ def _sizes(spots: Sequence[Spot], a: Rows, b: Rows | None = None, shift: Vector3
     return found
 
 
-def _relative(columns: Columns, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:
+def _relative(columns: Columns, twists: PerLink[Motion], links: tuple[int, int], shift: Vector3 | None) -> Motion:
     twist = twists[columns.tree.links[links[0]]]
     if shift is None:
         return twist

@@ -206,6 +206,8 @@ class Problem:
         for link in a:
             if link not in b:
                 found.update({k: list(S) for k, S in enumerate(self.columns.S[link], link.v_start)})
+        if meeting.shift is None:  # B is part of the world
+            return found
         for link in b:
             if link not in a:
                 for k, S in enumerate(self.columns.S[link], link.v_start):

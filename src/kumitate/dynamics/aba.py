@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model import Link, PerLink, Tree, inward, outward
 from ..scalar import Scalar
 from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release
-from .motion import falling, link_motions
+from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
 from .wrenches import Applied
 
@@ -55,14 +55,14 @@ class Handle:
 
 def articulated(
     tree: Tree,
-    motions: PerLink,
+    motions: PerLink[LinkMotion],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     *,
     wrenches: Applied | None,
     implicit_step: Scalar,
-) -> PerLink:
+) -> PerLink[Handle]:
     """The `Handle` of every link, from the tips inwards."""
 
     def assemble(link: Link, children: list[Handle]) -> Handle:
@@ -89,8 +89,8 @@ def articulated(
 
 
 def accelerations(
-    tree: Tree, motions: PerLink, releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
-) -> PerLink:
+    tree: Tree, motions: PerLink[LinkMotion], releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
+) -> PerLink[tuple[Motion, list[Scalar]]]:
     """[α; a] and the joint's v̇ of every link, from the world outwards, by the releases of its joint."""
 
     def accelerate(link: Link, parent: tuple[Motion, list[Scalar]]) -> tuple[Motion, list[Scalar]]:

@@ -9,6 +9,7 @@ from ..kinematics import chord_closing, gear_errors
 from ..model import Chord, Closing, PerLink, Place, Tree
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Motion, Vector3, centripetal
+from .motion import LinkMotion
 from .passive import resisting_inertia
 
 __all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "velocity_terms"]
@@ -48,7 +49,7 @@ def constraint_rows(
     closings: Sequence[Closing],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    motions: PerLink,
+    motions: PerLink[LinkMotion],
     *,
     implicit_step: Scalar = 0.0,
 ) -> list[Row]:
@@ -65,7 +66,7 @@ def constraint_rows(
     return rows
 
 
-def chord_rows(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:
+def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:
     """The rows that a chord holds, and those along its freedoms: these have no error, and nothing holds them by itself."""
     bias = velocity_terms(tree, motions, chord, closing)
 
@@ -84,7 +85,7 @@ def ends(chord: Chord, closing: Closing, T: Force) -> dict[int, Force]:
     return {chord.base.link: back * -1.0, chord.follower.link: T.to_parent(chord.follower.pose)}
 
 
-def velocity_terms(tree: Tree, motions: PerLink, chord: Chord, closing: Closing) -> Motion:
+def velocity_terms(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> Motion:
     """What velocities add to the acceleration of M in F, beyond what the closure allows, where A counts the links' own."""
     at_base = chord.base.pose @ closing.pose
     omega_F, swing_F = _turning(tree, motions, Place(chord.base.link, at_base))
@@ -95,7 +96,7 @@ def velocity_terms(tree: Tree, motions: PerLink, chord: Chord, closing: Closing)
     return Motion(angular, linear) - closing.bias
 
 
-def _turning(tree: Tree, motions: PerLink, place: Place) -> tuple[Vector3, Vector3]:
+def _turning(tree: Tree, motions: PerLink[LinkMotion], place: Place) -> tuple[Vector3, Vector3]:
     """ω of a place's link, and the acceleration ω × (ω × r) of the place over its link's origin, in the place's axes."""
     if place.link < 0:
         return Vector3(), Vector3()

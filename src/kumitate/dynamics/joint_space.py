@@ -16,7 +16,7 @@ from ..model.subchains import Subchain
 from ..scalar import Scalar, table
 from ..spatial import Dense, Factors, Force, InverseInertia, Motion, dot
 from .crba import crba
-from .motion import acceleration, falling, link_motions
+from .motion import LinkMotion, acceleration, falling, link_motions
 from .rnea import rnea
 from .wrenches import LinkForces
 
@@ -97,7 +97,7 @@ def rates(factors: Factors, driven: Sequence[Scalar], reaches: Sequence[Dense], 
     return x
 
 
-def _jacobian(tree: Tree, motions: PerLink, handle: int) -> list[Motion]:
+def _jacobian(tree: Tree, motions: PerLink[LinkMotion], handle: int) -> list[Motion]:
     """The columns of J of a link in its own axes at its origin."""
     columns = [Motion()] * tree.nv
     moved: list[int] = []

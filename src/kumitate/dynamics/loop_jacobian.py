@@ -8,19 +8,20 @@ from ..model import Link, PerLink, Tree, inward
 from ..scalar import Scalar
 from ..spatial import Force
 from .constraints import Row
+from .motion import LinkMotion
 
 __all__ = ["carried_forces", "loop_jacobian"]
 
+Carried = tuple[dict[int, Force], dict[int, Force]]
 
-def carried_forces(tree: Tree, motions: PerLink, rows: Sequence[Row]) -> PerLink:
+
+def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> PerLink[Carried]:
     """By link, two dictionaries by the row's number: the unit force of each row whose ends lie on either side of its joint.
 
     The first in the link's frame and about its origin, the second in the parent's.
     """
 
-    def carry(
-        link: Link, children: list[tuple[dict[int, Force], dict[int, Force]]]
-    ) -> tuple[dict[int, Force], dict[int, Force]]:
+    def carry(link: Link, children: list[Carried]) -> Carried:
         felt = {k: row.on[link.index] for k, row in enumerate(rows) if link.index in row.on}
         for _, from_child in children:
             for k, force in from_child.items():
@@ -30,7 +31,7 @@ def carried_forces(tree: Tree, motions: PerLink, rows: Sequence[Row]) -> PerLink
     return inward(tree, carry)
 
 
-def loop_jacobian(tree: Tree, motions: PerLink, rows: Sequence[Row]) -> list[list[Scalar]]:
+def loop_jacobian(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[list[Scalar]]:
     """J (rows, nv): J v is how fast the rows open, and Jᵀλ what their forces do along the joints."""
     J: list[list[Scalar]] = [[0.0] * tree.nv for _ in rows]
     for k, row in enumerate(rows):

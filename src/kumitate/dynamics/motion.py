@@ -33,7 +33,7 @@ class LinkMotion:
     bias: Motion
 
 
-def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink:
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink[LinkMotion]:
     """The `LinkMotion` of every link (N eq. 2-4, velocity terms; thesis eq. 2.6)."""
     root = LinkMotion(Transform(), (), Vector3(), Motion())
     return outward(tree, lambda link, parent: link_motion(link, parent.omega, q, v), root)

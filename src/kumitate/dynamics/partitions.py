@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ..errors import InputError, ModelError
-from ..model import Link, PerLink, Tree, inward, outward
+from ..model import Link, Tree, inward, outward
 from ..model.subchains import Partition, parts_by_cuts, parts_by_names
 
 __all__ = ["BUDGET", "Trial", "chosen_parts", "tried_partitions"]
@@ -89,7 +89,7 @@ def _like_sizes(tree: Tree) -> Iterator[frozenset[int]]:
 
 def _every(tree: Tree, size: int) -> list[int]:
     """Cuts after every `size` links outward."""
-    depths: PerLink = outward(tree, lambda link, above: above + 1, -1)
+    depths = outward(tree, lambda link, above: above + 1, -1)
     return [link.index for link in tree.links if depths[link] % size == 0]
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from ..model import Link, PerLink, Tree, inward
 from ..scalar import Scalar
 from ..spatial import Force, Motion, Release
+from .aba import Handle
 from .constraints import Row
+from .motion import LinkMotion
 
 __all__ = ["Reach", "reaches", "with_forces"]
 
@@ -32,7 +34,9 @@ class Reach:
     free: Scalar
 
 
-def reaches(tree: Tree, motions: PerLink, handles: PerLink, rows: Sequence[Row], root: Motion) -> list[Reach]:
+def reaches(
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], root: Motion
+) -> list[Reach]:
     """Carries every row inwards; `root` is the acceleration of the world."""
     found = [Reach({}, {}, row.bias) for row in rows]
     free = [row.bias for row in rows]
@@ -65,7 +69,9 @@ def reaches(tree: Tree, motions: PerLink, handles: PerLink, rows: Sequence[Row],
     return [replace(reach, free=acceleration) for reach, acceleration in zip(found, free, strict=True)]
 
 
-def with_forces(handles: PerLink, reached: Sequence[Reach], forces: Sequence[Scalar]) -> Callable[[Link], list[Release]]:
+def with_forces(
+    handles: PerLink[Handle], reached: Sequence[Reach], forces: Sequence[Scalar]
+) -> Callable[[Link], list[Release]]:
     """The releases of every link's joint with the rows' forces acting too."""
 
     def released(link: Link) -> list[Release]:

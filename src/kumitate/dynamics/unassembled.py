@@ -11,7 +11,7 @@ from .constraints import velocity_terms
 from .gear_tie import Gear
 from .handles import Bodies, Route
 from .joint_tie import Joint
-from .motion import falling
+from .motion import LinkMotion, falling
 from .order import WORLD
 from .passive import driving_force
 from .prepared import Prepared
@@ -47,7 +47,7 @@ def joint_of(
     return Joint(carrier, link.index, columns, T_a, T, link.armature, drive, bias, *routes)
 
 
-def chord_of(ready: Prepared, motions: PerLink, chord: Chord, closing: Closing, drive: Force) -> Joint:
+def chord_of(ready: Prepared, motions: PerLink[LinkMotion], chord: Chord, closing: Closing, drive: Force) -> Joint:
     """A chord under this force of its drive, closed in its frame M."""
     bias = velocity_terms(ready.tree, motions, chord, closing) * -1.0
     outer = Route((ready.from_center(chord.base.link, chord.base.pose), closing.pose))
@@ -63,7 +63,7 @@ def gears_of(tree: Tree, joints: Sequence[Joint]) -> list[Gear]:
 
 
 def rigid_bodies(
-    ready: Prepared, motions: PerLink, joints: Iterable[Joint], pushed: Sequence[Force], gravity: Sequence[Scalar]
+    ready: Prepared, motions: PerLink[LinkMotion], joints: Iterable[Joint], pushed: Sequence[Force], gravity: Sequence[Scalar]
 ) -> Bodies:
     """Single links, under joints' drives and what pushes each at its mass centre; and the world.
 

@@ -11,12 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..scalar import Index, Stack, equal, flatten, loop, table
 from .tree import WORLD_LINK, Link, Tree
 
 __all__ = ["PerLink", "inward", "outward", "rolled_runs"]
+
+T = TypeVar("T")  # what a link has: a pose, a `LinkMotion`, a force
+W = TypeVar("W")  # what the world has in its place, mostly a T
 
 #: Trees with fewer links are traced link by link: straight-line code is the fastest form of them.
 ROLL_FROM_LINKS = 100
@@ -49,19 +52,20 @@ class RolledLink(Link):
         return self.position == wanted if isinstance(self.position, int) else equal(self.position.value, float(wanted))
 
 
-class PerLink(ABC):
-    """One value a link: `values[link]`."""
+class PerLink(ABC, Generic[T]):
+    """One value of type T per link: `values[link]`."""
 
     def __init__(self, tree: Tree):
         self.tree = tree
         self.runs = rolled_runs(tree)
-        self.known: dict[int, Any] = {}
+        self.known: dict[int, T] = {}
         self.stacks: dict[Run, Stack] = {}
 
-    def __getitem__(self, link: Link) -> Any:
+    def __getitem__(self, link: Link) -> T:
         if isinstance(link, RolledLink):
             self._need(link.run.first)
-            return self.stacks[link.run][link.position]
+            value: T = self.stacks[link.run][link.position]
+            return value
         self._need(link.index)
         return self.known[link.index]
 
@@ -69,10 +73,10 @@ class PerLink(ABC):
     def _need(self, index: int) -> None:
         """Makes the value of a link known."""
 
-    def _roll(self, run: Run, stage: Callable[[Link, Any], Any], first: Any, *, backward: bool = False) -> None:
+    def _roll(self, run: Run, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
         """Runs the stage over the run as a loop; each link gets the value of the one before."""
 
-        def body(i: int | Index, before: Any) -> tuple[Any, Any]:
+        def body(i: int | Index, before: T) -> tuple[T, T]:
             # a stage that keeps more than it carries is trimmed by dead-code removal: the value serves as both
             value = stage(rolled_link(self.tree, run, (run.length - 1) - i if backward else i), before)
             return value, value
@@ -87,8 +91,8 @@ class PerLink(ABC):
         return next((run for run in self.runs if index in run), None)
 
 
-class _Outward(PerLink):
-    def __init__(self, tree: Tree, stage: Callable[[Link, Any], Any], root: Any):
+class _Outward(PerLink[T]):
+    def __init__(self, tree: Tree, stage: Callable[[Link, T], T], root: T):
         super().__init__(tree)
         self.stage = stage
         self.known[WORLD_LINK] = root
@@ -109,8 +113,8 @@ class _Outward(PerLink):
                 self._roll(run, self.stage, self.known[link.parent])
 
 
-class _Inward(PerLink):
-    def __init__(self, tree: Tree, stage: Callable[[Link, list[Any]], Any]):
+class _Inward(PerLink[T]):
+    def __init__(self, tree: Tree, stage: Callable[[Link, list[T]], T]):
         super().__init__(tree)
         for index in _children_first(tree):
             if index in self.known:
@@ -127,12 +131,12 @@ class _Inward(PerLink):
         pass
 
 
-def outward(tree: Tree, stage: Callable[[Link, Any], Any], root: Any) -> PerLink:
+def outward(tree: Tree, stage: Callable[[Link, T | W], T], root: W) -> PerLink[T]:
     """From the root on: `stage(link, value of the parent)` for every link whose value is asked for; `root` is the world's."""
-    return _Outward(tree, stage, root)
+    return _Outward(tree, stage, root)  # type: ignore[arg-type]
 
 
-def inward(tree: Tree, stage: Callable[[Link, list[Any]], Any]) -> PerLink:
+def inward(tree: Tree, stage: Callable[[Link, list[T]], T]) -> PerLink[T]:
     """From the leaves on: `stage(link, values of its children)` for every link."""
     return _Inward(tree, stage)
 
