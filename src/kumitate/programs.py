@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from . import analysis, dynamics, kinematics
+from .dynamics.order import Order
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
 from .model.subchains import Partition
@@ -94,9 +95,16 @@ def _loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[in
     return {f"tau_{name}": _choose("loop", known, name) for name in loops}
 
 
+def _acting(
+    m: Mechanism, tree: Tree, wrenches: Sequence[str], loop_tau: Sequence[str], values: Sequence[Any]
+) -> dynamics.Acting:
+    """What acts on the tree of a mechanism; `values`: of the wrenches, then of the efforts in loops."""
+    applied = _applied(tree, wrenches, values[: len(wrenches)])
+    return dynamics.Acting(m.gravity, applied, dict(zip(loop_tau, values[len(wrenches) :], strict=True)))
+
+
 #: The methods that assemble: from inverse inertias, which lean links do not have, and in an order that is free.
 _ASSEMBLING = ("ada", "dca")
-Order = str | Sequence[int] | None
 
 
 def _ordered(method: str, order: Order) -> dict[str, Any]:
@@ -135,15 +143,12 @@ def _forward_dynamics(
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
-    ordered = _ordered(method, order) | _parted(method, partition)
+    options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
     tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.lean_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)]), **ordered}
-        if tree.closed:
-            acting["loop_tau"] = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
-        return page(tree, q, v, tau, gravity=m.gravity, **acting)
+        return page(tree, q, v, tau, _acting(m, tree, wrenches, loop_tau, values), **options)
 
     return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
 
@@ -177,9 +182,7 @@ def _joint_wrenches(
     carried = {joint.name: m.tree.places[joint.child] for joint in m.joints}
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
-        applied = _applied(m.tree, wrenches, values[: len(wrenches)])
-        efforts = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
-        of_tree, of_chords = forces(q, v, tau, applied, efforts)
+        of_tree, of_chords = forces(q, v, tau, _acting(m, m.tree, wrenches, loop_tau, values))
         poses = kinematics.link_poses(m.tree, q)
         shown = []
         for link, force in zip(m.tree.links, of_tree, strict=True):
@@ -195,26 +198,17 @@ def _joint_wrenches(
     return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
 
 
-def _by_articulated_bodies(
-    m: Mechanism, q: Any, v: Any, tau: Any, applied: Any, efforts: Any
-) -> tuple[list[Force], list[Force]]:
+def _by_articulated_bodies(m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting) -> tuple[list[Force], list[Force]]:
     if m.tree.closed:
-        found = dynamics.loop_wrenches(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts)
+        found = dynamics.loop_wrenches(m.tree, q, v, tau, acting)
         return found.tree, found.chords
-    return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied), []
+    return dynamics.joint_forces(m.tree, q, v, tau, acting), []
 
 
 def _by_assembly(
-    page: Callable[..., Any],
-    m: Mechanism,
-    q: Any,
-    v: Any,
-    tau: Any,
-    applied: Any,
-    efforts: Any,
-    **ordered: Any,
+    page: Callable[..., Any], m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting, **ordered: Any
 ) -> tuple[list[Force], list[Force]]:
-    found = page(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts, **ordered)
+    found = page(m.tree, q, v, tau, acting, **ordered)
     return [Force.of(found.forces[link.index]) for link in m.tree.links], found.chords
 
 

@@ -10,7 +10,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from kumitate.dynamics import aba, rnea
+from kumitate.dynamics import Acting, aba, rnea
 from kumitate.dynamics.contraction import MOST_HANDLES, rounds
 from kumitate.dynamics.held_handles import WORLD, carriers
 from kumitate.errors import InputError, ModelError
@@ -59,7 +59,7 @@ def heavy(mechanism: Mechanism) -> Mechanism:
 def check_against_articulated_bodies(mechanism: Mechanism, q, v, tau, found) -> None:
     """The residual rule, and the accelerations themselves."""
     tree, gravity = mechanism.tree, mechanism.gravity
-    expected = np.array(aba(tree, q, v, tau, gravity=gravity))
+    expected = np.array(aba(tree, q, v, tau, Acting(gravity)))
     needed = np.array(rnea(tree, q, v, found.tolist(), gravity=gravity)) - tau
     still = np.array(rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity)) - tau
     assert np.linalg.norm(needed) <= 1e-11 * np.linalg.norm(still)

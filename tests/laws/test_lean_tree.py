@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kumitate.dynamics import Wrenches, aba, crba, jacobian_inertia, rnea, unit_vector
+from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, rnea, unit_vector
 from kumitate.model import KINDS
 
 from ..mechanisms import agree, every_kind, random_case, random_mechanism, random_state, seeds
@@ -21,7 +21,7 @@ def same_equations(case) -> None:
     for tree in (true, lean):
         w = Wrenches(tree, pushed)
         tau = rnea(tree, case.q, case.v, case.a, gravity=m.gravity, wrenches=w)
-        results.append((tau, aba(tree, case.q, case.v, case.tau, gravity=m.gravity, wrenches=w)))
+        results.append((tau, aba(tree, case.q, case.v, case.tau, Acting(m.gravity, wrenches=w))))
     agree(results[1][0], results[0][0], case.n, scale=100.0)
     agree(results[1][1], results[0][1], case.n, scale=10.0, condition=np.linalg.cond(M))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, crba, joint_forces, rnea
+from kumitate.dynamics import Acting, Wrenches, aba, crba, joint_forces, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.errors import ModelError
@@ -67,15 +67,15 @@ def check(mechanism: Mechanism, q, v, tau, *, condition: float) -> None:
     """ADA and DCA against articulated bodies and the mass matrix, and their joint forces against (2.23)."""
     tree = mechanism.tree
     pushed = Wrenches(tree, {mechanism.bodies[-1].name: [0.3, -0.2, 0.1, 1.0, -2.0, 0.5]})
-    options = {"gravity": mechanism.gravity, "wrenches": pushed}
-    expected = np.array(aba(tree, q, v, tau, **options))
-    h = np.array(rnea(tree, q, v, [0.0] * tree.nv, **options))
+    acting = Acting(mechanism.gravity, pushed)
+    expected = np.array(aba(tree, q, v, tau, acting))
+    h = np.array(rnea(tree, q, v, [0.0] * tree.nv, gravity=mechanism.gravity, wrenches=pushed))
     scale = np.abs(expected).max()
     agree(np.linalg.solve(np.array(crba(tree, q)), tau - h), expected, 50, scale=scale, condition=condition)
-    forces = np.array([list(force) for force in joint_forces(tree, q, v, tau, **options)])
+    forces = np.array([list(force) for force in joint_forces(tree, q, v, tau, acting)])
     for method in METHODS.values():
         for order in ("both_ends", "leaf_first", "serial", "balanced"):
-            found = method(tree, q, v, tau, order=order, **options)
+            found = method(tree, q, v, tau, acting, order=order)
             agree(found.vdot, expected, 50, scale=scale, condition=condition)
             by_joint = [found.forces[link.index] for link in tree.links]
             agree(by_joint, forces, 50, scale=max(scale, np.abs(forces).max()), condition=condition)
@@ -150,7 +150,7 @@ def test_a_free_rod_is_refused_by_name(method, kind):
     rod = Mechanism("rod", (Body("rod", 1.0, (0.0, 0.0, 0.5), np.zeros((3, 3)) if kind == "cylindrical" else ROD),), (joint,))
     q, v = joint.kind.neutral(), [0.0] * rod.nv
     with pytest.raises(ModelError, match=r"joint 'base' carries a link whose inertia has no inverse .* no joint can lend it"):
-        METHODS[method](rod.tree, q, v, v, gravity=rod.gravity)
+        METHODS[method](rod.tree, q, v, v, Acting(rod.gravity))
 
 
 def test_a_rod_hinged_on_a_free_one_is_refused():

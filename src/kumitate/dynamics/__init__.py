@@ -1,6 +1,7 @@
 """Dynamics: one algorithm a file. Assembling (ada, dca) and hybrid modelling are imported from their own files."""
 
 from .aba import aba
+from .acting import Acting
 from .chord_drives import chord_drives, free_springs
 from .closed import closed_aba
 from .closed_factored import closed_factored
@@ -19,7 +20,7 @@ from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
+    "FRICTION_VELOCITY", "Acting", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
     "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "free_springs", "jacobian_inertia",
     "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force", "passive_slope", "projected", "rnea",
     "solve_symmetric", "spring_force", "unit_vector",

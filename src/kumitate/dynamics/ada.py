@@ -12,20 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Chord, Link, Tree
 from ..scalar import Scalar
 from ..spatial import Dense, Factors, RangeInverse
+from .acting import Acting
 from .assembly import Accelerations, assembled_accelerations
+from .order import Order
 from .ties import Tie, heavy_freedoms
 
 __all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
 
 
-def ada(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:
+def ada(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+    *,
+    order: Order = None,
+) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
-    return assembled_accelerations(constraint_law, tree, q, v, tau, **options)
+    return assembled_accelerations(constraint_law, tree, q, v, tau, acting, order=order)
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,22 @@ then inverted where it is not singular (`RangeInverse`), and forces that move no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Force, Motion, Vector3
+from .acting import Acting
 from .chord_drives import chord_drive
 from .constraints import chord_closings
 from .joint_tie import Joint
 from .motion import link_motions
-from .order import WORLD, assembly_order, handles_of_ties, loop_closers
+from .order import WORLD, Order, assembly_order, handles_of_ties, loop_closers
 from .prepared import Prepared, prepared
 from .steps import TieLaw, assembled, disassembled
 from .ties import Tie
 from .unassembled import chord_of, gears_of, joint_of, rigid_bodies
-from .wrenches import Applied
 
 __all__ = ["Accelerations", "assembled_accelerations"]
 
@@ -46,17 +46,15 @@ def assembled_accelerations(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
+    acting: Acting,
     *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
-    order: str | Sequence[int] | None = None,
+    order: Order = None,
 ) -> Accelerations:
     """Accelerations and joint forces of a tree, its chords and gears holding, by assembly and disassembly.
 
     Args:
         law: how a joint is closed; `ada` and `dca` have theirs.
-        loop_tau: forces of drives along the freedoms of chords, by the chord's name [N·m or N].
+        acting: what acts besides the drives of the joints, at an instant.
         order: in which joints are assembled: a name of `order.ORDERS`, or the links' indices and after them those of
             chords and gears; by default one that costs little.
 
@@ -67,6 +65,7 @@ def assembled_accelerations(
     Warns:
         KumitateWarning: of light links between heavy ones that cost digits; see `ada`.
     """
+    acting.at_an_instant("assembly")
     ready, held = prepared(tree), handles_of_ties(tree)
     ready.warn_of_lost_digits()
     turns = [j for j in assembly_order(tree, order) if held[j]]
@@ -79,14 +78,13 @@ def assembled_accelerations(
         single = carrier != WORLD and first.get(carrier) == link.index
         joints.append(joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=single))
     for chord, closing in zip(ready.tree.chords, closings, strict=True):
-        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, loop_tau or {})))
+        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
     gears = gears_of(tree, joints)
     ties: list[Tie] = [*joints, *gears]
     pushed = []
     for link, before in zip(ready.tree.links, tree.links, strict=True):
-        push = Force() if wrenches is None else wrenches.on(before, q).to_child(ready.moved[link.index])
-        pushed.append(push.to_child(ready.to_center(link.index)))
-    bodies = rigid_bodies(ready, motions, joints, pushed, gravity)
+        pushed.append(acting.on(before, q).to_child(ready.moved[link.index]).to_child(ready.to_center(link.index)))
+    bodies = rigid_bodies(ready, motions, joints, pushed, acting.gravity)
     damping = {j: ties[j].holding.damping(tree) for j in loop_closers(tree, turns)}
     forces, pulls = disassembled(assembled(law, ties, bodies, turns, damping))
     V = {handle: bodies.B[handle] + bodies.response(handle, pulls) for handle in bodies.B}

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..model import Chord, Closing, Tree
 from ..scalar import Scalar, is_zero
 from ..spatial import Force
+from .acting import Acting
 from .constraints import ends
 from .passive import driving_force, springy
 from .wrenches import Applied, LinkForces
 
-__all__ = ["chord_drive", "chord_drives", "free_springs"]
+__all__ = ["chord_drive", "chord_drives", "free_springs", "with_chord_drives"]
+
+
+def with_chord_drives(tree: Tree, closings: Sequence[Closing], acting: Acting) -> Acting:
+    """What acts on the links of the tree, the drives, springs, damping and friction of its chords among it."""
+    return replace(acting, wrenches=chord_drives(tree, closings, acting.loop_tau, acting.wrenches, acting.implicit_step))
 
 
 def chord_drives(

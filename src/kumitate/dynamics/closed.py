@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..model import Tree
 from ..scalar import Scalar
 from .aba import aba, accelerations, articulated
-from .chord_drives import chord_drives
+from .acting import Acting
+from .chord_drives import with_chord_drives
 from .constraints import chord_closings, constraint_rows
 from .motion import falling, link_motions
 from .reaches import reaches, with_forces
 from .row_forces import row_forces
-from .wrenches import Applied
 
 __all__ = ["closed_aba"]
 
@@ -22,30 +22,19 @@ def closed_aba(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    implicit_step: Scalar = 0.0,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
-    baumgarte: Scalar = 0.0,
+    acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ of a tree whose chords and gears hold; arguments as of `aba`, and
-
-    Args:
-        loop_tau: forces of drives along the freedoms of chords, by the chord's name [N·m or N].
-        baumgarte: a rate α [1/s] at which errors are made to decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
-    """
+    """The joint accelerations v̇ of a tree whose chords and gears hold; arguments as of `aba`."""
     if not tree.closed:
-        return aba(tree, q, v, tau, gravity=gravity, wrenches=wrenches, implicit_step=implicit_step)
+        return aba(tree, q, v, tau, acting)
     motions = link_motions(tree, q, v)
     closings = chord_closings(tree, q, v)
-    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches, implicit_step)
-    rows = constraint_rows(tree, closings, q, v, motions, implicit_step=implicit_step)
-    handles = articulated(tree, motions, q, v, tau, wrenches=pushed, implicit_step=implicit_step)
-    reached = reaches(tree, motions, handles, rows, falling(gravity))
-    wanted = [
-        -(reach.free + baumgarte * (2.0 * row.rate + baumgarte * row.error)) for row, reach in zip(rows, reached, strict=True)
-    ]
+    pushed = with_chord_drives(tree, closings, acting)
+    rows = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
+    handles = articulated(tree, motions, q, v, tau, pushed)
+    reached = reaches(tree, motions, handles, rows, falling(acting.gravity))
+    decay = acting.baumgarte
+    wanted = [-(reach.free + decay * (2.0 * row.rate + decay * row.error)) for row, reach in zip(rows, reached, strict=True)]
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
-    moved = accelerations(tree, motions, released, gravity)
+    moved = accelerations(tree, motions, released, acting.gravity)
     return [rate for link in tree.links for rate in moved[link][1]]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..model import Tree
 from ..scalar import Scalar
+from .acting import Acting
 from .factored import factored
 from .loop_system import loop_system
 
@@ -19,9 +19,9 @@ def closed_factored(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    **options: Any,
+    acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
     if not tree.closed:
-        return factored(mass_matrix, tree, q, v, tau, **options)
-    return loop_system(mass_matrix, tree, q, v, tau, **options).solved(tree)
+        return factored(mass_matrix, tree, q, v, tau, acting)
+    return loop_system(mass_matrix, tree, q, v, tau, acting).solved(tree)

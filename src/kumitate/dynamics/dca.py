@@ -9,22 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, Tree
 from ..scalar import Scalar
 from ..spatial import Dense, Factors
+from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
 from .assembly import Accelerations, assembled_accelerations
 from .joint_tie import Joint
+from .order import Order
 from .ties import Tie
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
 
 
-def dca(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:
+def dca(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+    *,
+    order: Order = None,
+) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
-    return assembled_accelerations(joint_law, tree, q, v, tau, **options)
+    return assembled_accelerations(joint_law, tree, q, v, tau, acting, order=order)
 
 
 @dataclass(frozen=True)

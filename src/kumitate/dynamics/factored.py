@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ..model import Tree
 from ..scalar import Scalar, is_zero, table
+from .acting import Acting
 from .rnea import rnea
-from .wrenches import Applied
 
 __all__ = ["factored", "solve_symmetric"]
 
@@ -18,12 +18,11 @@ def factored(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
+    acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
-    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0
+    acting.at_an_instant("factored")
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=acting.gravity, wrenches=acting.wrenches)  # h of N (32), at v̇ = 0
     return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
 
 

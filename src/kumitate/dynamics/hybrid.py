@@ -7,7 +7,7 @@ as ADA does; then every sub-chain finds the accelerations of its own joints (4.9
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..model.subchains import Partition
 from ..scalar import Scalar, trace
 from ..scalar.shared import shared
 from ..spatial import Force, Motion
+from .acting import Acting
 from .ada import constraint_law
 from .chord_drives import chord_drive
 from .constraints import chord_closings
@@ -26,7 +27,6 @@ from .partitions import chosen_parts
 from .steps import assembled, disassembled
 from .ties import Tie
 from .unassembled import chord_of, gears_of, joint_of
-from .wrenches import Applied
 
 __all__ = ["hybrid", "hybrid_operations"]
 
@@ -36,10 +36,8 @@ def hybrid(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
+    acting: Acting,
     *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
     partition: Partition | str = "auto",
     share_from: int = 2,
 ) -> list[Scalar]:
@@ -54,21 +52,22 @@ def hybrid(
         ModelError: for a partition that is none, or links of free sub-chains whose inertia has no inverse while no joint can
             lend it what it lacks; InputError: for a word that is not "auto".
     """
+    acting.at_an_instant("hybrid")
     parted = parted_tree(tree, chosen_parts(tree, partition, hybrid_operations))
     ready, parts, links = parted.ready, parted.parts, parted.ready.tree.links
     motions = link_motions(ready.tree, q, v)
     joints = [joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=False) for link in links]
     for chord, closing in zip(ready.tree.chords, chord_closings(ready.tree, q, v), strict=True):
-        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, loop_tau or {})))
+        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
     ties: list[Tie] = [*joints, *gears_of(tree, joints)]
-    pushed = [Force() if wrenches is None else wrenches.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
+    pushed = [acting.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
     for joint in (*(joints[j] for j in parted.between), *joints[len(links) :]):  # their drives act before they are assembled
         for handle, force in joint.pull(list(joint.drive)).items():
             if handle in ready.moved:
                 pushed[handle] = pushed[handle] + force
-    calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, gravity) for part in parts]
+    calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, acting.gravity) for part in parts]
     equations: list[JointSpace] = shared(calls, name="subchain", at_least=share_from)
-    bodies = side_by_side(parts, equations, gravity)
+    bodies = side_by_side(parts, equations, acting.gravity)
     damping = {j: ties[j].holding.damping(tree) for j in parted.closers}
     _, pulls = disassembled(assembled(constraint_law, ties, bodies, parted.order, damping))
     found = []
@@ -93,6 +92,6 @@ def hybrid_operations(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> int:
     """How many operations forward dynamics takes with these sub-chains, when nothing acts from outside."""
 
     def page(q: Any, v: Any, tau: Any) -> list[Scalar]:
-        return hybrid(tree, q, v, tau, gravity=(0.0, 0.0, -9.81), partition=parts)
+        return hybrid(tree, q, v, tau, Acting((0.0, 0.0, -9.81)), partition=parts)
 
     return trace(page, {"q": tree.nq, "v": tree.nv, "tau": tree.nv}).operations.total()

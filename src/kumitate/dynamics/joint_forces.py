@@ -8,8 +8,8 @@ from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Force
 from .aba import accelerations, articulated
+from .acting import Acting
 from .motion import link_motions
-from .wrenches import Applied
 
 __all__ = ["joint_forces"]
 
@@ -19,9 +19,7 @@ def joint_forces(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
+    acting: Acting,
 ) -> list[Force]:
     """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
 
@@ -29,6 +27,6 @@ def joint_forces(
     transmit.
     """
     motions = link_motions(tree, q, v)
-    handles = articulated(tree, motions, q, v, tau, wrenches=wrenches, implicit_step=0.0)
-    moved = accelerations(tree, motions, lambda link: handles[link].releases, gravity)
+    handles = articulated(tree, motions, q, v, tau, acting.at_an_instant("joint_forces"))
+    moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)
     return [handles[link].whole.force(moved[link][0]) for link in tree.links]

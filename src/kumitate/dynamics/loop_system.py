@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..model import Closing, Tree, outward
 from ..scalar import Scalar, table
 from ..spatial import Motion, dot
-from .chord_drives import chord_drives
+from .acting import Acting
+from .chord_drives import with_chord_drives
 from .constraints import Row, chord_closings, constraint_rows
 from .factored import solve_symmetric
 from .loop_jacobian import loop_jacobian
 from .motion import acceleration, link_motions
 from .rnea import rnea
 from .row_forces import solved_rows
-from .wrenches import Applied
 
 __all__ = ["LoopSystem", "loop_system", "with_rows"]
 
@@ -59,15 +59,12 @@ def loop_system(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+    acting: Acting,
 ) -> LoopSystem:
     """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
     closings = chord_closings(tree, q, v)
-    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches)
-    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=pushed)
+    pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_system"))
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)
     push = [t - h for t, h in zip(tau, bias, strict=True)]
     return with_rows(tree, q, v, closings, mass_matrix(tree, q), push)
 

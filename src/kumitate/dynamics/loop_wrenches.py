@@ -8,14 +8,15 @@ where the loop is cut, how bodies are numbered or how the world is turned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Force
 from .aba import accelerations, articulated
-from .chord_drives import chord_drive, chord_drives
+from .acting import Acting
+from .chord_drives import chord_drive, with_chord_drives
 from .constraints import chord_closings, constraint_rows
 from .least_norm import JointForce, least_norm
 from .loop_jacobian import carried_forces
@@ -23,7 +24,6 @@ from .motion import falling, link_motions
 from .reaches import reaches, with_forces
 from .rnea import supports
 from .row_forces import mobilities, solved_rows
-from .wrenches import Applied
 
 __all__ = ["LoopWrenches", "loop_wrenches"]
 
@@ -46,23 +46,20 @@ def loop_wrenches(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+    acting: Acting,
 ) -> LoopWrenches:
     """All joint forces; arguments as of `closed_aba`. The tree must be the true one (`Mechanism.tree`)."""
-    motions, closings, efforts = link_motions(tree, q, v), chord_closings(tree, q, v), loop_tau or {}
-    pushed = chord_drives(tree, closings, efforts, wrenches)
+    motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+    pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_wrenches"))
     rows = constraint_rows(tree, closings, q, v, motions)
-    handles = articulated(tree, motions, q, v, tau, wrenches=pushed, implicit_step=0.0)
-    reached = reaches(tree, motions, handles, rows, falling(gravity))
+    handles = articulated(tree, motions, q, v, tau, pushed)
+    reached = reaches(tree, motions, handles, rows, falling(acting.gravity))
     Lambda, wanted = mobilities(reached), [-reach.free for reach in reached]
-    moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), gravity)
+    moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), acting.gravity)
     vdot = [rate for link in tree.links for rate in moved[link][1]]
 
     # a joint of the tree carries what the motion takes, less what the rows bring from beyond it: W₀ − P λ
-    needed = supports(tree, motions, q, vdot, gravity=gravity, wrenches=pushed)
+    needed = supports(tree, motions, q, vdot, gravity=pushed.gravity, wrenches=pushed.wrenches)
     carried = carried_forces(tree, motions, rows)
     joints = []
     for link in tree.links:
@@ -73,7 +70,7 @@ def loop_wrenches(
         own.setdefault(row.owner, {})[k] = row.unit
     for chord, closing in zip(tree.chords, closings, strict=True):
         units = own.get(chord.name, {})
-        driven = chord_drive(chord, closing, efforts)
+        driven = chord_drive(chord, closing, acting.loop_tau)
         # a weld is no joint: its force follows from balance
         joints.append(JointForce(driven, units, closing.pose.inverse().translation, counted=chord.closure.rows < 6))
 

@@ -12,7 +12,10 @@ from ..model import Link, Tree
 from .few_handles import few_handles
 from .held_handles import WORLD, carriers, handles_of_ties
 
-__all__ = ["ORDERS", "WORLD", "assembly_order", "handles_of_ties", "loop_closers"]
+__all__ = ["ORDERS", "WORLD", "Order", "assembly_order", "handles_of_ties", "loop_closers"]
+
+#: A name of `ORDERS`, or the numbers of what is assembled; None for one that costs little.
+Order = str | Sequence[int] | None
 
 
 def loop_closers(tree: Tree, order: Sequence[int]) -> set[int]:
@@ -74,7 +77,7 @@ ORDERS: dict[str, Callable[[Tree], list[int]]] = {
 }
 
 
-def assembly_order(tree: Tree, order: str | Sequence[int] | None = None) -> list[int]:
+def assembly_order(tree: Tree, order: Order = None) -> list[int]:
     """The indices of a tree's joints, chords and gears in the order named, or as given; else in one that costs little.
 
     Raises:

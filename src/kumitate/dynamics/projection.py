@@ -9,6 +9,7 @@ from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Motion
 from .aba import accelerations, articulated
+from .acting import Acting
 from .constraints import Row, chord_closings, constraint_rows
 from .motion import link_motions
 from .passive import spring_force
@@ -54,10 +55,10 @@ def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
 def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar]) -> list[Scalar]:
     """M⁻¹Jᵀλ with Λλ = wanted: the acceleration dynamics with nothing moving, nothing pushing and no gravity."""
     still = [0.0] * tree.nv
-    motions = link_motions(tree, q, still)
+    weightless, motions = Acting((0.0, 0.0, 0.0)), link_motions(tree, q, still)
     at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # springs held back
-    handles = articulated(tree, motions, q, still, at_ease, wrenches=None, implicit_step=0.0)
+    handles = articulated(tree, motions, q, still, at_ease, weightless)
     reached = reaches(tree, motions, handles, rows, Motion())
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
-    moved = accelerations(tree, motions, released, (0.0, 0.0, 0.0))
+    moved = accelerations(tree, motions, released, weightless.gravity)
     return [rate for link in tree.links for rate in moved[link][1]]

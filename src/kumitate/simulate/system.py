@@ -12,8 +12,8 @@ import numpy as np
 from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
-from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, projected
-from ..dynamics.wrenches import LinkForces
+from ..dynamics import Acting, Wrenches, chord_closings, closed_aba, passive_force, projected
+from ..dynamics.wrenches import Applied, LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
 from ..scalar import Program, Scalar, call, trace
@@ -55,21 +55,16 @@ def dynamics_program(
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         tau, applied, loop_tau = _parts(mechanism, forcing, u)
-        options: dict[str, Any] = {
-            "gravity": mechanism.gravity,
-            "wrenches": Wrenches(tree, applied) if applied else None,
-            "implicit_step": h if implicit_damping else 0.0,
-            "loop_tau": loop_tau,
-            "baumgarte": baumgarte,
-        }
+        wrenches: Applied | None = Wrenches(tree, applied) if applied else None
         power = _power(mechanism, q, v, tau, applied, loop_tau)
         if pressing is not None:
             pressed = pressing.at(q, v)
-            options["wrenches"] = LinkForces(pressed.by_link, options["wrenches"])
+            wrenches = LinkForces(pressed.by_link, wrenches)
             power = power + pressed.power
+        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
         if held is None:
-            return {"acceleration": closed_aba(tree, q, v, tau, **options), "power": power}
-        acceleration, lost = held.accelerations(tree, q, v, tau, **options)
+            return {"acceleration": closed_aba(tree, q, v, tau, acting), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}

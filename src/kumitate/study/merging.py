@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..dynamics import closed_aba, closed_factored, crba
+from ..dynamics import Acting, closed_aba, closed_factored, crba
 from ..dynamics.ada import ada
 from ..dynamics.dca import dca
 from ..dynamics.hybrid import hybrid
@@ -71,7 +71,7 @@ def _operations(method: str, mechanism: Mechanism | None) -> int | None:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
     try:
         program = trace(
-            lambda q, v, tau: page(getattr(mechanism, tree), q, v, tau, gravity=mechanism.gravity), inputs, f"{method}_merged"
+            lambda q, v, tau: page(getattr(mechanism, tree), q, v, tau, Acting(mechanism.gravity)), inputs, f"{method}_merged"
         )
     except ModelError:
         return None

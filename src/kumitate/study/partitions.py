@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import closed_aba
+from ..dynamics import Acting, closed_aba
 from ..dynamics.hybrid import hybrid, hybrid_operations
 from ..dynamics.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
@@ -257,7 +257,7 @@ def _timed(
 
 def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any], name: str) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
-    return trace(lambda q, v, tau: page(tree, q, v, tau, gravity=mechanism.gravity), inputs, name)
+    return trace(lambda q, v, tau: page(tree, q, v, tau, Acting(mechanism.gravity)), inputs, name)
 
 
 def _compilation(kernel: Kernel, lanes: int) -> float:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...compile import Kernel
 from ...compile.llvm import ENTRY
-from ...dynamics import closed_aba, rnea
+from ...dynamics import Acting, closed_aba, rnea
 from ...kinematics import random_coordinates
-from ...model import Mechanism
-from ...scalar import Program, call, loop, trace
+from ...model import Mechanism, Tree
+from ...scalar import Program, Scalar, call, loop, trace
 
 __all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw", "rollout"]
 
@@ -25,7 +25,7 @@ def forward_dynamics(mechanism: Mechanism) -> Program:
 
 def inverse_dynamics(mechanism: Mechanism) -> Program:
     """(q, v, a) → tau by the recursive Newton-Euler algorithm, as `Robot.inverse_dynamics` compiles it."""
-    return _program(mechanism, rnea, "a")
+    return _program(mechanism, _inverse, "a")
 
 
 def rollout(mechanism: Mechanism, step: Program, size: float, count: int) -> Program:
@@ -43,10 +43,14 @@ def rollout(mechanism: Mechanism, step: Program, size: float, count: int) -> Pro
     return trace(rolled, {"q": mechanism.nq, "v": mechanism.nv}, f"rollout_{mechanism.name}")
 
 
+def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]:
+    return rnea(tree, q, v, a, gravity=acting.gravity)
+
+
 def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
     tree, gravity = mechanism.lean_tree, mechanism.gravity
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, given: mechanism.nv}
-    return trace(lambda q, v, x: page(tree, q, v, x, gravity=gravity), inputs, f"{page.__name__}_{mechanism.name}")
+    return trace(lambda q, v, x: page(tree, q, v, x, Acting(gravity)), inputs, f"{page.__name__}_{mechanism.name}")
 
 
 def raw(kernel: Kernel, lanes: int, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray]) -> Callable[[], None]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...analysis import assemble
 from ...analysis.loops import LoopEquations
-from ...dynamics import aba, closed_aba, crba, joint_forces, link_motions, rnea
+from ...dynamics import Acting, aba, closed_aba, crba, joint_forces, link_motions, rnea
 from ...dynamics.ada import ada
 from ...dynamics.dca import dca
 from ...dynamics.hybrid import hybrid
@@ -120,7 +120,7 @@ def _closes_loops(page: Callable[..., Any]) -> bool:
     free = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, tol=1e-9) :].T  # what the loop allows; at rest v̇ is one of these
     expected = free @ np.linalg.solve(free.T @ M @ free, free.T @ push)
     try:
-        found = np.array(page(tree, q.tolist(), still, still, gravity=mechanism.gravity))
+        found = np.array(page(tree, q.tolist(), still, still, Acting(mechanism.gravity)))
     except (KumitateError, TypeError):
         return False
     return bool(np.abs(found - expected).max() < 1e-9 * np.abs(expected).max())
@@ -137,11 +137,11 @@ def _gives_forces(page: Callable[..., Any] | None) -> bool:
     mechanism = pa10()
     rng, tree = np.random.default_rng(0), mechanism.tree
     q, v, tau = (rng.normal(size=7).tolist() for _ in range(3))
-    vdot = aba(tree, q, v, tau, gravity=mechanism.gravity)
+    vdot = aba(tree, q, v, tau, Acting(mechanism.gravity))
     held = supports(tree, link_motions(tree, q, v), q, vdot, wrenches=None, gravity=mechanism.gravity)
     expected = np.array([list(held[link][0]) for link in tree.links])
     return bool(
-        np.abs(np.array([list(force) for force in page(tree, q, v, tau, gravity=mechanism.gravity)]) - expected).max() < 1e-8
+        np.abs(np.array([list(force) for force in page(tree, q, v, tau, Acting(mechanism.gravity))]) - expected).max() < 1e-8
     )
 
 
@@ -160,7 +160,7 @@ def _growth(page: Callable[..., Any]) -> tuple[dict[int, int], dict[int, int]]:
         mechanism = chain_in_space(links)
         inputs: dict[str, int | tuple[int, ...]] = {"q": links, "v": links, "tau": links}
         program = trace(
-            lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, gravity=m.gravity), inputs, f"chain{links}"
+            lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, Acting(m.gravity)), inputs, f"chain{links}"
         )  # fmt: skip
         operations[links], depth[links] = program.operations.total(), program_depth(program)
     return operations, depth

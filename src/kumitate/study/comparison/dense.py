@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics import aba, crba, factored, solve_symmetric
+from ...dynamics import Acting, aba, crba, factored, solve_symmetric
 from ...dynamics.ada import constraint_law
 from ...dynamics.handles import Bodies, Route
 from ...dynamics.joint_space import JointSpace, joint_space, rates
@@ -80,7 +80,7 @@ def dense_lagrange(tree: Tree, gravity: Gravity) -> DenseForm:
 
     def page(q: Any, v: Any, tau: Any, given: Sequence[Scalar]) -> list[Scalar]:
         known = replace(derivatives, numbers=tuple(given))
-        return solve_symmetric(*joint_equations(known, kinds, q, v, tau, gravity=gravity))
+        return solve_symmetric(*joint_equations(known, kinds, q, v, tau, Acting(gravity)))
 
     return DenseForm(page, numbers)
 
@@ -88,13 +88,13 @@ def dense_lagrange(tree: Tree, gravity: Gravity) -> DenseForm:
 def dense_crba(tree: Tree, gravity: Gravity) -> DenseForm:
     """M by composite rigid bodies, bias by Newton-Euler, LDLᵀ."""
     return DenseForm(
-        lambda q, v, tau, numbers: factored(crba, _dense(tree, iter(numbers)), q, v, tau, gravity=gravity), _numbers(tree)
+        lambda q, v, tau, numbers: factored(crba, _dense(tree, iter(numbers)), q, v, tau, Acting(gravity)), _numbers(tree)
     )
 
 
 def dense_aba(tree: Tree, gravity: Gravity) -> DenseForm:
     """Articulated bodies (thesis 2.2.2)."""
-    return DenseForm(lambda q, v, tau, numbers: aba(_dense(tree, iter(numbers)), q, v, tau, gravity=gravity), _numbers(tree))
+    return DenseForm(lambda q, v, tau, numbers: aba(_dense(tree, iter(numbers)), q, v, tau, Acting(gravity)), _numbers(tree))
 
 
 def dense_ada(tree: Tree, gravity: Gravity) -> DenseForm:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics import aba, rnea
+from ...dynamics import Acting, aba, rnea
 from ...errors import KumitateError
 from ...model import Mechanism, Tree
-from ...scalar import Program, trace
+from ...scalar import Program, Scalar, trace
 from ...simulate.batches import Round
 from ...simulate.parallel_ada import parallel_ada
 from ..bench.machine import machine
@@ -250,18 +250,22 @@ def _control(threads: int, effort: Effort) -> float:
     return threads * found["alone"].minimum / found["together"].minimum
 
 
+def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]:
+    return rnea(tree, q, v, a, gravity=acting.gravity)
+
+
 def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any]) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "x": mechanism.nv}
 
     def function(q: Any, v: Any, x: Any) -> Any:
-        return page(tree, q, v, x, gravity=mechanism.gravity)
+        return page(tree, q, v, x, Acting(mechanism.gravity))
 
     return trace(function, inputs, f"{page.__name__}_{mechanism.name}")
 
 
 def _residual(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, tau: np.ndarray, vdot: np.ndarray) -> float:
     """‖RNEA(v̇) − τ‖ / ‖τ − h‖."""
-    inverse = Kernel(_program(mechanism, mechanism.tree, rnea))
+    inverse = Kernel(_program(mechanism, mechanism.tree, _inverse))
     needed, still = inverse(q, v, vdot) - tau, inverse(q, v, np.zeros(mechanism.nv)) - tau
     return float(np.linalg.norm(needed) / np.linalg.norm(still))
 

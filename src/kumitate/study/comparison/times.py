@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics import aba, crba, factored
+from ...dynamics import Acting, aba, crba, factored
 from ...dynamics.ada import ada
 from ...dynamics.hybrid import hybrid, hybrid_operations
 from ...dynamics.partitions import chosen_parts, tried_partitions
@@ -194,7 +194,7 @@ def _traced_programs(family: Family, mechanism: Mechanism) -> dict[tuple[str, st
 
 def _traced(mechanism: Mechanism, tree: Tree, page: Callable[..., Any]) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
-    return trace(lambda q, v, tau: page(tree, q, v, tau, gravity=mechanism.gravity), inputs, f"traced_{mechanism.name}")
+    return trace(lambda q, v, tau: page(tree, q, v, tau, Acting(mechanism.gravity)), inputs, f"traced_{mechanism.name}")
 
 
 def _agreement(what: str, found: np.ndarray, expected: np.ndarray) -> float:
