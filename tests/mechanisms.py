@@ -15,7 +15,7 @@ import numpy as np
 from kumitate.analysis import LoopEquations
 from kumitate.kinematics import link_poses, link_twists, place_pose, place_twist
 from kumitate.model import KINDS, Body, Frame, Joint, JointKind, Loop, Mechanism
-from kumitate.model.tree import alignment
+from kumitate.model.tree.tree import alignment
 from kumitate.spatial import Force, Motion, Transform, pose
 
 EPS = float(np.finfo(float).eps)

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
     from .contact.scene import Contact
     from .contact.surface import Surface
+    from .dynamics.parallel.parallel_ada import parallel_ada
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.held import held_motion
-    from .simulate.parallel_ada import parallel_ada
     from .study.partitions import best_partition
 
 __version__ = "0.1.0"
@@ -70,7 +70,7 @@ _LATER = {
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
     "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
-    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
+    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

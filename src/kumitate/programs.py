@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Any
 
 from . import analysis, dynamics, kinematics
-from .dynamics.order import Order
+from .dynamics.assembly.order import Order
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
-from .model.subchains import Partition
+from .model.tree.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
 

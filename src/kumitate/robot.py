@@ -229,8 +229,8 @@ class Robot:
         damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
         of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
-        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.least_norm` by "aba"; by
-        "ada" and "dca" it depends on the order of assembly.
+        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.loops.force_norm` by
+        "aba"; by "ada" and "dca" it depends on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.

@@ -11,9 +11,9 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
-from kumitate.dynamics.partitions import chosen_parts
+from kumitate.dynamics.subchains.partitions import chosen_parts
 from kumitate.model.samples import floating_arm, pa10, planar_7r
-from kumitate.model.subchains import parts_by_cuts, parts_by_names
+from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.study.bench.timing import Effort
 from kumitate.study.partitions import BestPartition, best_partition, partitions_page
 

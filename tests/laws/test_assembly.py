@@ -11,9 +11,9 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import Acting, Wrenches, aba, joint_forces
 from kumitate.dynamics.ada import ada
+from kumitate.dynamics.assembly.order import ORDERS
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.inverses import inverse_sizes
-from kumitate.dynamics.order import ORDERS
 from kumitate.errors import InputError, ModelError
 from kumitate.spatial import Factors
 

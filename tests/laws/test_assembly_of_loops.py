@@ -13,10 +13,11 @@ import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, closed_aba, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
+from kumitate.dynamics.assembly.connectivity import handles_of_ties, loop_closers
+from kumitate.dynamics.assembly.order import ORDERS, assembly_order
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.inverses import inverse_sizes
-from kumitate.dynamics.loop_wrenches import LoopWrenches
-from kumitate.dynamics.order import ORDERS, assembly_order, handles_of_ties, loop_closers
+from kumitate.dynamics.loops.wrenches import LoopWrenches
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism

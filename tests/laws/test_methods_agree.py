@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.dynamics import Acting, Wrenches
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.programs import FORWARD_DYNAMICS
 
 from ..mechanisms import Case, random_case, seeds

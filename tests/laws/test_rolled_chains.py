@@ -7,8 +7,9 @@ import pytest
 
 from kumitate import analysis, dynamics, kinematics
 from kumitate.dynamics import Acting, Wrenches
-from kumitate.model import KINDS, traversal
-from kumitate.model.traversal import rolled_runs
+from kumitate.model import KINDS
+from kumitate.model.tree import traversal
+from kumitate.model.tree.traversal import rolled_runs
 from kumitate.robot import Robot
 
 from ..mechanisms import Case, agree, random_mechanism, random_state

@@ -13,7 +13,7 @@ from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.errors import ModelError
 from kumitate.model import Body, Joint, Mechanism
-from kumitate.model.stout import stout_tree
+from kumitate.model.tree.regular_inertias import stout_tree
 from kumitate.spatial import Motion
 
 from ..mechanisms import agree, random_case, random_joint, random_mechanism, random_rotation, random_state, seeds

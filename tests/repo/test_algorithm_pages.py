@@ -11,7 +11,9 @@ from kumitate.model import KINDS, JointKind
 from .sources import PACKAGE, modules, title, tree
 
 LONGEST = 120
-DYNAMICS = sorted((PACKAGE / "dynamics").rglob("*.py"))
+#: They compile pages and run them in rounds; no algorithm stands in them.
+MACHINERY = [PACKAGE / "dynamics" / "parallel" / name for name in ("plan.py", "programs.py")]
+DYNAMICS = [path for path in sorted((PACKAGE / "dynamics").rglob("*.py")) if path not in MACHINERY]
 JOINT_CLASSES = {JointKind.__name__, *(type(kind).__name__ for kind in KINDS.values())}
 PAGES = DYNAMICS + sorted((PACKAGE / "kinematics").rglob("*.py"))
 

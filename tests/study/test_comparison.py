@@ -12,7 +12,7 @@ from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
 from kumitate.model import Mechanism
 from kumitate.model.samples.chains import FLOATING_ARM_START, floating_arm, floating_chain, planar_7r, planar_chain
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.study.bench.dense import dense_program
 from kumitate.study.bench.ours import random_states
 from kumitate.study.bench.timing import Effort

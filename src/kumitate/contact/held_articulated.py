@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from ..dynamics import Acting, chord_closings, constraint_rows, link_motions
 from ..dynamics.aba import accelerations, articulated
-from ..dynamics.chord_drives import with_chord_drives
+from ..dynamics.loops.chord_drives import with_chord_drives
+from ..dynamics.loops.multipliers import mobilities, solved_rows
+from ..dynamics.loops.propagation import reaches, with_forces
 from ..dynamics.motion import falling
-from ..dynamics.reaches import reaches, with_forces
-from ..dynamics.row_forces import mobilities, solved_rows
 from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import dot

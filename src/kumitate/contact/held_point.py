@@ -11,8 +11,8 @@ from ..dynamics.motion import LinkMotion
 from ..errors import InputError
 from ..kinematics import link_poses, link_twists, place_pose
 from ..model import Mechanism, PerLink, Place, Tree
-from ..model.traversal import rolled_runs
-from ..model.tree import WORLD_LINK
+from ..model.tree.traversal import rolled_runs
+from ..model.tree.tree import WORLD_LINK
 from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
 from ..scalar import Scalar, select, sqrt, tanh
 from ..spatial import Force, Motion, Transform, Vector3, centripetal

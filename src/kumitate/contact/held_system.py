@@ -18,7 +18,7 @@ from .held_point import SLIDING_SPEED, HeldEnd, slide
 
 __all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
 
-#: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (compare `dynamics.row_forces.DAMPING`).
+#: Damping of Λ in implicit steps, over the inverse of the mechanism's mass (compare `dynamics.loops.multipliers.DAMPING`).
 DAMPING = 1e-9
 #: How often the friction of implicit steps is brought nearer to its law at most, until it changes by less than this
 #: fraction; and the Newton steps for one point's speed each time.

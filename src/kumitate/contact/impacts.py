@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.traversal import rolled_runs
+from ..model.tree.traversal import rolled_runs
 from ..scalar import Program, Scalar, either, select, trace, when
 from .columns import columns
 from .limbs import Limbs

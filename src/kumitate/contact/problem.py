@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
-from ..dynamics.constraints import chord_closings, constraint_rows
 from ..dynamics.crba import crba
-from ..dynamics.loop_jacobian import loop_jacobian
+from ..dynamics.loops.constraints import chord_closings, constraint_rows
+from ..dynamics.loops.jacobian import loop_jacobian
 from ..dynamics.motion import link_motions
 from ..dynamics.passive import resisting_inertia
 from ..model import Tree

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..dynamics import chord_closings, chord_drives, crba, link_motions, loop_jacobian, rnea, solve_symmetric
-from ..dynamics.loop_system import LoopSystem, with_rows
-from ..dynamics.row_forces import solved_rows
+from ..dynamics.loops.multipliers import solved_rows
+from ..dynamics.loops.schur import LoopSystem, with_rows
 from ..dynamics.wrenches import Applied
 from ..model import Tree
 from ..scalar import Scalar, table

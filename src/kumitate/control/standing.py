@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import chord_closings, chord_drives, rnea
-from ..dynamics.constraints import constraint_rows
-from ..dynamics.loop_jacobian import loop_jacobian
+from ..dynamics.loops.constraints import constraint_rows
+from ..dynamics.loops.jacobian import loop_jacobian
 from ..dynamics.motion import link_motions
 from ..errors import InputError
 from ..scalar import Scalar, both, is_zero, select, sin, table

@@ -2,19 +2,19 @@
 
 from .aba import aba
 from .acting import Acting
-from .chord_drives import chord_drives, free_springs
-from .closed import closed_aba
-from .closed_factored import closed_factored
-from .constraints import Row, chord_closings, chord_rows, constraint_rows
 from .crba import crba
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
-from .loop_jacobian import carried_forces, loop_jacobian
-from .loop_wrenches import LoopWrenches, loop_wrenches
+from .loops.aba_with_loops import closed_aba
+from .loops.chord_drives import chord_drives, free_springs
+from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows
+from .loops.factored_with_loops import closed_factored
+from .loops.jacobian import carried_forces, loop_jacobian
+from .loops.projection import projected
+from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
 from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
-from .projection import projected
 from .rnea import rnea
 from .unit_vector import unit_vector
 from .wrenches import Wrenches

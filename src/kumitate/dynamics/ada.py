@@ -4,8 +4,9 @@ Constraint-oriented: it inverts matrices of (6 − n_J)×(6 − n_J) only, and t
 
 It starts from inverse inertias, as DCA does: where a link is much lighter than links on both sides of it, their inverses
 are lost beside its own by rounding. Such links are therefore lent inertia across their joints, which changes no motion
-(`model.stout`). Where joints cannot lend enough (two light links in a row whose joints meet, light links on prismatic joints),
-as many digits are lost as the masses differ by, and from a ratio of 1e6 on a warning says so; 'aba' and 'hybrid' lose none.
+(`model.tree.regular_inertias`). Where joints cannot lend enough (two light links in a row whose joints meet, light links on
+prismatic joints), as many digits are lost as the masses differ by, and from a ratio of 1e6 on a warning says so; 'aba' and
+'hybrid' lose none.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ..model import Chord, Link, Tree
 from ..scalar import Scalar
 from ..spatial import Dense, Factors, RangeInverse
 from .acting import Acting
-from .assembly import Accelerations, assembled_accelerations
-from .order import Order
-from .ties import Tie, heavy_freedoms
+from .assembly.accelerations import Accelerations, assembled_accelerations
+from .assembly.connection import Tie, heavy_freedoms
+from .assembly.order import Order
 
 __all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
 

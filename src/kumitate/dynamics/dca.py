@@ -15,10 +15,10 @@ from ..scalar import Scalar
 from ..spatial import Dense, Factors
 from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
-from .assembly import Accelerations, assembled_accelerations
-from .joint_tie import Joint
-from .order import Order
-from .ties import Tie
+from .assembly.accelerations import Accelerations, assembled_accelerations
+from .assembly.connection import Tie
+from .assembly.joint_connection import Joint
+from .assembly.order import Order
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
 

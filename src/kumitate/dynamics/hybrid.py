@@ -12,21 +12,21 @@ from functools import lru_cache
 from typing import Any
 
 from ..model import Tree
-from ..model.subchains import Partition
+from ..model.tree.subchains import Partition
 from ..scalar import Scalar, trace
 from ..scalar.shared import shared
 from ..spatial import Force, Motion
 from .acting import Acting
 from .ada import constraint_law
-from .chord_drives import chord_drive
-from .constraints import chord_closings
-from .joint_space import JointSpace, rates
+from .assembly.connection import Tie
+from .assembly.initial import chord_of, gears_of, joint_of
+from .assembly.recursion import assembled, disassembled
+from .loops.chord_drives import chord_drive
+from .loops.constraints import chord_closings
 from .motion import link_motions
-from .parted import parted_tree, side_by_side, subchain_call
-from .partitions import chosen_parts
-from .steps import assembled, disassembled
-from .ties import Tie
-from .unassembled import chord_of, gears_of, joint_of
+from .subchains.joint_space import JointSpace, rates
+from .subchains.partitions import chosen_parts
+from .subchains.split_tree import parted_tree, side_by_side, subchain_call
 
 __all__ = ["hybrid", "hybrid_operations"]
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from ..errors import InputError
 from ..model import Chord, Link, Mechanism, Tree
 from .ada import constraint_inverses
+from .assembly.connectivity import handles_of_ties, loop_closers
+from .assembly.order import assembly_order
 from .dca import joint_inverses
-from .order import assembly_order, handles_of_ties, loop_closers
 
 __all__ = ["inverse_sizes"]
 

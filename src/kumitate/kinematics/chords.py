@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Chord, Closing, Link, Place, Tree
-from ..model.tree import exact
+from ..model.tree.tree import exact
 from ..scalar import Scalar
 from ..spatial import Motion, Transform
 

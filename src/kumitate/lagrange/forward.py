@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..dynamics import Acting, chord_closings, passive_force, solve_symmetric
-from ..dynamics.chord_drives import with_chord_drives
-from ..dynamics.loop_system import with_rows
+from ..dynamics.loops.chord_drives import with_chord_drives
+from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree

@@ -1,7 +1,9 @@
 """What a mechanism is, as frozen data."""
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
+from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from .inertia_checks import check_freedom, check_inertias, check_resistance
 from .joints import (
     KINDS,
     Closing,
@@ -23,10 +25,8 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
-from .parts import Body, Coupling, Frame, Joint, Limits, Loop
-from .soundness import check_freedom, check_inertias, check_resistance
-from .traversal import PerLink, inward, outward
-from .tree import Chord, Gear, Link, Place, Tree
+from .tree.traversal import PerLink, inward, outward
+from .tree.tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",

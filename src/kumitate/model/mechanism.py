@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from ..errors import ModelError
 from .circles import first_circle
-from .lean import lean_tree
-from .parts import Body, Coupling, Frame, Joint, Loop
-from .reframe import reframed
-from .tree import Tree, build_tree
+from .elements import Body, Coupling, Frame, Joint, Loop
+from .tree.base_parameters import lean_tree
+from .tree.dh_frames import reframed
+from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
 __all__ = ["WORLD", "Mechanism"]

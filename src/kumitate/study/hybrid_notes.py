@@ -10,7 +10,7 @@ import numpy as np
 from ..compile import Kernel
 from ..dynamics import Acting
 from ..dynamics.hybrid import hybrid
-from ..model.subchains import parts_by_names
+from ..model.tree.subchains import parts_by_names
 from ..scalar import trace
 from ..simulate.result import Result
 

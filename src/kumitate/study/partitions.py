@@ -15,11 +15,11 @@ import numpy as np
 from ..compile import Kernel
 from ..dynamics import Acting, closed_aba
 from ..dynamics.hybrid import hybrid, hybrid_operations
-from ..dynamics.partitions import tried_partitions
+from ..dynamics.subchains.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
 from ..model import Mechanism, Tree, check_freedom, check_resistance
-from ..model.subchains import parts_by_cuts, parts_by_names
-from ..model.tree import WORLD_LINK
+from ..model.tree.subchains import parts_by_cuts, parts_by_names
+from ..model.tree.tree import WORLD_LINK
 from ..scalar import Program, trace
 from .bench.machine import machine
 from .bench.ours import random_states, raw
@@ -286,7 +286,7 @@ What `kumitate partitions {names}` printed.
 Hybrid modelling prepares the equations of sub-chains; the program finds which. Of mechanisms that have up to {every}
 partitions, chains of seven links, it counts the operations of all. Of others it counts those of the whole, of branches and of
 sub-chains of like size, then of what comes of moving, adding and leaving out a cut as long as that saves some; so does
-`partition="auto"` at all times (`dynamics/partitions.py`). The {candidates} with the fewest operations, and two halves (the
+`partition="auto"` always (`dynamics/subchains/partitions.py`). The {candidates} with the fewest operations, and two halves (the
 thesis cuts the planar arm into 4 + 3, the floating one into 3 + 3), are compiled and timed, one state at a time and in batches,
 after their accelerations were compared with articulated bodies'. "Compiled in" is LLVM's time for both. Times are of a state:
 the fastest of {rounds} samples taken by turns. On a busy machine near ones change places.

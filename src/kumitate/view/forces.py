@@ -24,7 +24,7 @@ class ForceCurves(NamedTuple):
     """Components of the forces at the joints, alike in unit and in whether the motion determines them.
 
     Attributes:
-        determined: whether it does; otherwise they are the least in norm (`dynamics.least_norm`).
+        determined: whether it does; otherwise they are the least in norm (`dynamics.loops.force_norm`).
         moments: whether they are moments [N·m] or forces [N].
         names: "joint1 fx"; `values`: (n, names).
     """

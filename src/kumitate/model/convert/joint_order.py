@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...spatial import quaternion_product
-from ..tree import Link
+from ..tree.tree import Link
 from .layouts import Layout, quaternion_matrix
 
 __all__ = ["JointOrder"]

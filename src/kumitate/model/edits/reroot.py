@@ -9,10 +9,10 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
-from ..tree import alignment
+from ..tree.tree import alignment
 
 __all__ = ["free_name", "reroot", "turned_round"]
 

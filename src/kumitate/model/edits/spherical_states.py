@@ -11,9 +11,9 @@ import numpy as np
 
 from ...scalar import floats
 from ...spatial import Force, Motion, Vector3
+from ..elements import Limits
 from ..joints import EulerAngles, JointKind
 from ..mechanism import Mechanism
-from ..parts import Limits
 
 __all__ = ["Ball", "SphericalMerge"]
 

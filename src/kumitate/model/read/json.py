@@ -16,10 +16,10 @@ from typing import Any
 
 from ...errors import ModelError
 from ...spatial import Transform, pose
+from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Sphere
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
-from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
 from ..values import shown
 
 __all__ = ["from_json", "to_json"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...scalar import floats
 from ...spatial import Transform, Vector3
+from ..elements import Body, Frame, Joint, Limits, Loop
 from ..joints import KINDS, Helical, JointKind
-from ..parts import Body, Frame, Joint, Limits, Loop
-from ..tree import alignment
+from ..tree.tree import alignment
 from .notes import Notes
 from .sdf_frames import MODEL, Frames
 from .sdf_values import read_bound, read_flag, read_number, read_numbers

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...scalar import floats
 from ...spatial import Transform, pose
+from ..elements import Body
 from ..geometry import Geometry, Mesh
-from ..parts import Body
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes

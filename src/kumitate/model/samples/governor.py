@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
+from ..elements import Body, Joint, Loop
 from ..geometry import Box, Geometry, Sphere
 from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
 from .linkages import ABOUT_Y, COLORS, DARK, GREY
 
 __all__ = ["governor"]

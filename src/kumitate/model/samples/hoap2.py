@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 from ...scalar import floats
 from ...spatial import Transform, pose
+from ..elements import Body, Frame, Joint, Limits, Loop
 from ..geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Frame, Joint, Limits, Loop
 
 __all__ = ["HOAP2_JOINTS", "HOAP2_STANDING", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles"]
 

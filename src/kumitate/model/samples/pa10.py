@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
+from ..elements import Body, Joint
 from ..geometry import Capsule, Cylinder, Geometry
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
 
 __all__ = ["pa10"]
 

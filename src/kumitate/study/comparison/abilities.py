@@ -16,13 +16,13 @@ from ...dynamics.ada import ada
 from ...dynamics.dca import dca
 from ...dynamics.hybrid import hybrid
 from ...dynamics.inverses import inverse_sizes
-from ...dynamics.parted import parted_tree
 from ...dynamics.rnea import supports
+from ...dynamics.subchains.split_tree import parted_tree
 from ...errors import KumitateError
 from ...lagrange import lagrange
 from ...model import Tree
 from ...model.samples import pa10, planar_4r
-from ...model.subchains import parts_by_cuts
+from ...model.tree.subchains import parts_by_cuts
 from ...scalar import Scalar, trace
 from .chains import chain_in_space
 from .program_depth import program_depth

@@ -15,15 +15,16 @@ import numpy as np
 
 from ...dynamics import Acting, aba, crba, factored, solve_symmetric
 from ...dynamics.ada import constraint_law
-from ...dynamics.handles import Bodies, Route
-from ...dynamics.joint_space import JointSpace, joint_space, rates
-from ...dynamics.joint_tie import Joint
+from ...dynamics.assembly.bodies import Bodies, Route
+from ...dynamics.assembly.central_tree import Prepared, prepared
+from ...dynamics.assembly.connectivity import WORLD
+from ...dynamics.assembly.initial import joint_of
+from ...dynamics.assembly.joint_connection import Joint
+from ...dynamics.assembly.order import assembly_order
+from ...dynamics.assembly.recursion import assembled, disassembled
 from ...dynamics.motion import link_motions
-from ...dynamics.order import WORLD, assembly_order
-from ...dynamics.parted import Parted, parted_tree, side_by_side
-from ...dynamics.prepared import Prepared, prepared
-from ...dynamics.steps import assembled, disassembled
-from ...dynamics.unassembled import joint_of
+from ...dynamics.subchains.joint_space import JointSpace, joint_space, rates
+from ...dynamics.subchains.split_tree import Parted, parted_tree, side_by_side
 from ...lagrange.derivatives import energy_derivatives
 from ...lagrange.forward import joint_equations
 from ...model import Link, Tree

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
+from ...compile.batches import Round
 from ...dynamics import Acting, aba, rnea
+from ...dynamics.parallel.parallel_ada import parallel_ada
 from ...errors import KumitateError
 from ...model import Mechanism, Tree
 from ...scalar import Program, Scalar, trace
-from ...simulate.batches import Round
-from ...simulate.parallel_ada import parallel_ada
 from ..bench.machine import machine
 from ..bench.subjects import RandomChain
 from ..bench.timing import Contender, Effort, Timing, by_turns

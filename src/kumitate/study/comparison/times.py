@@ -21,12 +21,12 @@ from ...compile import Kernel
 from ...dynamics import Acting, aba, crba, factored
 from ...dynamics.ada import ada
 from ...dynamics.hybrid import hybrid, hybrid_operations
-from ...dynamics.partitions import chosen_parts, tried_partitions
+from ...dynamics.subchains.partitions import chosen_parts, tried_partitions
 from ...errors import KumitateError
 from ...lagrange import lagrange
 from ...model import Mechanism, Tree
 from ...model.samples.chains import floating_chain, planar_chain
-from ...model.subchains import parts_by_cuts
+from ...model.tree.subchains import parts_by_cuts
 from ...scalar import Program, trace
 from ..bench.ours import random_states, raw
 from ..bench.timing import Contender, Effort, Timing, by_turns
