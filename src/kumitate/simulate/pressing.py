@@ -60,7 +60,7 @@ class Pressing:
         all else, which is taken by the trapezoidal rule with corrected ends: exact where nothing else works.
         """
         mechanism, forces = self.mechanism, self.forces
-        tree = forces.tree
+        tree = mechanism.tree
 
         def pressed(q: Any, v: Any) -> dict[str, Any]:
             found = forces.at(q, v)
