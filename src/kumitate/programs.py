@@ -103,7 +103,7 @@ def _acting(
     return dynamics.Acting(m.gravity, applied, dict(zip(loop_tau, values[len(wrenches) :], strict=True)))
 
 
-#: The methods that assemble: from inverse inertias, which lean links do not have, and in an order that is free.
+#: The methods that assemble in an order that is free.
 _ASSEMBLING = ("ada", "dca")
 
 
@@ -145,7 +145,8 @@ def _forward_dynamics(
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
-    tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.lean_tree
+    # inverse inertias are those of bodies
+    tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         return page(tree, q, v, tau, _acting(m, tree, wrenches, loop_tau, values), **options)
@@ -162,8 +163,8 @@ def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceabl
     check_inertias(m)
 
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        applied = _with_chords(m.lean_tree, q, v, _applied(m.lean_tree, wrenches, values))
-        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=applied)
+        applied = _with_chords(m.base_parameter_tree, q, v, _applied(m.base_parameter_tree, wrenches, values))
+        return dynamics.rnea(m.base_parameter_tree, q, v, a, gravity=m.gravity, wrenches=applied)
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
 
@@ -222,7 +223,7 @@ JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
     page = _choose("method of mass_matrix", MASS_MATRIX, method)
     check_inertias(m)
-    return lambda q: page(m.lean_tree, q), {"q": m.nq}
+    return lambda q: page(m.base_parameter_tree, q), {"q": m.nq}
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
@@ -230,7 +231,9 @@ def _bias_forces(m: Mechanism) -> Traceable:
     still = table([0.0] * m.nv)
 
     def bias(q: Any, v: Any) -> Any:
-        return dynamics.rnea(m.lean_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.lean_tree, q, v, None))
+        return dynamics.rnea(
+            m.base_parameter_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.base_parameter_tree, q, v, None)
+        )
 
     return bias, _state(m)
 
@@ -239,8 +242,8 @@ def _gravity_forces(m: Mechanism) -> Traceable:
     still = table([0.0] * m.nv)
 
     def holding(q: Any) -> Any:
-        pushed = _with_chords(m.lean_tree, q, still, None)
-        return dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
+        pushed = _with_chords(m.base_parameter_tree, q, still, None)
+        return dynamics.rnea(m.base_parameter_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
 
     return holding, {"q": m.nq}
 

@@ -152,7 +152,7 @@ def test_zmp_of_the_motion_is_that_of_the_forces_at_the_feet():
     rng = np.random.default_rng(1)
     q, v = robot.assemble(q, rng.normal(size=robot.nv))
     tau = rng.normal(size=robot.nv)
-    a = closed_aba(robot.mechanism.lean_tree, q.tolist(), v.tolist(), tau.tolist(), Acting(robot.mechanism.gravity))
+    a = closed_aba(robot.mechanism.base_parameter_tree, q.tolist(), v.tolist(), tau.tolist(), Acting(robot.mechanism.gravity))
     found = zero_moment_point(ground_wrench(robot.mechanism.tree, q, v, a, gravity=robot.mechanism.gravity))
     forces = robot.joint_wrenches(q, v, tau, in_world=True)
     total = np.zeros(6)

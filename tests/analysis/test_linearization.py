@@ -45,7 +45,7 @@ def test_slopes_of_trees_are_those_of_finite_differences(make):
 
     def forward(e: float) -> list[float]:
         state = moved(q, xi, e), (v + e * dv).tolist(), (tau + e * dtau).tolist()
-        return closed_aba(m.lean_tree, *state, Acting(m.gravity))
+        return closed_aba(m.base_parameter_tree, *state, Acting(m.gravity))
 
     near(x_dot[:n], slope(error_rate), 1e-6)
     near(x_dot[n:], slope(forward, h=1e-4), 1e-6)

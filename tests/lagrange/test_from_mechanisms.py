@@ -27,7 +27,7 @@ def test_lagranges_accelerations_are_those_of_articulated_bodies(make):
     rng = np.random.default_rng(7)
     pushed = {name: rng.normal(size=6).tolist() for name in [body.name for body in m.bodies[::2]] + [m.frames[0].name]}
     condition = float(np.linalg.cond(np.array(crba(m.tree, case.q))))
-    for tree, wrenches in ((m.tree, None), (m.lean_tree, Wrenches(m.lean_tree, pushed))):
+    for tree, wrenches in ((m.tree, None), (m.base_parameter_tree, Wrenches(m.base_parameter_tree, pushed))):
         a = lagrange(tree, case.q, case.v, case.tau, Acting(m.gravity, wrenches=wrenches))
         expected = aba(tree, case.q, case.v, case.tau, Acting(m.gravity, wrenches=wrenches))
         agree(a, expected, case.n, scale=100.0, condition=condition)

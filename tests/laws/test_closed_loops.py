@@ -190,7 +190,7 @@ def test_articulated_bodies_and_the_inertia_matrix_agree(make):
     case, efforts = made(make)
     m = case.mechanism
     found = accelerations(case, efforts)
-    near(closed_aba(m.lean_tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
+    near(closed_aba(m.base_parameter_tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
     for inertia in (crba, unit_vector):
         near(closed_factored(inertia, m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
 

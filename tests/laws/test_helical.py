@@ -45,12 +45,12 @@ def test_a_screw_is_a_hinge_and_a_slide_that_are_coupled(pitch, seed):
     rise = pitch / math.tau
     q, v, tau = (rng.uniform(-3.0, 3.0, 3).tolist() for _ in range(3))
     apart_q, apart_v = ([x[0], x[1], rise * x[1], x[2]] for x in (q, v))
-    found = aba(one.lean_tree, q, v, tau, Acting(one.gravity))
+    found = aba(one.base_parameter_tree, q, v, tau, Acting(one.gravity))
     for page in (closed_aba, lambda *state, **options: closed_factored(crba, *state, **options)):
         theirs = page(two.tree, apart_q, apart_v, [tau[0], tau[1], 0.0, tau[2]], Acting(two.gravity))
         # the nut's tiny mass is felt, and takes ten digits from the equations
         np.testing.assert_allclose(theirs, [found[0], found[1], rise * found[1], found[2]], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(rnea(one.lean_tree, q, v, found, gravity=one.gravity), tau, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(rnea(one.base_parameter_tree, q, v, found, gravity=one.gravity), tau, rtol=1e-10, atol=1e-10)
     for energy in (lambda m, x, y: kinetic_energy(m.tree, x, y), lambda m, x, y: potential_energy(m.tree, x, m.gravity)):
         np.testing.assert_allclose(energy(one, q, v), energy(two, apart_q, apart_v), rtol=1e-10, atol=1e-10)
 

@@ -23,11 +23,11 @@ from ..mechanisms import (
     random_pose,
     random_rotation,
     random_state,
-    reframed,
     seeds,
     seen_from,
     split,
     with_body,
+    with_dh_frames,
     with_joint,
 )
 
@@ -95,7 +95,7 @@ def test_frames_turned_with_their_joints(make):
         if joint.kind.name in ("prismatic", "fixed"):
             shift = rng.normal(size=3)  # what does not turn has no centre
         X = pose(shift, matrix=R.tolist())
-        other = reframed(other, joint.child, X)
+        other = with_dh_frames(other, joint.child, X)
         axes = {"axis": R.T @ joint.axis, "second_axis": R.T @ joint.second_axis}
         other = with_joint(other, joint.name, pose=other.joint(joint.name).pose @ X, **axes)
     same_dynamics(case, other)
@@ -191,7 +191,7 @@ def test_a_free_mechanism_held_by_another_of_its_bodies(kind, seed):
     m = random_mechanism(rng, [kind, "revolute", "universal", "spherical", "prismatic"], root="floating")
     case = random_state(m, rng)
     turned = m.joint("j0")
-    other = reframed(m, "root", turned.pose)  # the root's frame goes to the joint
+    other = with_dh_frames(m, "root", turned.pose)  # the root's frame goes to the joint
     rewritten = {
         "j0": replace(turned, parent=turned.child, child="root", pose=Transform()),
         "base": Joint("base", "floating", "world", turned.child),

@@ -119,7 +119,7 @@ def pair(name: str, floating: bool) -> Pair:
 def beyond(case: Pair, seed: int) -> dict[str, float]:
     """How far we are from Pinocchio in a random state, as multiples of what is allowed."""
     mechanism, model, order = case.mechanism, case.model, case.order
-    tree, gravity, data = mechanism.lean_tree, mechanism.gravity, model.createData()
+    tree, gravity, data = mechanism.base_parameter_tree, mechanism.gravity, model.createData()
     rng = np.random.default_rng(seed)
     q = random_coordinates(tree, rng)
     v, a, tau = (rng.normal(size=mechanism.nv).tolist() for _ in range(3))

@@ -52,7 +52,7 @@ def random_held(seed, *, friction=0.4):
 
 
 def system_of(case, points, method="rows", **options):
-    tree = case.mechanism.lean_tree if method == "rows" else case.mechanism.tree
+    tree = case.mechanism.base_parameter_tree if method == "rows" else case.mechanism.tree
     return Held(points, method).system(tree, case.q, case.v, case.tau, Acting(case.mechanism.gravity, **options))
 
 

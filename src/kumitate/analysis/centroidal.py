@@ -68,7 +68,11 @@ def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """A (6, nv) with [l; p] = A v: about the world's origin and in its axes.
 
     Column i is the momentum of all that joint i carries, moving as one rigid body.
+
+    Raises:
+        InputError: for a base-parameter tree.
     """
+    tree.check_physical("momentum_matrix")
     poses = link_poses(tree, q)
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:

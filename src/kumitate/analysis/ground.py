@@ -33,11 +33,15 @@ def ground_wrench(
     the world do together. Where nothing does, it is zero.
 
     Args:
-        tree: the true one (`Mechanism.tree`): inertia moved inwards would leave the moving links.
+        tree: the mechanism's (`Mechanism.tree`).
         q, v, vdot: coordinates (nq), velocities (nv) and accelerations (nv).
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: external forces that are known.
+
+    Raises:
+        InputError: for a base-parameter tree, from which inertia was moved to the world.
     """
+    tree.check_physical("ground_wrench")
     held = supports(tree, link_motions(tree, q, v), q, vdot, gravity=gravity, wrenches=wrenches)
     return list(sum((held[link][1] for link in tree.children(-1)), Force()))
 

@@ -133,7 +133,7 @@ def _motion(
     mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
 ) -> Program:
     """(q, v, tau) → v̇, with all that drives the mechanism."""
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     for name in wrenches:
         if name not in tree.places:
             raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")

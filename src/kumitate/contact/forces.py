@@ -76,8 +76,8 @@ class ContactForces:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, model: ForceModel) -> ContactForces:
-        """Of a mechanism, on its lean tree; errors as of `contact_pairs`."""
-        tree = mechanism.lean_tree
+        """Of a mechanism, on its base-parameter tree; errors as of `contact_pairs`."""
+        tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
     def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:

@@ -115,7 +115,7 @@ class HeldPoints:
     def ends(
         self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion] | None = None
     ) -> list[HeldEnd]:
-        """Every point in a state; `tree` is the mechanism's, or its lean one."""
+        """Every point in a state; `tree` is the mechanism's, or its base-parameter tree."""
         motions = link_motions(tree, q, v) if motions is None else motions
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
         pairs = zip(self.points, self.surfaces, strict=True)

@@ -32,7 +32,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     Raises:
         InputError: for chains that are rolled up, from 100 links on.
     """
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     if rolled_runs(tree):
         raise InputError(
             f"{mechanism.name}: its chains of like links are so long ({len(tree.links)} links) that they become loops of code, "

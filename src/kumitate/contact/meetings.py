@@ -263,7 +263,8 @@ def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:
 
 
 def _size(tree: Tree, links: tuple[int, int]) -> float:
-    """By the links' own masses; `tree` is the mechanism's own, where no inertia has been moved."""
+    """By the masses of the bodies of both links."""
+    tree.check_physical("contact points")
     total = 0.0
     for index in links:
         if index >= 0:

@@ -32,7 +32,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
     moves it alike. This takes the λ with the least tau, so that both legs carry their share. Springs in joints help.
     """
     mechanism = mechanism_of(robot)
-    tree, nv = mechanism.lean_tree, mechanism.nv
+    tree, nv = mechanism.base_parameter_tree, mechanism.nv
 
     def holding(q: Any) -> list[Scalar]:
         still = table([0.0] * nv)

@@ -23,9 +23,12 @@ def joint_forces(
 ) -> list[Force]:
     """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
 
-    Arguments as of `aba`. The tree must be the true one: moving inertia inwards (`Mechanism.lean_tree`) changes what joints
-    transmit.
+    Arguments as of `aba`.
+
+    Raises:
+        InputError: for a base-parameter tree, in which joints transmit other forces; or as of `Acting.at_an_instant`.
     """
+    tree.check_physical("joint_forces")
     motions = link_motions(tree, q, v)
     handles = articulated(tree, motions, q, v, tau, acting.at_an_instant("joint_forces"))
     moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)

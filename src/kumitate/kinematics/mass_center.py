@@ -12,12 +12,22 @@ __all__ = ["center_of_mass", "total_mass"]
 
 
 def total_mass(tree: Tree) -> float:
-    """The mass of all moving links [kg]; what is fixed to the world does not count."""
+    """The mass of all moving links [kg]; what is fixed to the world does not count.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("total_mass")
     return sum(floats(link.inertia.mass for link in tree.links))
 
 
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin."""
+    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("center_of_mass")
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
         # only the first moments are read: the rotational part falls away with the dead code

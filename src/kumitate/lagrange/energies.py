@@ -1,6 +1,6 @@
-"""The energies of a tree, as Lagrange's equations want them: of any tree that moves alike, lean ones too.
+"""The energies of a tree, as Lagrange's equations want them; base-parameter trees have them too.
 
-A lean tree's masses may be zero where its first moments are not, so that there need not be a mass centre.
+The masses of a base-parameter tree may be zero where its first moments are not, so that there need not be a mass centre.
 """
 
 from __future__ import annotations

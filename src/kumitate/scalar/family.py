@@ -1,4 +1,4 @@
-"""Many things of one form: what they share stays as it is, numbers that differ are read, so that one program does for all."""
+"""Things of one structure: what they share stays as it is, numbers that differ are inputs, so that one program serves all."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 
 from . import flatten
 
-__all__ = ["Alike", "form_of"]
+__all__ = ["Family", "structure_of"]
 
 T = TypeVar("T")
 
 
-def form_of(thing: Any) -> Hashable:
-    """What is left of a thing without its numbers: things of one form are alike.
+def structure_of(thing: Any) -> Hashable:
+    """What is left of a thing without its numbers.
 
     >>> from kumitate.spatial import Vector3
-    >>> form_of(Vector3(1.0, 2.0, 3.0)) == form_of(Vector3())
+    >>> structure_of(Vector3(1.0, 2.0, 3.0)) == structure_of(Vector3())
     True
     """
     leaves, build = flatten(thing)
     return repr(build([0.0] * len(leaves)))
 
 
-class Alike(Generic[T]):
-    """Things of one form, and the numbers in which they differ.
+class Family(Generic[T]):
+    """Things of one structure, and the numbers in which they differ.
 
     Attributes:
         rows: (things, size) the numbers that are not the same in all of them.
         shape: one of the things.
 
     >>> from kumitate.spatial import Vector3
-    >>> alike = Alike([Vector3(1.0, 2.0, 3.0), Vector3(1.0, 5.0, 3.0)])
-    >>> alike.rows.tolist(), alike.like(["y"])
+    >>> family = Family([Vector3(1.0, 2.0, 3.0), Vector3(1.0, 5.0, 3.0)])
+    >>> family.rows.tolist(), family.like(["y"])
     ([[2.0], [5.0]], Vector3(x=1.0, y='y', z=3.0))
     """
 
     def __init__(self, things: Sequence[T]):
-        """The things; all must be of one form."""
+        """The things; all must be of one structure."""
         leaves, self._build = flatten(things[0])
         numbers = np.array([flatten(thing)[0] for thing in things], dtype=float).reshape(len(things), len(leaves))
         self.shape, self._shared = things[0], leaves
@@ -52,7 +52,7 @@ class Alike(Generic[T]):
         return len(self._differing)
 
     def like(self, numbers: Sequence[Any]) -> T:
-        """A thing of this form with these (size) for the numbers that differ."""
+        """A thing of this structure with these (size) for the numbers that differ."""
         leaves = list(self._shared)
         for k, place in enumerate(self._differing):
             leaves[place] = numbers[k]

@@ -51,7 +51,7 @@ def dynamics_program(
     none are held, forces of contact.
     """
     check_resistance(mechanism)
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         tau, applied, loop_tau = _parts(mechanism, forcing, u)
@@ -83,7 +83,7 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
 
 def projection_program(mechanism: Mechanism, held: Held | None = None) -> Program:
     """(q, v) → q and v with the loops closed, and held points on their surfaces."""
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def projection(q: Any, v: Any) -> dict[str, Any]:
         closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)

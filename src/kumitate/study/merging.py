@@ -17,10 +17,10 @@ from ..scalar import trace
 
 __all__ = ["MergingCost", "costs_table", "merging_costs"]
 
-#: Each method's page, and whether it needs the links' own inertias (`tree`) or moves as much as it can inward (`lean_tree`).
+#: Each method's page, and whether it needs the links' own inertias (`tree`) or not (`base_parameter_tree`).
 _METHODS: dict[str, tuple[Callable[..., Any], str]] = {
-    "aba": (closed_aba, "lean_tree"),
-    "crba": (partial(closed_factored, crba), "lean_tree"),
+    "aba": (closed_aba, "base_parameter_tree"),
+    "crba": (partial(closed_factored, crba), "base_parameter_tree"),
     "ada": (lambda *state, **options: ada(*state, **options).vdot, "tree"),
     "dca": (lambda *state, **options: dca(*state, **options).vdot, "tree"),
     "hybrid": (hybrid, "tree"),

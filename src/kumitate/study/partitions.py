@@ -224,7 +224,7 @@ def _timed(
 ) -> list[PartitionTrial]:
     count = effort.share(STATES)
     states = random_states(mechanism, count)
-    expected = Kernel(_program(mechanism, mechanism.lean_tree, closed_aba, "aba"))(*states)
+    expected = Kernel(_program(mechanism, mechanism.base_parameter_tree, closed_aba, "aba"))(*states)
     tell = progress or (lambda fraction: None)
     contenders: dict[str, Contender] = {}
     compiled: list[tuple[PartitionTrial, tuple[str, str]]] = []

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...errors import KumitateWarning
 from ...model import Tree
-from ...model.tree.dh_frames import reframed
-from ...model.tree.regular_inertias import stout_tree
+from ...model.tree.dh_frames import with_dh_frames
+from ...model.tree.regular_inertias import with_regular_inertias
 from ...scalar import Scalar
 from ...spatial import AxisTurn, Inertia, Transform, Vector3
 from .connectivity import WORLD, carriers
@@ -61,18 +61,23 @@ class Prepared:
 
 
 def prepared(tree: Tree) -> Prepared:
-    """The tree made ready for assembling: frames and inertias moved where the motion does not notice."""
-    framed = reframed(tree)
-    stout = stout_tree(framed)
+    """The tree made ready for assembling: frames and inertias moved where the motion stays the same.
+
+    Raises:
+        InputError: for a base-parameter tree, whose links may have no inverse inertias.
+    """
+    tree.check_physical("assembly by inverse inertias")
+    framed = with_dh_frames(tree)
+    regular = with_regular_inertias(framed)
     moved = {}
     for name, place in tree.places.items():
         if place.link != WORLD and place.link not in moved:
             X = place.pose @ framed.places[name].pose.inverse()
             R = X.rotation.matrix()
-            turn = AxisTurn.by(2, _exact(math.atan2(R[1][0], R[0][0])))  # about and along its own z: see `reframed`
+            turn = AxisTurn.by(2, _exact(math.atan2(R[1][0], R[0][0])))  # about and along its own z: see `with_dh_frames`
             moved[place.link] = Transform(turn, Vector3(0.0, 0.0, _exact(X.translation.z)))
-    centers = {link.index: link.inertia.first_moment * (1.0 / link.inertia.mass) for link in stout.tree.links}
-    return Prepared(stout.tree, moved, stout.lent, {WORLD: Vector3(), **centers}, carriers(tree), stout.frail)
+    centers = {link.index: link.inertia.first_moment * (1.0 / link.inertia.mass) for link in regular.tree.links}
+    return Prepared(regular.tree, moved, regular.lent, {WORLD: Vector3(), **centers}, carriers(tree), regular.frail)
 
 
 def _exact(value: Scalar) -> float:

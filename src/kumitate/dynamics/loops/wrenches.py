@@ -48,7 +48,8 @@ def loop_wrenches(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> LoopWrenches:
-    """All joint forces; arguments as of `closed_aba`. The tree must be the true one (`Mechanism.tree`)."""
+    """All joint forces; arguments as of `closed_aba`, errors as of `joint_forces`."""
+    tree.check_physical("loop_wrenches")
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_wrenches"))
     rows = constraint_rows(tree, closings, q, v, motions)

@@ -16,7 +16,7 @@ import numpy as np
 from ...compile import Kernel
 from ...compile.batches import Batch, Round, Rows
 from ...model import Mechanism
-from ...scalar.family import Alike, form_of
+from ...scalar.family import Family, structure_of
 from ..assembly.central_tree import prepared
 from ..assembly.connection import heavy_freedoms
 from ..assembly.connectivity import WORLD
@@ -67,7 +67,7 @@ class LevelPlan:
         self._links = self._ready.tree.links
         self._singles = [single_of(self._ready, link) for link in self._links]
         # an armature that is there makes a joint hold one force more
-        self._forms = [(form_of(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
+        self._forms = [(structure_of(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
         n = len(self._links)
         plan = _in_reading_order([self._grouped(merges) for merges in rounds(self._ready.tree)])
         self.levels = len(plan)
@@ -86,18 +86,18 @@ class LevelPlan:
     # --- links by themselves, and how they turn -----------------------------------------------------------------------
     def _velocities(self, plan: list[list[_Group]]) -> list[Round]:
         """ω of every link's carrier, then what velocities do to the link and its joint."""
-        alike: dict[Key, list[int]] = defaultdict(list)
+        families: dict[Key, list[int]] = defaultdict(list)
         for index, form in enumerate(self._forms):
-            alike[form].append(index)
+            families[form].append(index)
         joins, rotations, count = _turns(plan, len(self._links))
         turns = self.arrays["turns"] = np.zeros((count, TURN))
         omega, bias, B = (self.arrays[name] for name in ("omega", "bias", "B"))
         first: list[Batch] = []
         last: list[Batch] = []
         self._moved: list[Batch] = []
-        for members in alike.values():
-            at, programs = np.array(members), SinglePrograms(Alike([self._singles[index] for index in members]))
-            state, numbers = self._states(members), _whole(programs.alike.rows)
+        for members in families.values():
+            at, programs = np.array(members), SinglePrograms(Family([self._singles[index] for index in members]))
+            state, numbers = self._states(members), _whole(programs.family.rows)
             first += _batches(Kernel(programs.turn()), [state, numbers], [(turns, at)])
             last += _batches(Kernel(programs.unheld()), [state, (omega, at), numbers], [(bias, at), (B, at)])
             pull, V = ((self.arrays[name], at) for name in ("force", "V"))
@@ -145,7 +145,7 @@ class LevelPlan:
         form, singles = key[1], self._singles
         carriers = [None if form.grounded else singles[merge.carrier] for merge in merges]
         numbers = [PairNumbers.of(form, P, singles[merge.joint]) for P, merge in zip(carriers, merges, strict=True)]
-        programs = PairPrograms(form, Alike(numbers), self._ready, self._gravity)
+        programs = PairPrograms(form, Family(numbers), self._ready, self._gravity)
         link = self._links[merges[0].joint]
         held = link.kind.rows + len(heavy_freedoms(link.armature))
         return programs, Kernel(programs.close()), Kernel(programs.open(held))
@@ -171,7 +171,7 @@ class LevelPlan:
         form, joints = programs.form, group.joints
         count = max(len(joints), close.lanes)
         read = np.arange(len(joints))
-        state, numbers = self._states(joints), _whole(programs.alike.rows[begin : begin + len(joints)])
+        state, numbers = self._states(joints), _whole(programs.family.rows[begin : begin + len(joints)])
         inner = [] if form.grounded else [self._bodies(form.inner, [merge.inner for merge in group.merges])]
         outer = self._bodies(form.outer, [merge.outer for merge in group.merges])
         made: dict[str, np.ndarray] = {
@@ -200,7 +200,7 @@ class LevelPlan:
             ends = [(V, joints)] if programs.form.grounded else [(V, joints), (V, _carriers(merges))]
             links = [self._links[joint] for joint in joints]
             at = np.array([range(link.v_start, link.v_start + link.kind.nv) for link in links])
-            sources = [self._states(joints), (bias, joints), *ends, _whole(programs.alike.rows)]
+            sources = [self._states(joints), (bias, joints), *ends, _whole(programs.family.rows)]
             found += _batches(Kernel(programs.rates()), sources, [(self.rates, at)])
         return found
 

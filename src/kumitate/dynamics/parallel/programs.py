@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import Link
 from ...scalar import Program, Scalar, flatten, trace
-from ...scalar.family import Alike
+from ...scalar.family import Family
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
 from ..assembly.bodies import Bodies
 from ..assembly.central_tree import Prepared
@@ -83,13 +83,13 @@ class PairNumbers:
 class SinglePrograms:
     """What is done for every link of a form."""
 
-    alike: Alike[Single]
+    family: Family[Single]
 
     def turn(self) -> Program:
         """state → turn: how the link turns with its carrier."""
 
         def page(given: Given) -> Any:
-            single = self.alike.like(given["numbers"])
+            single = self.family.like(given["numbers"])
             q, v, _ = _parts(single.link, given["state"])
             return flatten(Turn.of(single.link, q, v))[0]
 
@@ -99,7 +99,7 @@ class SinglePrograms:
         """state, ω of the carrier → bias of the joint, B of the link."""
 
         def page(given: Given) -> Any:
-            single = self.alike.like(given["numbers"])
+            single = self.family.like(given["numbers"])
             q, v, _ = _parts(single.link, given["state"])
             bias, B = single.unheld(q, v, Vector3.of(given["omega"]))
             return {"bias": list(bias), "B": list(B)}
@@ -110,13 +110,13 @@ class SinglePrograms:
         """B, the sum of all forces on the link → V̇."""
 
         def page(given: Given) -> Any:
-            Phi = self.alike.like(given["numbers"]).Phi
+            Phi = self.family.like(given["numbers"]).Phi
             return list(Motion.of(given["B"]) + Phi.times(Force.of(given["force"])))
 
-        return _program("ada_moved", page, {"B": 6, "force": 6, "numbers": self.alike.size})
+        return _program("ada_moved", page, {"B": 6, "force": 6, "numbers": self.family.size})
 
     def _inputs(self, **more: int) -> Inputs:
-        return {"state": _state(self.alike.shape.link), **more, "numbers": self.alike.size}
+        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class PairPrograms:
     """What is done for every pair of a form."""
 
     form: PairForm
-    alike: Alike[PairNumbers]
+    family: Family[PairNumbers]
     ready: Prepared
     gravity: tuple[float, ...]
 
@@ -133,7 +133,7 @@ class PairPrograms:
         form = self.form
 
         def page(given: Given) -> Any:
-            pair = self.alike.like(given["numbers"])
+            pair = self.family.like(given["numbers"])
             closed = closed_pair(self._joint(pair, given["state"], given["bias"]), self._bodies(pair, given), form.kept)
             body = {"body": _stored(closed.bodies, form.kept)} if form.kept else {}
             return body | {"F_0": closed.F_0} | {f"K_{h}": K.rows for h, K in closed.K.items()}
@@ -150,7 +150,7 @@ class PairPrograms:
         kept = self.form.kept
 
         def page(given: Given) -> Any:
-            joint = self._joint(self.alike.like(given["numbers"]), given["state"], [0.0] * 6)
+            joint = self._joint(self.family.like(given["numbers"]), given["state"], [0.0] * 6)
             K = {h: Dense.of(given[f"K_{h}"]) for h in kept if held}
             total = opened_pair(joint, given["F_0"], K, {h: Force.of(given[f"force_{h}"]) for h in kept})
             ends = {"on_link": LINK} if self.form.grounded else {"on_link": LINK, "on_carrier": CARRIER}
@@ -163,14 +163,14 @@ class PairPrograms:
         """state, bias, V̇ of the link and (unless the world) of its carrier → v̇ of the joint."""
 
         def page(given: Given) -> Any:
-            joint = self._joint(self.alike.like(given["numbers"]), given["state"], given["bias"])
+            joint = self._joint(self.family.like(given["numbers"]), given["state"], given["bias"])
             V = {LINK: Motion.of(given["V_L"]), WORLD: falling(self.gravity)}
             return joint.rates((V if self.form.grounded else V | {CARRIER: Motion.of(given["V_P"])}).__getitem__)
 
         return _program("ada_rates", page, self._inputs(bias=6, V_L=6, V_P=0 if self.form.grounded else 6))
 
     def _inputs(self, **more: int | tuple[int, ...]) -> Inputs:
-        return {"state": _state(self.alike.shape.link), **more, "numbers": self.alike.size}
+        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
 
     def _joint(self, pair: PairNumbers, state: Any, bias: Sequence[Scalar]) -> Joint:
         carrier = WORLD if self.form.grounded else CARRIER

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from ...model import Tree
-from ...model.tree.base_parameters import lean_tree
-from ...model.tree.dh_frames import reframed
+from ...model.tree.base_parameters import base_parameter_tree
+from ...model.tree.dh_frames import with_dh_frames
 from ...model.tree.subchains import Part, Subchain, parted
 from ...scalar import Scalar
 from ...spatial import Force, Inertia, InverseInertia, Symmetric3, Vector3
@@ -58,15 +58,16 @@ def parted_tree(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> Parted:
         ready = prepared(tree)
     else:  # the sub-chains move as the mechanism does: frames alone are moved, which does not depend on inertias
         sturdy = tuple(replace(link, inertia=_SPHERE) for link in tree.links)
-        ready = replace(prepared(replace(tree, links=sturdy)), tree=reframed(tree))
+        ready = replace(prepared(replace(tree, links=sturdy)), tree=with_dh_frames(tree))
     ready = replace(ready, centers=dict.fromkeys(ready.centers, Vector3()))
-    lean = tuple(
-        replace(part, subchain=replace(part.subchain, tree=lean_tree(part.subchain.tree))) for part in parted(ready.tree, parts)
+    fewer = tuple(
+        replace(part, subchain=replace(part.subchain, tree=base_parameter_tree(part.subchain.tree)))
+        for part in parted(ready.tree, parts)
     )
     inner = [link.index for link in tree.links if link.index not in between]
     held = handles_of_ties(tree)
     order = tuple(j for j in assembly_order(tree) if held[j] and j not in inner)
-    return Parted(ready, lean, between, order, frozenset(loop_closers(tree, [*inner, *order])) & set(order))
+    return Parted(ready, fewer, between, order, frozenset(loop_closers(tree, [*inner, *order])) & set(order))
 
 
 def side_by_side(parts: Sequence[Part], equations: Sequence[JointSpace], gravity: Sequence[Scalar]) -> Bodies:

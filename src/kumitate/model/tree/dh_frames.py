@@ -17,13 +17,13 @@ from ...scalar import floats
 from ...spatial import AxisTurn, RotationChain, Transform, Vector3, zxz_rotation
 from .tree import WORLD_LINK, Link, Place, Tree
 
-__all__ = ["reframed"]
+__all__ = ["with_dh_frames"]
 
 #: Lengths [m] and angles [rad] below this count as zero.
 _TINY = 1e-13
 
 
-def reframed(tree: Tree) -> Tree:
+def with_dh_frames(tree: Tree) -> Tree:
     """The tree with its frames moved along and about their joints' axes; `places` goes with them."""
     moved: list[Link] = []
     changes: list[Transform] = []  # G of L' = L·G

@@ -5,7 +5,7 @@ with. Light links between heavy ones have inverses so large that those of the he
 Nothing is added to either; the opposite of `base_parameters` is done: a piece that moves the same whether it belongs to a
 joint's child or to its parent (`JointKind.movable_inertia`) is placed on the child and taken from the parent, or the other way
 round; the world has enough of it. Accelerations and generalised forces are untouched. What a joint transmits changes by what
-moves its own piece, which `Stout.lent` names.
+moves its own piece, which `RegularizedTree.lent` names.
 
 How large the pieces must be is a convex question. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x, in units
 of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an inverse; Newton's
@@ -24,7 +24,7 @@ from ...spatial import Inertia, Motion, Symmetric3, Transform
 from .light_links import light_between_heavy
 from .tree import WORLD_LINK, Tree
 
-__all__ = ["Stout", "stout_tree"]
+__all__ = ["RegularizedTree", "with_regular_inertias"]
 
 #: An inertia has no inverse if its smallest eigenvalue, measured by its own diagonal, is below this.
 _SINGULAR = 1e-12
@@ -32,7 +32,7 @@ _SINGULAR = 1e-12
 _ENOUGH = 1e-8
 _NEWTON_STEPS = 100
 #: Light links between heavy ones must come to this, in the same units; lighter ones cost digits.
-_STOUT = 1e-6
+_HEAVY_ENOUGH = 1e-6
 #: Pieces times links that are searched at once: some 300 links in a row, which take minutes.
 _MOST_CHANGES = 200_000
 #: Radius of gyration of a mean link, squared, in units of its length.
@@ -40,10 +40,10 @@ _GYRATION = 1.0 / 12.0
 
 
 @dataclass(frozen=True)
-class Stout:
+class RegularizedTree:
     """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame.
 
-    `frail`: the joints of light links between heavy ones that could not be lent what would make them stout.
+    `frail`: the joints of light links between heavy ones that could not be lent what they lack.
     """
 
     tree: Tree
@@ -51,7 +51,7 @@ class Stout:
     frail: tuple[str, ...] = ()
 
 
-def stout_tree(tree: Tree) -> Stout:
+def with_regular_inertias(tree: Tree) -> RegularizedTree:
     """The tree with inertia moved where links need it to have inverses or are light between heavy ones, nowhere else.
 
     It is the tree itself if no link does.
@@ -59,30 +59,30 @@ def stout_tree(tree: Tree) -> Stout:
     Raises:
         ModelError: if a link without inverse lacks what no joint can bring it; names the link's joint.
     """
-    stout, frail = _with_inverses(tree), []
-    for group in light_between_heavy(stout.tree):
+    regular, frail = _with_inverses(tree), []
+    for group in light_between_heavy(regular.tree):
         lenders = [link.index for link in tree.links if link.index in group or link.parent in group]
-        lent = _pieces(stout.tree, lenders, must=False)
+        lent = _pieces(regular.tree, lenders, must=False)
         if lent is None:
             frail += [tree.links[index].name for index in group]
         else:
-            both = {i: stout.lent.get(i, Inertia()) + lent.get(i, Inertia()) for i in {*stout.lent, *lent}}
-            stout = Stout(_moved(stout.tree, lent), both)
-    return replace(stout, frail=tuple(frail))
+            both = {i: regular.lent.get(i, Inertia()) + lent.get(i, Inertia()) for i in {*regular.lent, *lent}}
+            regular = RegularizedTree(_moved(regular.tree, lent), both)
+    return replace(regular, frail=tuple(frail))
 
 
-def _with_inverses(tree: Tree) -> Stout:
+def _with_inverses(tree: Tree) -> RegularizedTree:
     """The tree with inertia moved where links have no inverse."""
     lacking = [link.index for link in tree.links if _regularity(link.inertia) < _SINGULAR]
     if not lacking:
-        return Stout(tree, {})
+        return RegularizedTree(tree, {})
     lenders: set[int] = set()
     more = set(lacking)  # by the joint that lends: a link's own, then those around, and so on
     while more - lenders:
         lenders |= more
         lent = _pieces(tree, sorted(lenders), must=True)
         if lent is not None:
-            return Stout(_moved(tree, lent), lent)
+            return RegularizedTree(_moved(tree, lent), lent)
         around = {link.index for link in tree.links if link.index in lenders or link.parent in lenders}
         more = around | {tree.links[index].parent for index in around} - {WORLD_LINK}
     worst = tree.links[min(lacking, key=lambda index: _regularity(tree.links[index].inertia))]
@@ -108,7 +108,7 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
     """What is lent through these joints so that all links they join have inverses; None if nothing does.
 
     Args:
-        must: whether links without inverse are among them; otherwise all have one, and are to become stout.
+        must: whether links without inverse are among them; otherwise all have one, and are to become heavier.
     """
     mass = tree.mass / len(tree.links)
     spin = mass * tree.size**2 * _GYRATION
@@ -142,7 +142,7 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
             taken = piece.to_parent(link.placement).to_parent(seen[link.parent])
             change[touched.index(link.parent)] -= _matrix(taken) * scale
     x = _most_regular(M, A) if must else _centred(np.zeros(len(A)), M, A, np.einsum("klii->k", A))
-    if x is None or not _lowest(M, A, x) >= (_ENOUGH if must else _STOUT):
+    if x is None or not _lowest(M, A, x) >= (_ENOUGH if must else _HEAVY_ENOUGH):
         return None
     lent: dict[int, Inertia] = {}
     for (link, piece), size in zip(offers, x, strict=True):

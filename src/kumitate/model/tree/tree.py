@@ -156,6 +156,13 @@ class Tree:
     mass: float = 1.0
     size: float = 1.0
 
+    def check_physical(self, purpose: str) -> None:
+        """Refuses a tree whose links do not have the inertias of their bodies, for a purpose that needs those.
+
+        Raises:
+            InputError: for a `BaseParameterTree`.
+        """
+
     @property
     def closed(self) -> bool:
         """Whether anything but the joints of the tree holds the links."""

@@ -48,7 +48,7 @@ def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]
 
 
 def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
-    tree, gravity = mechanism.lean_tree, mechanism.gravity
+    tree, gravity = mechanism.base_parameter_tree, mechanism.gravity
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, given: mechanism.nv}
     return trace(lambda q, v, x: page(tree, q, v, x, Acting(gravity)), inputs, f"{page.__name__}_{mechanism.name}")
 

@@ -212,7 +212,7 @@ def _measured(links: int, threads: Sequence[int], effort: Effort) -> Line:
     one = parallel_ada(mechanism)
     found = one(q, v, tau)
     peak = _peak()
-    serial = Kernel(_program(mechanism, mechanism.lean_tree, aba))
+    serial = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba))
     expected = serial(q, v, tau)
     difference = float(np.abs(found - expected).max() / np.abs(expected).max())
     residual = _residual(mechanism, q, v, tau, found)
@@ -236,7 +236,7 @@ def _control(threads: int, effort: Effort) -> float:
     """How many times as much so many threads do as one, where nothing is shared: each evaluates ABA for states of its own."""
     states = 4096
     mechanism = RandomChain("chain_20", "random chain of 20", 20).mechanism
-    kernel = Kernel(_program(mechanism, mechanism.lean_tree, aba)).prepare()
+    kernel = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba)).prepare()
     given = [np.random.default_rng(0).normal(size=(3, states, mechanism.nv)) for _ in range(threads)]
     outs = [np.empty((states, mechanism.nv)) for _ in range(threads)]
     with ThreadPoolExecutor(threads) as pool:

@@ -119,7 +119,7 @@ def measured(family: Family, links: int, effort: Effort) -> Iterator[Entry]:
     """
     mechanism = family.build(links)
     states = random_states(mechanism, STATES)
-    expected = Kernel(_traced(mechanism, mechanism.lean_tree, aba))(*states)
+    expected = Kernel(_traced(mechanism, mechanism.base_parameter_tree, aba))(*states)
     forms = _dense_forms(family, mechanism)
     programs = {
         key: (form.program(mechanism.tree, f"{key[0].split()[0]}_{len(parts)}_parts_{key[1].split(',')[0]}"), parts)
@@ -176,7 +176,7 @@ def _dense_forms(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], 
 
 
 def _traced_programs(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], tuple[Program, Parts]]:
-    tree, lean = mechanism.tree, mechanism.lean_tree
+    tree, lean = mechanism.tree, mechanism.base_parameter_tree
     made: dict[tuple[str, str], tuple[Program, Parts]] = {
         ("traced", "Lagrange"): (_traced(mechanism, lean, lagrange), ()),
         ("traced", "CRBA"): (_traced(mechanism, lean, partial(factored, crba)), ()),

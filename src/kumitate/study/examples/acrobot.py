@@ -44,7 +44,7 @@ def mechanism() -> Mechanism:
 
 def forward_dynamics(robot: Mechanism) -> Program:
     """(q, v, tau) → v̇. Users have the same from `Robot.compile("forward_dynamics")`."""
-    tree = robot.lean_tree
+    tree = robot.base_parameter_tree
     sizes: dict[str, int | tuple[int, ...]] = {"q": robot.nq, "v": robot.nv, "tau": robot.nv}
     return trace(lambda q, v, tau: aba(tree, q, v, tau, Acting(robot.gravity)), sizes, f"dynamics_{robot.name}")
 
