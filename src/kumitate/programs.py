@@ -41,12 +41,12 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
-    "aba": dynamics.closed_aba,
+    "aba": dynamics.aba_with_loops,
     "ada": lambda *state, **options: _ADA(*state, **options).vdot,
     "dca": lambda *state, **options: _DCA(*state, **options).vdot,
     "hybrid": _page(".dynamics.hybrid", "hybrid"),
-    "crba": partial(dynamics.closed_factored, dynamics.crba),
-    "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
+    "crba": partial(dynamics.factored_with_loops, dynamics.crba),
+    "unit_vector": partial(dynamics.factored_with_loops, dynamics.unit_vector),
     "lagrange": _page(".lagrange", "lagrange"),
 }
 

@@ -11,9 +11,9 @@ from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.dynamics import Acting, closed_aba, link_motions, loop_wrenches, projected
+from kumitate.dynamics import Acting, aba_with_loops, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
-from kumitate.dynamics.assembly.connectivity import handles_of_ties, loop_closers
+from kumitate.dynamics.assembly.connectivity import connected_links, loop_closers
 from kumitate.dynamics.assembly.order import ORDERS, assembly_order
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.inverses import inverse_sizes
@@ -60,7 +60,7 @@ def upright(mechanism: Mechanism, angle: float, rate: float = 0.0) -> tuple[np.n
 
 def numbers(mechanism: Mechanism) -> int:
     """How many joints, chords and gears there are to assemble."""
-    return len(handles_of_ties(mechanism.tree))
+    return len(connected_links(mechanism.tree))
 
 
 # --- accelerations --------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_gears_act_on_the_forces_of_joints(seed, method):
     case, _ = rods_and_gears(seed)
     mechanism = replace(case.mechanism, loops=())
     tree, gravity = mechanism.tree, mechanism.gravity
-    vdot = closed_aba(tree, case.q, case.v, case.tau, Acting(gravity))
+    vdot = aba_with_loops(tree, case.q, case.v, case.tau, Acting(gravity))
     needed = supports(tree, link_motions(tree, case.q, case.v), case.q, vdot, gravity=gravity, wrenches=None)
     expected = np.array([list(needed[link][0]) for link in tree.links])
     for order in (None, list(reversed(range(numbers(mechanism))))):
@@ -245,7 +245,7 @@ def test_redundant_loops_of_any_size_move_alike(name, scale, method):
     large = replace(plain, bodies=bodies, joints=joints, loops=loops, gravity=tuple(scale * x for x in plain.gravity))
     q, v = upright(plain, 1.1, 0.7) if name == "ladder" else (np.zeros(plain.nq), np.zeros(plain.nv))
     tau = rng.normal(size=plain.nv)
-    expected = closed_aba(plain.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(plain.gravity))
+    expected = aba_with_loops(plain.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(plain.gravity))
     found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), Acting(large.gravity)).vdot
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
@@ -289,7 +289,7 @@ def test_the_inverses_of_a_four_bar():
 def test_each_loop_is_closed_once():
     """As many steps close loops as there are loops, in any order."""
     tree, rng = ladder(3).tree, np.random.default_rng(0)
-    n = len(handles_of_ties(tree))
+    n = len(connected_links(tree))
     for order in (*ORDERS, *([int(k) for k in rng.permutation(n)] for _ in range(5))):
         assert len(loop_closers(tree, assembly_order(tree, order))) == 3
 
@@ -312,7 +312,7 @@ def test_a_weld_within_one_body_changes_nothing():
     held = replace(chain, bodies=(*chain.bodies, *plates), joints=(*chain.joints, *fixed), loops=loops)
     q, v = (part.tolist() for part in upright(chain, 1.0, 0.5))
     open_tree = replace(held, loops=()).tree
-    expected = closed_aba(open_tree, q, v, [0.0] * 3, Acting(chain.gravity))
+    expected = aba_with_loops(open_tree, q, v, [0.0] * 3, Acting(chain.gravity))
     for order in (None, [4, 3, 2, 1, 0]):
         for method in METHODS.values():
             found = method(held.tree, q, v, [0.0] * 3, Acting(chain.gravity), order=order)

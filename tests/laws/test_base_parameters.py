@@ -6,6 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.analysis import ground_wrench, momentum, momentum_matrix
 from kumitate.contact.meetings import _size
+from kumitate.control.reaction_null_space import partition
 from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, joint_forces, loop_wrenches, rnea, unit_vector
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
@@ -59,6 +60,7 @@ NEEDS_BODIES = {
     "momentum": lambda tree, q, x, acting: momentum(tree, q, x),
     "momentum_matrix": lambda tree, q, x, acting: momentum_matrix(tree, q),
     "center_of_mass": lambda tree, q, x, acting: center_of_mass(tree, q),
+    "partition": lambda tree, q, x, acting: partition(tree, q),
     "total_mass": lambda tree, q, x, acting: total_mass(tree),
     "ada": lambda tree, q, x, acting: ada(tree, q, x, x, acting),
     "dca": lambda tree, q, x, acting: dca(tree, q, x, x, acting),

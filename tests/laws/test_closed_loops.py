@@ -13,9 +13,9 @@ from kumitate.dynamics import (
     FRICTION_VELOCITY,
     Acting,
     aba,
-    closed_aba,
-    closed_factored,
+    aba_with_loops,
     crba,
+    factored_with_loops,
     loop_wrenches,
     rnea,
     unit_vector,
@@ -127,7 +127,9 @@ def made(make) -> Driven:
 
 def accelerations(case: Case, efforts: dict, **options) -> np.ndarray:
     m = case.mechanism
-    return np.array(closed_aba(m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts, **options)), dtype=float)
+    return np.array(
+        aba_with_loops(m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts, **options)), dtype=float
+    )
 
 
 def dry(forces, speeds):
@@ -190,9 +192,9 @@ def test_articulated_bodies_and_the_inertia_matrix_agree(make):
     case, efforts = made(make)
     m = case.mechanism
     found = accelerations(case, efforts)
-    near(closed_aba(m.base_parameter_tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
+    near(aba_with_loops(m.base_parameter_tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
     for inertia in (crba, unit_vector):
-        near(closed_factored(inertia, m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
+        near(factored_with_loops(inertia, m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
 
 
 @compiled_case

@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
-from kumitate.dynamics import Acting, Wrenches, aba, closed_aba, crba
+from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops, crba
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
 from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
 from kumitate.dynamics.subchains.split_tree import parted_tree
@@ -109,7 +109,7 @@ def test_loops_through_sub_chains_and_between_them(seed, loops):
     case, drives = regular_loops(seed, loops)
     mechanism = case.mechanism
     tree, acting = mechanism.tree, Acting(mechanism.gravity, loop_tau=drives)
-    expected = closed_aba(tree, case.q, case.v, case.tau, acting)
+    expected = aba_with_loops(tree, case.q, case.v, case.tau, acting)
     for parts in some_cuts(tree, np.random.default_rng(seed)):
         same(hybrid(tree, case.q, case.v, case.tau, acting, partition=parts), expected)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import Acting, Wrenches, chord_closings, closed_aba, constraint_rows, link_motions
+from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, constraint_rows, link_motions
 from ..errors import InputError, ModelError
 from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
@@ -147,7 +147,7 @@ def _motion(
         driven = given.pop(0) if controller is not None else [0.0] * mechanism.nv
         acting = Wrenches(tree, dict(zip(wrenches, given, strict=True))) if wrenches else None
         efforts = [a + b for a, b in zip(tau, driven, strict=True)]
-        return closed_aba(tree, q, v, efforts, Acting(mechanism.gravity, wrenches=acting))
+        return aba_with_loops(tree, q, v, efforts, Acting(mechanism.gravity, wrenches=acting))
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
     return trace(motion, sizes, f"motion_{mechanism.name}")

@@ -11,7 +11,7 @@ from ..dynamics import Acting, chord_closings, constraint_rows, link_motions
 from ..dynamics.aba import accelerations, articulated
 from ..dynamics.loops.chord_drives import with_chord_drives
 from ..dynamics.loops.multipliers import mobilities, solved_rows
-from ..dynamics.loops.propagation import reaches, with_forces
+from ..dynamics.loops.propagation import propagate_rows, with_forces
 from ..dynamics.motion import falling
 from ..model import Tree
 from ..scalar import Scalar
@@ -30,14 +30,14 @@ def articulated_rows(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.closed_aba`."""
+    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.aba_with_loops`."""
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     ends = points.ends(tree, q, v, motions)
     loops = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
     pushed = with_chord_drives(tree, closings, acting)
     handles = articulated(tree, motions, q, v, tau, pushed)
     held = [row for end in ends for row in end.rows]
-    reached = reaches(tree, motions, handles, [*loops, *held], falling(acting.gravity))
+    reached = propagate_rows(tree, motions, handles, [*loops, *held], falling(acting.gravity))
     mobility, count = mobilities(reached), len(loops)
     own = [row[:count] for row in mobility[:count]]
     coupling = [row[:count] for row in mobility[count:]]  # what the loops' forces do to the held rows, and the other way round

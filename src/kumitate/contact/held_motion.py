@@ -60,7 +60,7 @@ class Held:
         """v̇ (nv) with the points held, and the power of their friction [W].
 
         Args:
-            tree: the mechanism's, or its base-parameter tree; q, v, tau: as of `kumitate.dynamics.closed_aba`.
+            tree: the mechanism's, or its base-parameter tree; q, v, tau: as of `kumitate.dynamics.aba_with_loops`.
             acting: what acts besides the drives of joints. With an implicit step the friction is implicit too; gaps decay as
                 errors of loops do.
         """

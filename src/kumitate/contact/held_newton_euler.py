@@ -31,7 +31,7 @@ def newton_euler(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points of a mechanism without loops; arguments as of `kumitate.dynamics.closed_aba`.
+    """The equations of the held points of a mechanism without loops; arguments as of `kumitate.dynamics.aba_with_loops`.
 
     Raises:
         InputError: if the mechanism has loops.

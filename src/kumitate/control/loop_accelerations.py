@@ -31,9 +31,9 @@ def loop_accelerations(
     wrenches: Applied | None = None,
     undriven: Sequence[int] = (),
 ) -> list[Scalar]:
-    """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `closed_aba`.
+    """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `aba_with_loops`.
 
-    As `closed_factored`, with the loops' forces by two damped solves.
+    As `factored_with_loops`, with the loops' forces by two damped solves.
 
     Args:
         undriven: where in v there is no drive. Drives then stand in for the loops' forces and the wrenches, so that nothing

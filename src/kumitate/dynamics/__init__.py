@@ -6,10 +6,10 @@ from .crba import crba
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
-from .loops.aba_with_loops import closed_aba
+from .loops.aba_with_loops import aba_with_loops
 from .loops.chord_drives import chord_drives, free_springs
 from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows
-from .loops.factored_with_loops import closed_factored
+from .loops.factored_with_loops import factored_with_loops
 from .loops.jacobian import carried_forces, loop_jacobian
 from .loops.projection import projected
 from .loops.wrenches import LoopWrenches, loop_wrenches
@@ -20,8 +20,8 @@ from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "Acting", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
-    "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "free_springs", "jacobian_inertia",
-    "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force", "passive_slope", "projected", "rnea",
-    "solve_symmetric", "spring_force", "unit_vector",
+    "FRICTION_VELOCITY", "Acting", "LoopWrenches", "Row", "Wrenches", "aba", "aba_with_loops", "carried_forces",
+    "chord_closings", "chord_drives", "chord_rows", "constraint_rows", "crba", "factored", "factored_with_loops",
+    "free_springs", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
+    "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip

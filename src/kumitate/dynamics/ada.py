@@ -19,7 +19,7 @@ from ..scalar import Scalar
 from ..spatial import Dense, Factors, RangeInverse
 from .acting import Acting
 from .assembly.accelerations import Accelerations, assembled_accelerations
-from .assembly.connection import Tie, heavy_freedoms
+from .assembly.connection import Connection, heavy_freedoms
 from .assembly.order import Order
 
 __all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
@@ -56,13 +56,13 @@ class ConstraintGrip:
         return self.Y.between(mine, mine if left is right else right @ self.T)
 
 
-def constraint_law(tie: Tie, Psi: Dense, damping: Sequence[float] | None) -> ConstraintGrip:
-    """How a tie grips that exerts F = T λ besides its drive (2.7), from Ψ = Φ_A + Φ_B.
+def constraint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | None) -> ConstraintGrip:
+    """How a connection grips that exerts F = T λ besides its drive (2.7), from Ψ = Φ_A + Φ_B.
 
     Args:
         damping: if Tᵀ Ψ T may be singular, what keeps its inverse within bounds, one value a column of T.
     """
-    held = tie.holding
+    held = connection.holding
     softness = Dense.of([y if i == k else 0.0 for k in range(len(held.softness))] for i, y in enumerate(held.softness))
     inverse = held.T.T @ Psi @ held.T + softness  # Y⁻¹ of (2.18)
     return ConstraintGrip(held.T, inverse.factored() if damping is None else RangeInverse.of(inverse, damping))

@@ -18,7 +18,7 @@ from ..scalar.shared import shared
 from ..spatial import Force, Motion
 from .acting import Acting
 from .ada import constraint_law
-from .assembly.connection import Tie
+from .assembly.connection import Connection
 from .assembly.initial import chord_of, gears_of, joint_of
 from .assembly.recursion import assembled, disassembled
 from .loops.chord_drives import chord_drive
@@ -59,7 +59,7 @@ def hybrid(
     joints = [joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=False) for link in links]
     for chord, closing in zip(ready.tree.chords, chord_closings(ready.tree, q, v), strict=True):
         joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
-    ties: list[Tie] = [*joints, *gears_of(tree, joints)]
+    connections: list[Connection] = [*joints, *gears_of(tree, joints)]
     pushed = [acting.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
     for joint in (*(joints[j] for j in parted.between), *joints[len(links) :]):  # their drives act before they are assembled
         for handle, force in joint.pull(list(joint.drive)).items():
@@ -68,8 +68,8 @@ def hybrid(
     calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, acting.gravity) for part in parts]
     equations: list[JointSpace] = shared(calls, name="subchain", at_least=share_from)
     bodies = side_by_side(parts, equations, acting.gravity)
-    damping = {j: ties[j].holding.damping(tree) for j in parted.closers}
-    _, pulls = disassembled(assembled(constraint_law, ties, bodies, parted.order, damping))
+    damping = {j: connections[j].holding.damping(tree) for j in parted.closers}
+    _, pulls = disassembled(assembled(constraint_law, connections, bodies, parted.order, damping))
     found = []
     for part, own in zip(parts, equations, strict=True):
         forces = tuple(pulls.get(part.members[h], Force()) for h in part.subchain.handles)

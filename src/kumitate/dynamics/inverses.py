@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..errors import InputError
 from ..model import Chord, Link, Mechanism, Tree
 from .ada import constraint_inverses
-from .assembly.connectivity import handles_of_ties, loop_closers
+from .assembly.connectivity import connected_links, loop_closers
 from .assembly.order import assembly_order
 from .dca import joint_inverses
 
@@ -54,7 +54,7 @@ def _loops(tree: Tree) -> list[int]:
 
 
 def _assembled(of_link: Callable[[Link], list[int]], tree: Tree, order: str | Sequence[int] | None) -> list[int]:
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     turns = [j for j in assembly_order(tree, order) if held[j]]
     closers = loop_closers(tree, turns)
     sizes = [size for j in turns if j < len(tree.links) and j not in closers for size in of_link(tree.links[j])]

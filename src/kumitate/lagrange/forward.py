@@ -28,7 +28,7 @@ def lagrange(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `closed_aba`.
+    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `aba_with_loops`.
 
     Chords and gears come in by Lagrange's multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
 

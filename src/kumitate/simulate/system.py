@@ -12,7 +12,7 @@ import numpy as np
 from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
-from ..dynamics import Acting, Wrenches, chord_closings, closed_aba, passive_force, projected
+from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
 from ..dynamics.wrenches import Applied, LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
@@ -63,7 +63,7 @@ def dynamics_program(
             power = power + pressed.power
         acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
         if held is None:
-            return {"acceleration": closed_aba(tree, q, v, tau, acting), "power": power}
+            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 

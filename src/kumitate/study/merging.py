@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..dynamics import Acting, closed_aba, closed_factored, crba
+from ..dynamics import Acting, aba_with_loops, crba, factored_with_loops
 from ..dynamics.ada import ada
 from ..dynamics.dca import dca
 from ..dynamics.hybrid import hybrid
@@ -19,8 +19,8 @@ __all__ = ["MergingCost", "costs_table", "merging_costs"]
 
 #: Each method's page, and whether it needs the links' own inertias (`tree`) or not (`base_parameter_tree`).
 _METHODS: dict[str, tuple[Callable[..., Any], str]] = {
-    "aba": (closed_aba, "base_parameter_tree"),
-    "crba": (partial(closed_factored, crba), "base_parameter_tree"),
+    "aba": (aba_with_loops, "base_parameter_tree"),
+    "crba": (partial(factored_with_loops, crba), "base_parameter_tree"),
     "ada": (lambda *state, **options: ada(*state, **options).vdot, "tree"),
     "dca": (lambda *state, **options: dca(*state, **options).vdot, "tree"),
     "hybrid": (hybrid, "tree"),

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import Acting, closed_aba
+from ..dynamics import Acting, aba_with_loops
 from ..dynamics.hybrid import hybrid, hybrid_operations
 from ..dynamics.subchains.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
@@ -224,7 +224,7 @@ def _timed(
 ) -> list[PartitionTrial]:
     count = effort.share(STATES)
     states = random_states(mechanism, count)
-    expected = Kernel(_program(mechanism, mechanism.base_parameter_tree, closed_aba, "aba"))(*states)
+    expected = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba_with_loops, "aba"))(*states)
     tell = progress or (lambda fraction: None)
     contenders: dict[str, Contender] = {}
     compiled: list[tuple[PartitionTrial, tuple[str, str]]] = []

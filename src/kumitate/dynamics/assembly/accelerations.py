@@ -18,12 +18,12 @@ from ..loops.chord_drives import chord_drive
 from ..loops.constraints import chord_closings
 from ..motion import link_motions
 from .central_tree import Prepared, prepared
-from .connection import Tie
-from .connectivity import WORLD, handles_of_ties, loop_closers
+from .connection import Connection
+from .connectivity import WORLD, connected_links, loop_closers
 from .initial import chord_of, gears_of, joint_of, rigid_bodies
 from .joint_connection import Joint
 from .order import Order, assembly_order
-from .recursion import TieLaw, assembled, disassembled
+from .recursion import ClosingLaw, assembled, disassembled
 
 __all__ = ["Accelerations", "assembled_accelerations"]
 
@@ -42,7 +42,7 @@ class Accelerations:
 
 
 def assembled_accelerations(
-    law: TieLaw,
+    law: ClosingLaw,
     tree: Tree,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -67,7 +67,7 @@ def assembled_accelerations(
         KumitateWarning: of light links between heavy ones that cost digits; see `ada`.
     """
     acting.at_an_instant("assembly")
-    ready, held = prepared(tree), handles_of_ties(tree)
+    ready, held = prepared(tree), connected_links(tree)
     ready.warn_of_lost_digits()
     turns = [j for j in assembly_order(tree, order) if held[j]]
     motions, closings = link_motions(ready.tree, q, v), chord_closings(ready.tree, q, v)
@@ -81,13 +81,13 @@ def assembled_accelerations(
     for chord, closing in zip(ready.tree.chords, closings, strict=True):
         joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
     gears = gears_of(tree, joints)
-    ties: list[Tie] = [*joints, *gears]
+    connections: list[Connection] = [*joints, *gears]
     pushed = []
     for link, before in zip(ready.tree.links, tree.links, strict=True):
         pushed.append(acting.on(before, q).to_child(ready.moved[link.index]).to_child(ready.to_center(link.index)))
     bodies = rigid_bodies(ready, motions, joints, pushed, acting.gravity)
-    damping = {j: ties[j].holding.damping(tree) for j in loop_closers(tree, turns)}
-    forces, pulls = disassembled(assembled(law, ties, bodies, turns, damping))
+    damping = {j: connections[j].holding.damping(tree) for j in loop_closers(tree, turns)}
+    forces, pulls = disassembled(assembled(law, connections, bodies, turns, damping))
     V = {handle: bodies.B[handle] + bodies.response(handle, pulls) for handle in bodies.B}
     vdot = [rate for joint in joints[: len(tree.links)] for rate in joint.rates(V.__getitem__)]
     whole = [joint.drive + Force.of(forces[j]) if j in forces else joint.drive for j, joint in enumerate(joints)]

@@ -1,7 +1,7 @@
 """What assembling closes: the joints of the tree and the chords, each between two handles, and the gears between joints.
 
-A tie has a space of its own: the six directions of the frame J where a joint is closed, or the one along which a gear turns.
-There it tells how one side moves beyond the other, and what forces in it do to the handles.
+A connection has a space of its own: the six directions of the frame J where a joint is closed, or the one along which a gear
+turns. There it says how one side moves beyond the other, and what forces in it do to the handles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...spatial import Dense, Force, Motion
 from ..loops.multipliers import DAMPING
 from .bodies import Bodies
 
-__all__ = ["Holding", "Reach", "Tie", "heavy_freedoms"]
+__all__ = ["Connection", "HandleResponse", "Holding", "heavy_freedoms"]
 
 
 def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
@@ -26,7 +26,7 @@ def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
 
 @dataclass(frozen=True)
 class Holding:
-    """The forces T λ that a tie holds by, and how much it yields to each: Tᵀ(what A does beyond B) = (… + softness) λ.
+    """The forces T λ that a connection holds by, and how much it yields to each: Tᵀ(what A does beyond B) = (… + softness) λ.
 
     Attributes:
         T: one column a force.
@@ -44,8 +44,8 @@ class Holding:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What forces in a tie's space do at a handle: sign · block (6, size of the space)."""
+class HandleResponse:
+    """What forces in a connection's space do at a handle: sign · block (6, size of the space)."""
 
     block: Dense
     sign: float
@@ -56,7 +56,7 @@ class Reach:
         return all(is_zero(x) for x in self.block.entries())
 
 
-class Tie(Protocol):
+class Connection(Protocol):
     """What can be closed."""
 
     @property
@@ -75,10 +75,10 @@ class Tie(Protocol):
         """How A moves beyond B, when handles move with V."""
 
     def mobility(self, bodies: Bodies) -> Dense:
-        """Ψ: how B moves beyond A by forces in the tie's space."""
+        """Ψ: how B moves beyond A by forces in the connection's space."""
 
-    def reach(self, bodies: Bodies, handle: int) -> Reach:
-        """How a handle moves by forces in the tie's space."""
+    def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
+        """How a handle moves by forces in the connection's space."""
 
     def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
-        """What a force in the tie's space does to handles."""
+        """What a force in the connection's space does to handles."""

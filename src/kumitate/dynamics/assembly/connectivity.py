@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model import Tree
 from .connection import heavy_freedoms
 
-__all__ = ["WORLD", "carriers", "handles_of_ties", "loop_closers"]
+__all__ = ["WORLD", "carriers", "connected_links", "loop_closers"]
 
 #: The index of the world.
 WORLD = -1
@@ -18,7 +18,7 @@ def carriers(tree: Tree) -> dict[int, int]:
     return {child.index: index for index in (WORLD, *(link.index for link in tree.links)) for child in tree.children(index)}
 
 
-def handles_of_ties(tree: Tree) -> list[tuple[int, ...]]:
+def connected_links(tree: Tree) -> list[tuple[int, ...]]:
     """The links (or the world) that each joint, chord and gear holds to one another; none for what only pushes."""
     held: list[tuple[int, ...]] = []
     carried_by = carriers(tree)
@@ -33,7 +33,7 @@ def handles_of_ties(tree: Tree) -> list[tuple[int, ...]]:
 
 def loop_closers(tree: Tree, order: Sequence[int]) -> set[int]:
     """Which of them, in this order, hold links that are held together already: those close a loop. Gears always count."""
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     body = {index: index for index in range(WORLD, len(tree.links))}  # named by one of its links
     closers = set(range(len(tree.links) + len(tree.chords), len(held)))
     for j in order:

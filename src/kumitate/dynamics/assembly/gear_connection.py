@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...scalar import Scalar
 from ...spatial import Dense, Force, Motion
 from .bodies import Bodies
-from .connection import Holding, Reach
+from .connection import HandleResponse, Holding
 from .joint_connection import Joint
 
 __all__ = ["Gear"]
@@ -51,8 +51,8 @@ class Gear:
     def mobility(self, bodies: Bodies) -> Dense:
         return Dense.of([[sum((bodies.response(h, self.units).dot(unit) for h, unit in self.units.items()), 0.0)]])
 
-    def reach(self, bodies: Bodies, handle: int) -> Reach:
-        return Reach(Dense.column(bodies.response(handle, self.units)), 1.0)
+    def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
+        return HandleResponse(Dense.column(bodies.response(handle, self.units)), 1.0)
 
     def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
         return {handle: unit * force[0] for handle, unit in self.units.items()}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...model import Tree
-from .connectivity import WORLD, handles_of_ties
+from .connectivity import WORLD, connected_links
 
 __all__ = ["few_handles"]
 
@@ -17,7 +17,7 @@ def few_handles(tree: Tree, preferred: Sequence[int]) -> list[int]:
     The world does not count: nothing passes through it, so that what hangs on it stays apart. Of equals
     the first in the order `preferred` is taken.
     """
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     coupled = {link.index: {link.index} for link in tree.links}
     still_open = Counter(end for ends in held for end in ends)
     turn = {j: k for k, j in enumerate(preferred)}

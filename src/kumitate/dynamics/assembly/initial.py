@@ -1,4 +1,4 @@
-"""What assembling starts from: the links, each a rigid body with one handle, the world, and what ties them."""
+"""What assembling starts from: the links, each a rigid body with one handle, the world, and the connections between them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...scalar import Scalar, is_zero
 from ...spatial import Dense, Force, Motion
 from .bodies import Bodies, Route
-from .connection import Holding, Reach, heavy_freedoms
+from .connection import HandleResponse, Holding, heavy_freedoms
 
 __all__ = ["Joint"]
 
@@ -71,12 +71,12 @@ class Joint:
         at_joint = Dense.columns([list(self.outer.inward(Motion.of(column))) for column in zip(*at_a.rows, strict=True)])
         return alone - at_joint - at_joint.T
 
-    def reach(self, bodies: Bodies, handle: int) -> Reach:
+    def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
         by_a, by_b = bodies.block(handle, self.a), bodies.block(handle, self.b)
         if by_b is None:
-            return Reach(Dense.zero(6, 6) if by_a is None else _by_forces(by_a, self.outer), -1.0)
+            return HandleResponse(Dense.zero(6, 6) if by_a is None else _by_forces(by_a, self.outer), -1.0)
         from_b = _by_forces(by_b, self.inner.inverse())
-        return Reach(from_b if by_a is None else from_b - _by_forces(by_a, self.outer), 1.0)
+        return HandleResponse(from_b if by_a is None else from_b - _by_forces(by_a, self.outer), 1.0)
 
     def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
         F = Force.of(force)

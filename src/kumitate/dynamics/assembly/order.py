@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...errors import InputError, ModelError
 from ...model import Link, Tree
-from .connectivity import WORLD, carriers, handles_of_ties
+from .connectivity import WORLD, carriers, connected_links
 from .greedy_order import few_handles
 
 __all__ = ["ORDERS", "Order", "assembly_order"]
@@ -86,7 +86,7 @@ def assembly_order(tree: Tree, order: Order = None) -> list[int]:
 
 def _with_loops(tree: Tree, joints: Iterable[int]) -> list[int]:
     """Chords and gears put in as soon as what they hold is one body."""
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     waiting = list(range(len(tree.links), len(held)))
     body = {index: index for index in range(WORLD, len(tree.links))}
     order: list[int] = []

@@ -14,13 +14,13 @@ from typing import Protocol
 from ...scalar import Scalar
 from ...spatial import Dense, Force, Motion
 from .bodies import Bodies
-from .connection import Tie
+from .connection import Connection
 
-__all__ = ["Grip", "Step", "TieLaw", "assembled", "closed_bodies", "disassembled"]
+__all__ = ["ClosingLaw", "Grip", "Step", "assembled", "closed_bodies", "disassembled"]
 
 
 class Grip(Protocol):
-    """A closed tie's W of F = W (A's acceleration − B's) (2.21, 2.42), besides what drives exert."""
+    """A closed connection's W of F = W (A's acceleration − B's) (2.21, 2.42), besides what drives exert."""
 
     def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
         """W a."""
@@ -29,41 +29,45 @@ class Grip(Protocol):
         """G W Hᵀ; symmetric where both are the same, and one triangle is read then."""
 
 
-#: How a tie is closed: from the tie, Ψ at it, and what damps what it holds by if it closes a loop.
-TieLaw = Callable[[Tie, Dense, Sequence[float] | None], Grip]
+#: How a connection is closed: from the connection, Ψ at it, and what damps what it holds by if it closes a loop.
+ClosingLaw = Callable[[Connection, Dense, Sequence[float] | None], Grip]
 
 
 @dataclass(frozen=True)
 class Step:
-    """Tie j closed, the bodies before that; γ is its force while all other handles are free."""
+    """Connection j closed, the bodies before that; γ is its force while all other handles are free."""
 
     j: int
-    tie: Tie
+    connection: Connection
     bodies: Bodies
     grip: Grip
     gamma: list[Scalar]
 
 
 def assembled(
-    law: TieLaw, ties: Sequence[Tie], bodies: Bodies, order: Sequence[int], damping: Mapping[int, Sequence[float]]
+    law: ClosingLaw,
+    connections: Sequence[Connection],
+    bodies: Bodies,
+    order: Sequence[int],
+    damping: Mapping[int, Sequence[float]],
 ) -> list[Step]:
-    """Ties closed, in this order, bodies being the links to begin with; `damping` by those that close loops."""
-    still_open = Counter(handle for j in order for handle in ties[j].handles)
+    """The steps of closing connections in this order, starting from `bodies`; `damping` by those that close loops."""
+    still_open = Counter(handle for j in order for handle in connections[j].handles)
     steps = []
     for j in order:
-        tie = ties[j]
-        grip = law(tie, tie.mobility(bodies), damping.get(j))
-        beta = [a + b for a, b in zip(tie.excess(bodies.B.__getitem__), tie.drift, strict=True)]
-        step = Step(j, tie, bodies, grip, grip.force(beta))
-        still_open.subtract(tie.handles)
+        connection = connections[j]
+        grip = law(connection, connection.mobility(bodies), damping.get(j))
+        beta = [a + b for a, b in zip(connection.excess(bodies.B.__getitem__), connection.drift, strict=True)]
+        step = Step(j, connection, bodies, grip, grip.force(beta))
+        still_open.subtract(connection.handles)
         bodies = closed_bodies(step, {handle for handle in bodies.B if still_open[handle]})
         steps.append(step)
     return steps
 
 
 def closed_bodies(step: Step, kept: set[int]) -> Bodies:
-    """The bodies with a tie closed, by these handles (2.21, 2.46)."""
-    before, tie, grip = step.bodies, step.tie, step.grip
+    """The bodies with a connection closed, by these handles (2.21, 2.46)."""
+    before, connection, grip = step.bodies, step.connection, step.grip
     Phi = {handle: before.Phi[handle] for handle in before.Phi if handle in kept}
     B = {handle: before.B[handle] for handle in before.B if handle in kept}
     between = {
@@ -71,9 +75,9 @@ def closed_bodies(step: Step, kept: set[int]) -> Bodies:
         for handle, row in before.between.items()
         if handle in kept
     }
-    near = dict.fromkeys(handle for end in tie.handles for handle in before.coupled(end) if handle in kept)
-    felt = {handle: reach for handle in near if not (reach := tie.reach(before, handle)).empty}
-    pulls = tie.pull(step.gamma)
+    near = dict.fromkeys(handle for end in connection.handles for handle in before.coupled(end) if handle in kept)
+    felt = {handle: reach for handle in near if not (reach := connection.reach(before, handle)).empty}
+    pulls = connection.pull(step.gamma)
     for i, reach in felt.items():
         B[i] = before.B[i] + before.response(i, pulls)
         Phi[i] = before.Phi[i].minus(grip.between(reach.block, reach.block))
@@ -86,25 +90,25 @@ def closed_bodies(step: Step, kept: set[int]) -> Bodies:
 
 
 def _less(block: Dense | None, through: Dense, sign: float) -> Dense:
-    """Φ_ab less what goes through the tie."""
+    """Φ_ab less what goes through the connection."""
     if block is None:
         return -through if sign > 0.0 else through
     return block - through if sign > 0.0 else block + through
 
 
 def disassembled(steps: Sequence[Step]) -> tuple[dict[int, list[Scalar]], dict[int, Force]]:
-    """The forces of all ties, in their spaces, and what they add up to on every link, at its handle; in reverse order."""
+    """The forces of all connections, in their spaces, and their sum on every link, at its handle; in reverse order."""
     forces: dict[int, list[Scalar]] = {}
-    pulls: dict[int, Force] = {}  # by the ties that are open again
+    pulls: dict[int, Force] = {}  # by the connections that are open again
     for step in reversed(steps):
         bodies = step.bodies
 
         def response(handle: int, bodies: Bodies = bodies) -> Motion:
             return bodies.response(handle, pulls)
 
-        more = step.grip.force(step.tie.excess(response))
+        more = step.grip.force(step.connection.excess(response))
         force = [a + b for a, b in zip(step.gamma, more, strict=True)]  # (2.15) with (2.18), (2.41)
         forces[step.j] = force
-        for handle, pull in step.tie.pull(force).items():
+        for handle, pull in step.connection.pull(force).items():
             pulls[handle] = pulls[handle] + pull if handle in pulls else pull
     return forces, pulls

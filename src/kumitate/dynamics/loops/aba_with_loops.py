@@ -12,12 +12,12 @@ from ..motion import falling, link_motions
 from .chord_drives import with_chord_drives
 from .constraints import chord_closings, constraint_rows
 from .multipliers import row_forces
-from .propagation import reaches, with_forces
+from .propagation import propagate_rows, with_forces
 
-__all__ = ["closed_aba"]
+__all__ = ["aba_with_loops"]
 
 
-def closed_aba(
+def aba_with_loops(
     tree: Tree,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -32,7 +32,7 @@ def closed_aba(
     pushed = with_chord_drives(tree, closings, acting)
     rows = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
     handles = articulated(tree, motions, q, v, tau, pushed)
-    reached = reaches(tree, motions, handles, rows, falling(acting.gravity))
+    reached = propagate_rows(tree, motions, handles, rows, falling(acting.gravity))
     decay = acting.baumgarte
     wanted = [-(reach.free + decay * (2.0 * row.rate + decay * row.error)) for row, reach in zip(rows, reached, strict=True)]
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))

@@ -12,7 +12,7 @@ from ...model import Tree
 from ...scalar import Scalar
 from ...spatial import SWEEPS, nearest_solution
 from .constraints import Row
-from .propagation import Reach
+from .propagation import RowResponse
 
 __all__ = ["mobilities", "row_forces", "solved_rows"]
 
@@ -21,12 +21,12 @@ __all__ = ["mobilities", "row_forces", "solved_rows"]
 DAMPING = 1e-6
 
 
-def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[Reach], wanted: Sequence[Scalar]) -> list[Scalar]:
+def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[RowResponse], wanted: Sequence[Scalar]) -> list[Scalar]:
     """The forces λ that give the rows the accelerations `wanted` on top of their free ones: (Λ + softness) λ = wanted."""
     return solved_rows(tree, rows, mobilities(reached), wanted)
 
 
-def mobilities(reached: Sequence[Reach]) -> list[list[Scalar]]:
+def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
     """Λ = J M⁻¹ Jᵀ (rows, rows): the accelerations of all rows by unit forces of each."""
     Lambda: list[list[Scalar]] = [[0.0] * len(reached) for _ in reached]
     for i, a in enumerate(reached):

@@ -14,7 +14,7 @@ from ..motion import link_motions
 from ..passive import spring_force
 from .constraints import Row, chord_closings, constraint_rows
 from .multipliers import row_forces
-from .propagation import reaches, with_forces
+from .propagation import propagate_rows, with_forces
 
 __all__ = ["projected"]
 
@@ -58,7 +58,7 @@ def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequ
     weightless, motions = Acting((0.0, 0.0, 0.0)), link_motions(tree, q, still)
     at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # springs held back
     handles = articulated(tree, motions, q, still, at_ease, weightless)
-    reached = reaches(tree, motions, handles, rows, Motion())
+    reached = propagate_rows(tree, motions, handles, rows, Motion())
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
     moved = accelerations(tree, motions, released, weightless.gravity)
     return [rate for link in tree.links for rate in moved[link][1]]

@@ -16,11 +16,11 @@ from ..aba import Handle
 from ..motion import LinkMotion
 from .constraints import Row
 
-__all__ = ["Reach", "reaches", "with_forces"]
+__all__ = ["RowResponse", "propagate_rows", "with_forces"]
 
 
 @dataclass(frozen=True)
-class Reach:
+class RowResponse:
     """What a row's unit force does to the joints between it and the world.
 
     Attributes:
@@ -34,11 +34,11 @@ class Reach:
     free: Scalar
 
 
-def reaches(
+def propagate_rows(
     tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], root: Motion
-) -> list[Reach]:
+) -> list[RowResponse]:
     """Carries every row inwards; `root` is the acceleration of the world."""
-    found = [Reach({}, {}, row.bias) for row in rows]
+    found = [RowResponse({}, {}, row.bias) for row in rows]
     free = [row.bias for row in rows]
 
     def carry(link: Link, children: list[dict[int, Force]]) -> dict[int, Force]:
@@ -70,7 +70,7 @@ def reaches(
 
 
 def with_forces(
-    handles: PerLink[Handle], reached: Sequence[Reach], forces: Sequence[Scalar]
+    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar]
 ) -> Callable[[Link], list[Release]]:
     """The releases of every link's joint with the rows' forces acting too."""
 

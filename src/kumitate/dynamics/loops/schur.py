@@ -61,7 +61,7 @@ def loop_system(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> LoopSystem:
-    """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `closed_aba`."""
+    """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `aba_with_loops`."""
     closings = chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_system"))
     bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)

@@ -23,7 +23,7 @@ from .constraints import chord_closings, constraint_rows
 from .force_norm import JointForce, least_norm
 from .jacobian import carried_forces
 from .multipliers import mobilities, solved_rows
-from .propagation import reaches, with_forces
+from .propagation import propagate_rows, with_forces
 
 __all__ = ["LoopWrenches", "loop_wrenches"]
 
@@ -48,13 +48,13 @@ def loop_wrenches(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> LoopWrenches:
-    """All joint forces; arguments as of `closed_aba`, errors as of `joint_forces`."""
+    """All joint forces; arguments as of `aba_with_loops`, errors as of `joint_forces`."""
     tree.check_physical("loop_wrenches")
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_wrenches"))
     rows = constraint_rows(tree, closings, q, v, motions)
     handles = articulated(tree, motions, q, v, tau, pushed)
-    reached = reaches(tree, motions, handles, rows, falling(acting.gravity))
+    reached = propagate_rows(tree, motions, handles, rows, falling(acting.gravity))
     Lambda, wanted = mobilities(reached), [-reach.free for reach in reached]
     moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), acting.gravity)
     vdot = [rate for link in tree.links for rate in moved[link][1]]

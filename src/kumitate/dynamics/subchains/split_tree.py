@@ -15,7 +15,7 @@ from ...scalar import Scalar
 from ...spatial import Force, Inertia, InverseInertia, Symmetric3, Vector3
 from ..assembly.bodies import Bodies
 from ..assembly.central_tree import Prepared, prepared
-from ..assembly.connectivity import WORLD, handles_of_ties, loop_closers
+from ..assembly.connectivity import WORLD, connected_links, loop_closers
 from ..assembly.order import assembly_order
 from ..motion import falling
 from .joint_space import JointSpace, joint_space
@@ -65,7 +65,7 @@ def parted_tree(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> Parted:
         for part in parted(ready.tree, parts)
     )
     inner = [link.index for link in tree.links if link.index not in between]
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     order = tuple(j for j in assembly_order(tree) if held[j] and j not in inner)
     return Parted(ready, fewer, between, order, frozenset(loop_closers(tree, [*inner, *order])) & set(order))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...compile import Kernel
 from ...compile.llvm import ENTRY
-from ...dynamics import Acting, closed_aba, rnea
+from ...dynamics import Acting, aba_with_loops, rnea
 from ...kinematics import random_coordinates
 from ...model import Mechanism, Tree
 from ...scalar import Program, Scalar, call, loop, trace
@@ -20,7 +20,7 @@ __all__ = ["forward_dynamics", "inverse_dynamics", "random_states", "raw", "roll
 
 def forward_dynamics(mechanism: Mechanism) -> Program:
     """(q, v, tau) → v̇ by the articulated-body algorithm, loops closed, as `Robot.forward_dynamics` compiles it."""
-    return _program(mechanism, closed_aba, "tau")
+    return _program(mechanism, aba_with_loops, "tau")
 
 
 def inverse_dynamics(mechanism: Mechanism) -> Program:

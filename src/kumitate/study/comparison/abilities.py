@@ -11,7 +11,7 @@ import numpy as np
 
 from ...analysis import assemble
 from ...analysis.loops import LoopEquations
-from ...dynamics import Acting, aba, closed_aba, crba, joint_forces, link_motions, rnea
+from ...dynamics import Acting, aba, aba_with_loops, crba, joint_forces, link_motions, rnea
 from ...dynamics.ada import ada
 from ...dynamics.dca import dca
 from ...dynamics.hybrid import hybrid
@@ -101,7 +101,7 @@ def _by_links(page: Callable[..., Any]) -> Callable[..., Any]:
 #: Method, inertia, joint equations, page, page of joint forces, page whose growth is counted where it is another.
 _METHODS: tuple[tuple[str, str, str, Callable[..., Any], Callable[..., Any] | None, Callable[..., Any] | None], ...] = (
     ("Lagrange", "joint space", "—", lagrange, None, None),
-    ("ABA", "ABI", "JOR", closed_aba, joint_forces, aba),
+    ("ABA", "ABI", "JOR", aba_with_loops, joint_forces, aba),
     ("DCA", "IABI", "JOR", _vdot(dca), _by_links(dca), _vdot(dca, order="balanced")),
     ("ADA", "IABI", "COR", _vdot(ada), _by_links(ada), _vdot(ada, order="balanced")),
     ("hybrid", "joint space, IABI", "COR", _hybrid, None, None),
