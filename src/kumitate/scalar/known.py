@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .graph import Scalar, Symbol
+from .graph import Scalar
 
 __all__ = ["floats", "is_zero"]
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether `x` is known to be zero, so that what it multiplies need not be computed; False for every symbol.
+    """Whether `x` is known to be zero, so that what it multiplies need not be computed; False for symbols, and for arrays.
 
     >>> is_zero(0.0), is_zero(1e-300)
     (True, False)
     """
-    return x.__class__ is not Symbol and x == 0.0
+    return isinstance(x, float | int) and bool(x == 0.0)
 
 
 def floats(scalars: Iterable[Scalar]) -> list[float]:

@@ -128,15 +128,14 @@ def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float
 
 
 def _marker(joint: Joint, radius: float) -> list[Geometry]:
-    kind = joint.kind.name
     along = _along(np.asarray(joint.axis), np.zeros(3))
-    if kind in ("fixed", "floating", "floating_euler"):
-        return []
-    if kind == "revolute":
-        return [Geometry(Cylinder(1.7 * radius, 3.6 * radius), along)]
-    if kind == "prismatic":
-        return [Geometry(Box((4.4 * radius, 4.4 * radius, 8.0 * radius)), along)]
-    return [Geometry(Sphere(1.9 * radius))]
+    marks = {
+        "": [],
+        "hinge": [Geometry(Cylinder(1.7 * radius, 3.6 * radius), along)],
+        "slider": [Geometry(Box((4.4 * radius, 4.4 * radius, 8.0 * radius)), along)],
+        "ball": [Geometry(Sphere(1.9 * radius))],
+    }
+    return marks[joint.kind.drawn_as]
 
 
 def _block_size(body: Body) -> np.ndarray:

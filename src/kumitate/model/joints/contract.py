@@ -30,12 +30,16 @@ class JointKind(Closure):
         coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
         screw_symmetric: whether turning or shifting F and M alike about and along z changes nothing.
         turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added; None without one.
+        is_group: whether its motions, taken backwards, are motions of the same kind, of other coordinates.
+        drawn_as: its mark in pictures: "hinge", "slider" or "ball"; "" for none.
     """
 
     coordinates: ClassVar[tuple[str, ...]] = ()
     velocities: ClassVar[tuple[str, ...]] = ()
     screw_symmetric: ClassVar[bool] = False
     turn: ClassVar[int | None] = None
+    is_group: ClassVar[bool] = False
+    drawn_as: ClassVar[str] = "ball"
 
     @property
     def nq(self) -> int:
