@@ -15,10 +15,11 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import app
-from kumitate.study.catalogue import examples
+from kumitate.examples.catalogue import examples
+from studies.command import app as studies
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("studies/**/*.md")])
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
 BALL = """
@@ -121,13 +122,13 @@ def name_of(page: Path) -> str:
 # --- imports ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name_of)
 def test_only_what_is_public_is_imported(page):
-    """`kumitate` itself, or names of a package's `__all__`; the studies, which the pages about them describe, by module too."""
+    """`kumitate` itself, or names of a package's `__all__`; the examples, which pages describe, by module too."""
     for code in blocks(page) if page.suffix == ".md" else [page.read_text(encoding="utf-8")]:
         tree = ast.parse(code)
         for module, name in taken(tree):
             place = f"{page.name}: from {module} import {name}"
             here = importlib.import_module(module)
-            assert hasattr(here, "__path__") or module.startswith("kumitate.study."), f"{place}: import it from a package"
+            assert hasattr(here, "__path__") or module.startswith("kumitate.examples."), f"{place}: import it from a package"
             assert name in here.__all__, f"{place}: is not in {module}.__all__"
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "km":
@@ -144,14 +145,40 @@ def taken(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
+COMMANDS = {"kumitate": app, "scripts/study": studies}
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name_of)
 def test_the_commands_exist(page):
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("kumitate ")]
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line.split(" ")[0] in COMMANDS]
     for line in lines:
         words = shlex.split(line.partition(">")[0], comments=True)
-        app.parse_args(words[1:], exit_on_error=False, print_error=False)  # an unknown verb or option is an error
+        COMMANDS[words[0]].parse_args(words[1:], exit_on_error=False, print_error=False)  # unknown verbs and options are errors
         if words[1] == "examples" and len(words) > 2:
             assert words[2] in examples(), f"{page.name}: {line}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of)
+def test_the_commands_within_sentences_exist(page):
+    for name, verb in re.findall(r"`(kumitate|scripts/study) (?!as\b)([a-z][a-z-]*)", page.read_text(encoding="utf-8")):
+        assert verb in COMMANDS[name], f"{page.name}: {name} {verb}"
+        assert COMMANDS[name][verb].show, f"{page.name}: {name} {verb} has moved"
+
+
+def test_the_pages_that_studies_print_are_listed():
+    """docs/studies.md links each of them, beside the study that it says it was printed by."""
+    index = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"\| \[.*?\]\((.*?)\) \| `(scripts/study [a-z-]+)` \|", index))
+    printed = {}
+    for page in ROOT.glob("docs/*.md"):
+        for study in re.findall(r"Printed by\s`(scripts/study [a-z-]+)", page.read_text(encoding="utf-8")):
+            printed[page.name] = study
+    assert printed == listed
+    for name in ("README.md", "README.ja.md"):  # which quotes the benchmarks
+        linked = set(re.findall(r"\(docs/([a-z-]+\.md)\)", (ROOT / name).read_text(encoding="utf-8")))
+        assert "studies.md" in linked
+        assert linked & set(printed) == {"benchmarks.md"}, f"{name}: link docs/studies.md instead"
+    assert {study.split(" ")[1] for study in listed.values()} == {name for name in studies if not name.startswith("-")}
 
 
 # --- Python -----------------------------------------------------------------------------------------------------------
@@ -270,6 +297,17 @@ def spherical_joints(shown: Shown, values: Shown) -> None:
         np.testing.assert_allclose(over, np.maximum(np.abs(q) - 1.0, 0.0), atol=1e-6, err_msg=name)
 
 
+def simulation(shown: Shown, values: Shown) -> None:
+    state, batch, sim = shown["state"], shown["batch"], shown["sim"]
+    assert shown["run"].outputs["center_of_mass"].shape == (501, 3)
+    assert state.time == pytest.approx(0.1)
+    assert np.abs(state.v).max() < np.abs(shown["run"].v[100]).max()  # damped by the input
+    assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
+    np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
+    last = sim.start()
+    np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+
+
 def virtual_loops(shown: Shown, values: Shown) -> None:
     tip = shown["arm"].pose(shown["run"].q, "link3") @ [0.0, 0.0, 1.0, 1.0]
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
@@ -289,6 +327,7 @@ JUDGES = {
     "lagrange.md": lagrange,
     "meshes.md": meshes,
     "partitions.md": partitions,
+    "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "virtual-loops.md": virtual_loops,
 }

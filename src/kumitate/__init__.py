@@ -48,10 +48,11 @@ if TYPE_CHECKING:
     from .contact.scene import Contact
     from .contact.surface import Surface
     from .dynamics.parallel.parallel_ada import parallel_ada
+    from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
-    from .simulate.held import held_motion
-    from .study.partitions import best_partition
+    from .simulate.interactions.held import held_motion
+    from .simulation import Simulation
 
 __version__ = "0.1.0"
 
@@ -59,8 +60,8 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control", "convert",
-    "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
+    "Robot", "Run", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control",
+    "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
     "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
 ]  # fmt: skip
 
@@ -68,9 +69,9 @@ __all__ = [
 _LATER = {
     "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
     "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
-    "best_partition": ".study.partitions", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
-    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf",
+    "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

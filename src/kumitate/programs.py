@@ -6,9 +6,10 @@ Every entry takes the mechanism and its own options and gives the function to be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from . import analysis, dynamics, kinematics
@@ -19,7 +20,7 @@ from .model.tree.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
 
-__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program", "option_key"]
+__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "kernel_key", "make_program"]
 
 Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
@@ -61,9 +62,23 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     return trace(page, inputs, f"{function}_{mechanism.name}")
 
 
-def option_key(option: Any) -> Any:
-    """An option's value as part of a key: lists as tuples, all the way down."""
-    return tuple(map(option_key, option)) if isinstance(option, list | tuple) else option
+def kernel_key(function: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The key of a kernel among those of a mechanism: the function, and those of its options that are not as by default."""
+    usual = _defaults(function)
+    given = ((name, _hashable(value)) for name, value in options.items())
+    return (function, *sorted((name, value) for name, value in given if name not in usual or value != usual[name]))
+
+
+@cache
+def _defaults(function: str) -> dict[str, Any]:
+    """The options of a function with their defaults; none of an unknown one."""
+    parameters = signature(PROGRAMS[function]).parameters.values() if function in PROGRAMS else ()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
+
+
+def _hashable(option: Any) -> Any:
+    """Lists as tuples, all the way down."""
+    return tuple(map(_hashable, option)) if isinstance(option, list | tuple) else option
 
 
 def _choose(what: str, table: dict[str, Any], name: str) -> Any:

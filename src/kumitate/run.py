@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -15,14 +16,13 @@ from .errors import InputError
 from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
-from .simulate import archive, run
 from .simulate.checks import checked_state
 from .simulate.result import Result
 
 if TYPE_CHECKING:
     from .simulate.many import Runs
 
-__all__ = ["Run", "linearize", "open_run", "simulate", "simulate_batch"]
+__all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
 
 
 class Run(Result):
@@ -61,6 +61,8 @@ class Run(Result):
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
+        from .simulate import archive
+
         return archive.save(self, path)
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
@@ -123,6 +125,17 @@ class Run(Result):
         return np.unique(np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1))
 
 
+@contextmanager
+def runs_in_errors() -> Iterator[None]:
+    """Results that errors carry become runs."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(kept := getattr(error, "result", None), Result):
+            error.result = as_run(kept)  # type: ignore[attr-defined]
+        raise
+
+
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
     """Simulates a robot from the state (q, v), or from its `start`; options as of `kumitate.simulate.run.simulate`.
 
@@ -131,16 +144,13 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     >>> run.audit.energy_drift < 1e-9
     True
     """
+    from .simulate import run  # with integrators and controllers: loaded for the first run
+
     if isinstance(robot, Mechanism):
         robot = Robot(robot)
     q, v = (robot.start[k] if part is None else part for k, part in enumerate((q, v)))
-    try:
-        result = run.simulate(robot.mechanism, q, v, **options)
-    except BaseException as error:
-        if isinstance(kept := getattr(error, "result", None), Result):
-            error.result = _as_run(kept)  # type: ignore[attr-defined]
-        raise
-    return _as_run(result)
+    with runs_in_errors():
+        return as_run(run.simulate(robot.mechanism, q, v, **options))
 
 
 def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
@@ -180,8 +190,11 @@ def open_run(path: str | Path) -> Run:
     Raises:
         InputError: if the file is missing, broken, or of a later version.
     """
-    return _as_run(archive.load(path))
+    from .simulate import archive
+
+    return as_run(archive.load(path))
 
 
-def _as_run(result: Result) -> Run:
+def as_run(result: Result) -> Run:
+    """A result with its pictures."""
     return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})

@@ -62,10 +62,6 @@ def test_it_is_simulated_drawn_and_drawn_again(shelf, tmp_path, capsys):
         (["simulate", "shelf.urdf", "--contact", "rigid"], "shelf: no moving body has a shape to touch with"),
         (["simulate", "shelf.urdf", "--contact", "rigid", "--height", "1"], "shelf: no joint lets it move freely"),
         (["equations", "shelf.urdf"], "all joints are fixed, so that there is nothing to write equations of motion for"),
-        (
-            ["partitions", "shelf.urdf"],
-            "all joints are fixed, so that there is nothing to divide into sub-chains; free a joint",
-        ),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments, words, shelf, capsys):

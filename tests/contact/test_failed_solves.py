@@ -17,7 +17,7 @@ from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Hull, Mechanism
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
-from kumitate.study.contact_problems import unconnected
+from studies.contact_problems import unconnected
 
 TOLD = (
     r"could not be solved in \d steps? of 3, first at t = 0 s, worst at t = 0 s \('sledge' on 'ground'\).*0\.35 m/s, 0\.12 of"

@@ -8,12 +8,12 @@ import pytest
 import kumitate as km
 from kumitate.contact.shapes import touches
 from kumitate.errors import InputError, ModelError
+from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull
 from kumitate.model.meshes.corners import distance_from_hull
 from kumitate.model.read.json import from_json, to_json
 from kumitate.spatial import pose
-from kumitate.study.bench.subjects import robots_folder
 from kumitate.view.scene import build_scene
 from kumitate.view.silhouette import Silhouettes, View
 

@@ -15,7 +15,7 @@ from kumitate.contact.problem import STIFF, Problem, inertia
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box
-from kumitate.study.contact_problems import solid, unconnected
+from studies.contact_problems import solid, unconnected
 
 G, H = 9.81, 1e-3
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
-from kumitate.study.four_link_arm import (
+from kumitate.examples.four_link_arm import (
     as_slider_crank,
     as_slider_crank_by_crank,
     four_link_arm,

@@ -23,7 +23,7 @@ from kumitate.model.samples.chains import floating_chain, planar_chain
 from kumitate.robot import Robot
 from kumitate.scalar.evaluate import evaluate
 from kumitate.spatial import pose
-from kumitate.study.bench.subjects import RandomChain
+from studies.bench.subjects import RandomChain
 
 from ..mechanisms import every_kind, random_case, random_mechanism, random_state, seeds
 

@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kumitate.errors import DivergenceError, InputError
+from kumitate.examples.gallery import three_masses, two_link_arm, wheeled_pendulum
 from kumitate.lagrange import (
     System,
     coordinates,
@@ -21,7 +22,6 @@ from kumitate.lagrange import (
     translation,
     viscous,
 )  # fmt: skip
-from kumitate.study.examples import three_masses, two_link_arm, wheeled_pendulum
 
 sympy = pytest.importorskip("sympy")
 sin, cos, Derivative = sympy.sin, sympy.cos, sympy.Derivative

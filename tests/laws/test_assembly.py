@@ -13,9 +13,9 @@ from kumitate.dynamics import Acting, Wrenches, aba, joint_forces
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.assembly.order import ORDERS
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.errors import InputError, ModelError
 from kumitate.spatial import Factors
+from studies.comparison.inverses import inverse_sizes
 
 from ..mechanisms import agree, every_kind, random_case, random_mechanism, seeds
 

@@ -16,7 +16,6 @@ from kumitate.dynamics.ada import ada
 from kumitate.dynamics.assembly.connectivity import connected_links, loop_closers
 from kumitate.dynamics.assembly.order import ORDERS, assembly_order
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.inverses import inverse_sizes
 from kumitate.dynamics.loops.wrenches import LoopWrenches
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
@@ -24,6 +23,7 @@ from kumitate.model import Body, Joint, Loop, Mechanism
 from kumitate.model.samples.bricard import bricard
 from kumitate.scalar import trace
 from kumitate.spatial import Dense, Factors, Force, RangeInverse, Vector3, pose
+from studies.comparison.inverses import inverse_sizes
 
 from ..mechanisms import random_rotation, seeds
 from .test_closed_loops import accelerations, compiled_case, every_case, flat, made, mesh, one_loop, rods_and_gears

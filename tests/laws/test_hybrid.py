@@ -19,7 +19,7 @@ from kumitate.model.samples import pa10, planar_tree, planar_tree_5
 from kumitate.model.samples.chains import floating_chain, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.scalar import trace
-from kumitate.scalar.shared import shared_programs
+from kumitate.scalar.reuse import shared_programs
 from kumitate.spatial import pose
 
 from ..mechanisms import (

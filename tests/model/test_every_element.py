@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 from kumitate.errors import KumitateWarning, ModelError
+from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Mechanism
 from kumitate.model.read import read_sdf, read_urdf, sdf, to_json, urdf
 from kumitate.model.read.xml import Element
 from kumitate.spatial import pose
-from kumitate.study.bench.subjects import robots_folder
 
 FOLDER = robots_folder()
 if FOLDER is None:

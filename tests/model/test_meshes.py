@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError
+from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Mesh
 from kumitate.model.meshes import Surface, decimated, hull, load_mesh, stored
-from kumitate.study.bench.subjects import robots_folder
 
 trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("fast_simplification")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kumitate.examples.catalogue import example
 from kumitate.model.samples import ANDREWS_TORQUE, sample
-from kumitate.study.catalogue import example
 
 #: At 0.03 s, as published; the test set's angles are the sample's joint coordinates, by name.
 PUBLISHED = {

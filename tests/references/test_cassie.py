@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("pinocchio")  # its wheels bring the robots' files
 
 from kumitate.analysis import LoopEquations, constraint_report
-from kumitate.study.catalogue import example
-from kumitate.study.examples import cassie
+from kumitate.examples.catalogue import example
+from kumitate.examples.gallery import cassie
 
 
 @pytest.fixture(scope="module")

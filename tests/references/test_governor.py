@@ -5,9 +5,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
+from kumitate.examples.catalogue import example
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model.samples import sample
-from kumitate.study.catalogue import example
 
 G, K, C, REST = 9.81, 8e5, 4e4, 0.5
 

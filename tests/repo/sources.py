@@ -1,4 +1,4 @@
-"""Where the package's sources are, and what its files import."""
+"""Where the sources of the package and of its studies are, and what their files import."""
 
 import ast
 from collections.abc import Iterator
@@ -6,11 +6,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "kumitate"
+STUDIES = ROOT / "studies"
 
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis", "control", "simulate",
-    "study", "view", "programs", "robot", "run", "cli",
+    "measure", "diagnose", "examples", "view", "programs", "calls", "robot", "run", "simulation", "cli",
 )  # fmt: skip
 
 
@@ -19,14 +20,25 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+def studies() -> list[Path]:
+    """All Python files of the studies."""
+    return sorted(STUDIES.rglob("*.py"))
+
+
+def sources() -> list[Path]:
+    """All Python files of the package and of its studies."""
+    return [*modules(), *studies()]
+
+
 def title(path: Path) -> str:
-    """A file's path inside the package, for messages and test names."""
-    return path.relative_to(PACKAGE).as_posix()
+    """A file's path inside the package, or inside the checkout for a study: for messages and test names."""
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else ROOT).as_posix()
 
 
 def dotted(path: Path) -> str:
     """A file's name as a module: "kumitate.model.joints.revolute"."""
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    top = PACKAGE.parent if path.is_relative_to(PACKAGE) else ROOT
+    parts = path.relative_to(top).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -42,7 +54,7 @@ def room(module: str) -> str:
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, module) of everything inside kumitate that a file imports, wherever in the file, relative or not."""
+    """(line, module) of all that a file imports of kumitate and its studies, wherever in the file, relative or not."""
     here = dotted(path).split(".")
     package = here if path.name == "__init__.py" else here[:-1]
     for node in ast.walk(tree(path)):
@@ -55,7 +67,7 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             names = [f"{origin}.{alias.name}" for alias in node.names] if _is_package_root(origin) else [origin]
         else:
             continue
-        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "kumitate")
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] in {"kumitate", "studies"})
 
 
 def _is_package_root(module: str) -> bool:

@@ -6,12 +6,12 @@ import inspect
 
 import pytest
 
-from .sources import dotted, modules, title
+from .sources import dotted, sources, title
 
-PACKAGES = [path for path in modules() if path.name == "__init__.py"]
+PACKAGES = [path for path in sources() if path.name == "__init__.py"]
 
 
-@pytest.mark.parametrize("path", modules(), ids=title)
+@pytest.mark.parametrize("path", sources(), ids=title)
 def test_a_module_says_what_it_is(path):
     module = importlib.import_module(dotted(path)) if path.name != "__main__.py" else None
     assert module is None or (module.__doc__ or "").strip(), f"{title(path)} has no docstring"
@@ -24,7 +24,7 @@ def test_everything_offered_has_a_docstring(path):
     assert not bare, f"{dotted(path)} offers {bare} without a docstring"
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if path.name != "__main__.py"], ids=title)
+@pytest.mark.parametrize("path", [path for path in sources() if path.name != "__main__.py"], ids=title)
 def test_examples_in_docstrings_run(path):
     if ">>>" not in path.read_text(encoding="utf-8"):
         return

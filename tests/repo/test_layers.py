@@ -1,15 +1,17 @@
 """The rooms of the house: data flows one way."""
 
+import ast
+
 import pytest
 
-from .sources import PACKAGE, ROOMS, dotted, imports, modules, room, title
+from .sources import PACKAGE, ROOMS, dotted, imports, modules, room, studies, title, tree
 
 #: May be imported by everything.
 OPEN_TO_ALL = {"errors"}
 #: Stand above all rooms, and may import these.
 TOP = {"", "__main__", "cli"}
 #: Join the rooms: nothing but the package's surface uses them.
-JOINTS = {"programs", "robot", "run"}
+JOINTS = {"calls", "programs", "robot", "run", "simulation"}
 
 
 def test_every_folder_is_a_room():
@@ -35,3 +37,16 @@ def test_imports_come_from_rooms_above(path):
         elif ROOMS.index(there) > ROOMS.index(here):
             faults.append(f"{place}; {there} lies below {here}")
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_the_package_does_without_its_studies(path):
+    """They are not installed with it; neither imports nor names of modules in strings lead there."""
+    faults = [f"{title(path)}:{line}: imports {module}" for line, module in imports(path) if module.split(".")[0] == "studies"]
+    named = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and str(node.value).startswith("studies.")]
+    assert not faults + [f"{title(path)}:{node.lineno}: names {node.value}" for node in named]
+
+
+@pytest.mark.parametrize("path", [path for path in studies() if path.parent.name != "commands"], ids=title)
+def test_studies_do_without_their_commands(path):
+    assert not [module for _, module in imports(path) if module.startswith("studies.commands")]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .sources import ROOT, dotted, modules, title, tree
+from .sources import ROOT, dotted, modules, sources, title, tree
 
 LONGEST = 400
 EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
@@ -14,24 +14,24 @@ EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "u
 LEFT_OVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError")
 
 
-@pytest.mark.parametrize("path", modules(), ids=title)
+@pytest.mark.parametrize("path", sources(), ids=title)
 def test_a_module_is_short(path):
     lines = len(path.read_text(encoding="utf-8").splitlines())
     assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}; a concept a module"
 
 
-@pytest.mark.parametrize("path", modules(), ids=title)
+@pytest.mark.parametrize("path", sources(), ids=title)
 def test_names_say_what_is_inside(path):
     assert not EMPTY_NAMES & set(dotted(path).split(".")), f"{title(path)}: name it after what it holds"
 
 
-@pytest.mark.parametrize("path", modules(), ids=title)
+@pytest.mark.parametrize("path", sources(), ids=title)
 def test_nothing_is_left_over(path):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         assert not LEFT_OVER.search(line), f"{title(path)}:{number}: {line.strip()}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=title)
+@pytest.mark.parametrize("path", sources(), ids=title)
 def test_all_is_sorted_and_true(path):
     names = _all_of(path)
     if names is None:
@@ -45,12 +45,24 @@ def test_all_is_sorted_and_true(path):
     assert not missing, f"{title(path)}: __all__ names {missing}, which do not exist"
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if path.name == "__init__.py"], ids=title)
+@pytest.mark.parametrize("path", [path for path in sources() if path.name == "__init__.py"], ids=title)
 def test_a_package_lists_all_that_it_offers(path):
     """What its `__init__` imports from its modules or defines is in `__all__`, unless its name begins with an underscore."""
     names = _all_of(path)
     hidden = {name for name in _bound(path) if not name.startswith("_")} - set(names or ())
     assert not hidden, f"{title(path)} offers {sorted(hidden)}, which __all__ does not list"
+
+
+def test_a_class_below_physics_has_a_name_of_its_own():
+    """What `scalar` and `compile` call a class stands for nothing else in the package."""
+    places = {}
+    for path in modules():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(title(path))
+    below = ("compile/", "scalar/")
+    shared = {name: found for name, found in places.items() if len(found) > 1 and any(p.startswith(below) for p in found)}
+    assert not shared, f"classes of one name: {shared}"
 
 
 def test_the_licence_is_named():
@@ -78,7 +90,7 @@ def _bound(path):
 
 
 def _offers_nothing(path):
-    if path.parent.name == "examples":  # offers EXAMPLE, to the catalogue
+    if path.parent.name == "gallery":  # offers EXAMPLE, to the catalogue
         return True
     kinds = (ast.FunctionDef, ast.ClassDef)
     return all(node.name.startswith("_") for node in tree(path).body if isinstance(node, kinds))

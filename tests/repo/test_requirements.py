@@ -1,4 +1,4 @@
-"""What pyproject.toml requires: each package with its oldest version, each extra for something that exists."""
+"""What pyproject.toml requires and builds: packages with oldest versions, extras for what exists, a wheel without studies."""
 
 import re
 import tomllib
@@ -7,7 +7,9 @@ import pytest
 
 from .sources import PACKAGE, ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
+TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = {"all", "test"}
 
@@ -38,3 +40,16 @@ def test_each_package_has_one_oldest_version():
             found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
             assert found, f"{requirement}: write it as name>=version"
             assert bounds.setdefault(found[1], found[2]) == found[2]
+
+
+def test_the_wheel_is_the_package_and_nothing_else():
+    assert TARGETS["wheel"] == {"packages": ["src/kumitate"]}
+    assert not [
+        path for path in PACKAGE.rglob("*") if path.is_dir() and path.name in {"study", "studies", "bench", "comparison"}
+    ]
+
+
+def test_the_source_distribution_has_what_tests_read():
+    included = TARGETS["sdist"]["include"]
+    assert {"src", "tests", "studies", "docs", "examples", "scripts"} <= set(included)
+    assert [name for name in included if not (ROOT / name).exists()] == []

@@ -1,18 +1,18 @@
-"""The table of the papers' rows is the one that scripts/rows writes."""
+"""The table of the papers' rows is the one that `scripts/study rows` writes."""
 
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.study.catalogue import examples
-from kumitate.study.rows import ROWS, row
-from kumitate.study.rows_page import marks, page
+from kumitate.examples.catalogue import examples
+from studies.rows import ROWS, row
+from studies.rows_page import marks, page
 
 from .sources import ROOT
 
 
 def test_the_page_is_up_to_date():
     written = (ROOT / "docs" / "rows.md").read_text(encoding="utf-8")
-    assert written == page(ROOT), "docs/rows.md is out of date; run scripts/rows"
+    assert written == page(ROOT), "docs/rows.md is out of date; run scripts/study rows"
 
 
 def test_ids_are_unique():

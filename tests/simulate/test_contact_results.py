@@ -19,7 +19,7 @@ from kumitate.model import Body, Distance, Geometry, Joint, Loop, Mechanism, Sph
 from kumitate.simulate.archive import load, save
 from kumitate.simulate.audit import Audit, ContactAccount, contact_account
 from kumitate.simulate.contact_loads import contact_loads
-from kumitate.simulate.touching import ContactRecord
+from kumitate.simulate.contact_record import ContactRecord
 from kumitate.spatial import pose
 
 G = 9.81

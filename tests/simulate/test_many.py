@@ -121,7 +121,7 @@ def test_wrong_arguments_are_refused():
         ({"every": 20, "sample_time": 0.03, "controller": lambda t, q, v: 0 * v}, "one must be a multiple of the other"),
         ({"controller": lambda t, q, v: v if q[0] > 0 else -v}, "it cannot be traced: .*Give `sample_time`"),
         ({"controller": np.zeros((3, 3))}, r"controller has shape \(3, 3\); it must be \(4, 3\)"),
-        ({"controller": lambda t, q, v: v[:2], "sample_time": 0.01}, "one row a run"),
+        ({"controller": lambda t, q, v: v[:2], "sample_time": 0.01}, "one row per run"),
         ({"integrator": "rkf45_adaptive"}, "need a constant step"),
     ):
         with warnings.catch_warnings(), pytest.raises(InputError, match=message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -107,12 +108,17 @@ def test_adaptive_and_fixed_steps_agree():
     assert adaptive.audit.steps >= 40
 
 
-def test_progress_is_told_and_ends_at_one():
-    told: list[float] = []
-    km.simulate(km.load("pendulum"), duration=0.5, progress=told.append)
-    assert told == sorted(told)
-    assert told[0] == 0.0
-    assert told[-1] == 1.0
+def test_progress_rises_from_zero_to_one():
+    def slow(t, q, v):
+        time.sleep(1e-3)
+        return -v
+
+    for controller, duration in ((None, 0.06), (slow, 0.3)):
+        told: list[float] = []
+        km.simulate(km.load("pendulum"), duration=duration, controller=controller, progress=told.append)
+        assert told == sorted(told)
+        assert told[0] == 0.0
+        assert told[-1] == 1.0
     assert len(told) > 5
 
 

@@ -6,8 +6,9 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run as command
-from kumitate.compile.forms import to_casadi, to_sympy
+from kumitate.compile.exports import to_casadi, to_sympy
 from kumitate.errors import InputError
+from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull
 
 EXTRAS = (
@@ -22,6 +23,7 @@ def core_only(monkeypatch, tmp_path):
     """Python as it is without the extras: their modules cannot be imported."""
     for name in [*EXTRAS, *(name for name in sys.modules if name.partition(".")[0] in EXTRAS)]:
         monkeypatch.setitem(sys.modules, name, None)
+    sympy_module.cache_clear()  # another test may have loaded it
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
 

@@ -1,6 +1,7 @@
 """What a state says: pure functions of q and v."""
 
-from .assemble import assemble, closed_state
+from .assemble import CLOSED, NEARLY, assemble, closed_state
+from .branches import admitted_rows
 from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_rate, mass_center_motion, momentum_matrix
 from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
@@ -9,16 +10,17 @@ from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force
 from .linearization import Linearization, linearize
 from .lines import Lines
 from .loop_motion import LoopMotion, closure_determinant, loop_motion
-from .loops import LoopEquations, LoopGap, LoopState
+from .loops import LoopEquations, LoopGap, LoopState, loop_equations
 from .modes import Mode, modes_of
 from .momentum import momentum
 from .power import powers
 from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = [
-    "COMPONENTS", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations", "LoopGap", "LoopMotion",
-    "LoopState", "Mode", "SupportPolygon", "assemble", "body_momenta", "center_of_pressure", "centroidal_momentum",
-    "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report", "ground_wrench", "kinetic_energy",
-    "linearize", "loop_motion", "mass_center_motion", "modes_of", "momentum", "momentum_matrix", "momentum_rate",
-    "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon", "zero_moment_point",
+    "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations", "LoopGap",
+    "LoopMotion", "LoopState", "Mode", "SupportPolygon", "admitted_rows", "assemble", "body_momenta", "center_of_pressure",
+    "centroidal_momentum", "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report",
+    "ground_wrench", "kinetic_energy", "linearize", "loop_equations", "loop_motion", "mass_center_motion", "modes_of",
+    "momentum", "momentum_matrix", "momentum_rate", "potential_energy", "powers", "push_force", "static_equilibrium",
+    "support_polygon", "zero_moment_point",
 ]  # fmt: skip

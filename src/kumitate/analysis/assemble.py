@@ -11,7 +11,7 @@ from ..kinematics import difference, integrate
 from .branches import admitted
 from .loops import LoopEquations, LoopGap
 
-__all__ = ["assemble", "closed_near", "closed_state"]
+__all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
@@ -126,6 +126,8 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
             f"{mechanism.name}: loop {fastest.name!r} opens at {fastest.speed:.3g} m/s and {fastest.turning:.3g} rad/s with "
             "the initial v; velocities must keep all loops closed. `robot.assemble(q, v)` gives the nearest that do"
         )
+    if worst.size(size) <= CLOSED * size and fastest.rate(size) <= CLOSED * size and not v.any():
+        return q, v
     closed_q, closed_v = assemble(loops, q, v)
     if not np.abs(closed_v - v).max(initial=0.0) <= _SAME * np.abs(v).max(initial=0.0) + NEARLY:
         owners = admitted(loops, q, v).owners or tuple(loops.names)

@@ -15,7 +15,7 @@ import numpy as np
 from ..kinematics import integrate
 from .loops import LoopEquations
 
-__all__ = ["Admitted", "admitted"]
+__all__ = ["Admitted", "admitted", "admitted_rows"]
 
 #: Singular values below this fraction of the largest are directions in which the loops say nothing.
 _RANK = 1e-9
@@ -55,6 +55,21 @@ def admitted(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> Admitted:
     rows = loops.rows(q, v)
     owners = dict.fromkeys(row.owner for row, part in zip(rows, outside, strict=True) if abs(part) > noise)
     return Admitted(_nearest(_forms(loops, q, free, unheld), free, v), tuple(owners))
+
+
+def admitted_rows(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(N) whether the loops admit velocities (N, nv) that do not vanish, at states (N, nq) with J v = 0."""
+    values, vectors = np.linalg.eigh((J := loops.jacobians(q, v)) @ J.swapaxes(1, 2))
+    unheld = values <= _RANK * values[:, -1:]  # of J Jᵀ, so that small singular values count as lost from 3e-5 on
+    if not unheld.any():
+        return np.ones(len(q), dtype=bool)
+    fastest = np.abs(v).max(axis=1)
+    move = (_AWAY / fastest)[:, None] * v
+    ahead, back = (loops.rates(loops.moved(q, side * move), v) for side in (1.0, -1.0))
+    bend = (ahead - back) * (fastest / (2.0 * _AWAY))[:, None]
+    along = np.where(unheld, np.einsum("nij,ni->nj", vectors, bend), 0.0)
+    noise = _NOISE * np.linalg.norm(bend, axis=1) + _FLOOR * (v * v).sum(axis=1) * max(1.0, loops.mechanism.tree.size)
+    return np.asarray(np.linalg.norm(along, axis=1) <= noise)
 
 
 def _rate_of_rates(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -21,7 +21,6 @@ from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
 from ..scalar import Program, directional, is_zero, trace
 from ..scalar.arrays import SymbolArray
-from ..scalar.purity import judged
 from .assemble import closed_state
 from .constraint_report import constraint_report
 from .loops import LoopEquations
@@ -166,6 +165,8 @@ def _law(
         if shape != (size,):
             raise InputError(f"{mechanism.name}: {label} has shape {shape}; it must have {size} values")
         return lambda q, v: list(source)
+    from ..scalar.purity import judged  # for controllers only
+
     verdict = judged(source, [(t, q, v)], size)
     if verdict.program is None:
         raise InputError(

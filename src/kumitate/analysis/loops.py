@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from ..compile import Kernel
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..errors import ModelError
-from ..kinematics import chord_errors, gear_errors
+from ..kinematics import chord_errors, gear_errors, integrate
 from ..model import Mechanism
 from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 
-__all__ = ["LoopEquations", "LoopGap", "LoopState"]
+__all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
 
 
 class LoopGap(NamedTuple):
@@ -77,6 +77,26 @@ class LoopEquations:
         worst = gaps.reshape(-1, len(self.names), 4).max(axis=0)
         return [LoopGap(name, *map(float, row)) for name, row in zip(self.names, worst, strict=True)]
 
+    def gaps_of_rows(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(N, loops and couplings, 4): distance, angle, speed and turning of every gap, as of `LoopGap`, at N states."""
+        return np.abs(np.asarray(self._gaps(q, v)))
+
+    def jacobians(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """J (N, rows, nv) at N states."""
+        values = self._states(q, v)
+        rows = values.shape[1] // (2 + self.mechanism.nv)
+        return np.asarray(values[:, 2 * rows :]).reshape(len(q), rows, self.mechanism.nv)
+
+    def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(N, rows): the rates of all rows at N states."""
+        values = self._states(q, v)
+        rows = values.shape[1] // (2 + self.mechanism.nv)
+        return np.asarray(values[:, rows : 2 * rows])
+
+    def moved(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        """(N, nq): the coordinates after moves (N, nv)."""
+        return np.asarray(self._moved(q, dv))
+
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state; traced, but not worth compiling."""
         try:
@@ -110,6 +130,16 @@ class LoopEquations:
         return trace(state, sizes, f"loop_state_{self.mechanism.name}")
 
     @cached_property
+    def _states(self) -> Kernel:
+        return Kernel(self._state)
+
+    @cached_property
+    def _moved(self) -> Kernel:
+        tree = self.mechanism.tree
+        sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
+        return Kernel(trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
+
+    @cached_property
     def _gaps(self) -> Kernel:
         tree = self.mechanism.tree
 
@@ -122,3 +152,9 @@ class LoopEquations:
 
         sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
         return Kernel(trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}"))
+
+
+@lru_cache(maxsize=64)
+def loop_equations(mechanism: Mechanism) -> LoopEquations:
+    """The loop equations of a mechanism, kept with what they compiled."""
+    return LoopEquations(mechanism)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 __all__ = ["main"]
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code: 0 well, 1 an error of the run, 2 of usage, 130 and 143 stopped."""
+def main(arguments: Sequence[str] | None = None, *, commands: str = "kumitate.cli.app") -> NoReturn:
+    """Run the command line and leave with its exit code: 0 well, 1 an error of the run, 2 of usage, 130 and 143 stopped.
+
+    Args:
+        arguments: what was typed after the command's name; those of the process unless given.
+        commands: the module whose `run` knows the commands.
+    """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- as long as the process
     from .signals import stop_on_sigterm
 
     stop_on_sigterm()
     try:
-        from .app import run  # loads the parser
-
+        run = import_module(commands).run  # loads the parser
         sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
     except KeyboardInterrupt:  # while it was still loading
         sys.exit(130)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 
 from cyclopts import App, CycloptsError
 
 from ..errors import DivergenceError, KumitateError
+from .moved import MOVED, moved
 from .report import answering, complain, drop_output, print_json
 from .signals import Terminated
 
-__all__ = ["app", "run"]
+__all__ = ["app", "command", "run", "run_command"]
 
 _VERBS = {
     "simulate": "Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.",
@@ -20,11 +22,6 @@ _VERBS = {
     "plot": "Draw a result again without simulating: the last one, or a file's.",
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
-    "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
-    "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
-    "contact-table": "Run contact models on problems with closed forms, and compare with what was expected.",
-    "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
-    "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
     "cache": "Show or clear the compiled code that is kept on disk.",
     "version": "Print the version.",
 }
@@ -36,20 +33,41 @@ def _version() -> str:
     return __version__
 
 
-app = App(
-    name="kumitate",
-    help="Simulate mechanisms made of rigid bodies and joints.",
-    version=_version,
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,  # `run` says what became of the run
-)
-for _verb, _what in _VERBS.items():
-    _function = _verb.replace("-", "_")
-    app.command(f"kumitate.cli.{_function}:{_function}", name=_verb, help=_what)  # loaded when it is called
+def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> App:
+    """A command with verbs.
+
+    Args:
+        name: as it is typed.
+        what: it does, for its help.
+        verbs: what each does, by its name. The function of a verb, `contact_table` for "contact-table", stands in a module of
+            that name and is loaded when it is called.
+        package: of these modules.
+    """
+    made = App(
+        name=name,
+        help=what,
+        version=_version,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,  # `run_command` says what became of the run
+    )
+    for verb, told in verbs.items():
+        function = verb.replace("-", "_")
+        made.command(f"{package}.{function}:{function}", name=verb, help=told)
+    return made
+
+
+app = command("kumitate", "Simulate mechanisms made of rigid bodies and joints.", _VERBS, package="kumitate.cli")
+for _verb in MOVED:
+    app.command(moved(_verb), name=_verb, show=False)
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command. Returns the exit code.
+    """Run one verb of `kumitate`. Returns the exit code."""
+    return run_command(app, arguments)
+
+
+def run_command(commands: App, arguments: list[str]) -> int:
+    """Run one verb of a command. Returns the exit code.
 
     With --json, an error too is one object on standard output: {"error": {"kind": ..., "message": ...}}. If the
     reader of standard output closes it early, as `| head -1` does, the command ends quietly with the exit code of SIGPIPE.
@@ -57,7 +75,7 @@ def run(arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: complain(str(message), what="warning")
         try:
-            code = app(arguments, exit_on_error=False)
+            code = commands(arguments, exit_on_error=False)
             with answering():
                 sys.stdout.flush()
         except CycloptsError as error:  # printed by cyclopts, with what was meant

@@ -22,8 +22,8 @@ def check(
     robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
 ) -> int:
     """Look for faults in a robot's file or a mechanism, and say what to do about them; the exit code is 1 for errors."""
-    from ..study.check import check as look
-    from ..study.check import check_file
+    from ..diagnose.check import check as look
+    from ..diagnose.check import check_file
 
     if names_file(robot):
         mechanism, findings = check_file(robot, floating_base=floating_base, fix_inertia=fix_inertia)

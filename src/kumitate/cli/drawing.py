@@ -12,8 +12,8 @@ from ..errors import InputError
 from .report import complain, progress
 
 if TYPE_CHECKING:
+    from ..examples.illustrated import Plate
     from ..run import Run
-    from ..study.illustrated import Plate
 
 __all__ = ["FORMATS", "draw", "formats_of"]
 

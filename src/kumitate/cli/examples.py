@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..study import catalogue
+from ..examples import catalogue
 from . import folder as runs
 from .options import AsJson, Formats, Out
 from .report import print_json, print_table, progress
@@ -36,8 +36,8 @@ def examples(
 
 def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     from .. import open as reopen
+    from ..examples.illustrated import Illustrated
     from ..simulate.archive import save
-    from ..study.illustrated import Illustrated
     from .drawing import formats_of
 
     wanted = formats_of(formats)

@@ -18,8 +18,8 @@ from .posture import with_values
 from .report import complain, print_facts, print_json, progress, shown
 
 if TYPE_CHECKING:
+    from ..examples.illustrated import Plate
     from ..run import Run
-    from ..study.illustrated import Plate
 
 __all__ = ["finish", "simulate"]
 

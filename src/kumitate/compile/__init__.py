@@ -2,6 +2,7 @@
 
 from .cache import cache_folder
 from .kernel import Kernel
+from .recurrence import Recurrence, Rollout
 from .target import ARM64, Target, host
 
-__all__ = ["ARM64", "Kernel", "Target", "cache_folder", "host"]
+__all__ = ["ARM64", "Kernel", "Recurrence", "Rollout", "Target", "cache_folder", "host"]

@@ -11,18 +11,18 @@ import numpy as np
 
 from . import Kernel
 
-__all__ = ["Batch", "Round", "Rows", "run_rounds"]
+__all__ = ["GatheredRows", "KernelBatch", "Round", "run_rounds"]
 
 
 @dataclass(frozen=True)
-class Rows:
+class GatheredRows:
     """Some rows of an array; `at` is an index array whose first axis counts them, or None for all of them as they lie."""
 
     array: np.ndarray
     at: np.ndarray | None = None
 
     @classmethod
-    def of(cls, array: np.ndarray, at: np.ndarray) -> Rows:
+    def of(cls, array: np.ndarray, at: np.ndarray) -> GatheredRows:
         """The rows `at`; neighbours in their order are seen in place, others are gathered."""
         first, count = int(at.flat[0]), len(at)
         if at.ndim == 1 and array.ndim > 1 and first + count <= len(array) and (at == np.arange(first, first + count)).all():
@@ -35,7 +35,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Batch:
+class KernelBatch:
     """A kernel over as many rows of its inputs, each result going to its rows of an array.
 
     Where rows are gathered or scattered, the memory that lies between is taken anew each time: it is then still in the cache.
@@ -43,8 +43,8 @@ class Batch:
 
     kernel: Kernel
     count: int
-    sources: Sequence[Rows]
-    targets: Sequence[Rows]
+    sources: Sequence[GatheredRows]
+    targets: Sequence[GatheredRows]
 
     @cached_property
     def operations(self) -> int:
@@ -64,7 +64,7 @@ class Batch:
                 rows.array[rows.at] = results
 
 
-Round = Sequence[Batch]
+Round = Sequence[KernelBatch]
 #: Operations of a round from which it is shared out: waking a thread takes as long as some 100 000.
 WORTH_SHARING = 300_000
 

@@ -7,9 +7,7 @@ disturb each other. Without a usable folder (`trust` says which are) everything 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -20,7 +18,7 @@ from ..errors import KumitateWarning
 from .tidy import size_limit, tidy
 from .trust import folder_fault, owner_fault
 
-__all__ = ["Kept", "cache_folder", "cached"]
+__all__ = ["CacheEntry", "cache_folder", "cached"]
 
 _DIGEST = 32
 #: The time of last use, which is the time of the file, is updated if it is older than this [s].
@@ -29,7 +27,7 @@ _USE = 24 * 3600.0
 _SHARE = 1 / 16
 
 
-class Kept(NamedTuple):
+class CacheEntry(NamedTuple):
     """The content; whether it was found on disk; whether it is on disk now."""
 
     content: bytes
@@ -55,7 +53,7 @@ def cache_folder() -> Path | None:
         return None
 
 
-def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> Kept:
+def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheEntry:
     """The bytes kept under `key`, made and kept if they are not there. `suffix` tells kinds apart.
 
     Raises:
@@ -65,13 +63,13 @@ def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> Kept:
     folder = cache_folder()
     if folder is None:
         _warn("there is no home folder to keep compiled code in: HOME is not set, and this user has no entry among the users")
-        return Kept(make(), False, False)
-    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()}{suffix}"
+        return CacheEntry(make(), False, False)
+    path = folder / f"{_digest(key.encode()).hex()}{suffix}"
     found = _read(path) if _trusted(folder) else None
     if found is not None:
-        return Kept(found, True, True)
+        return CacheEntry(found, True, True)
     made = make()
-    return Kept(made, False, _keep(path, made))
+    return CacheEntry(made, False, _keep(path, made))
 
 
 def _trusted(folder: Path) -> bool:
@@ -93,7 +91,7 @@ def _read(path: Path) -> bytes | None:
     except OSError:
         return None
     content, digest = raw[:-_DIGEST], raw[-_DIGEST:]
-    if hashlib.sha256(content).digest() != digest:
+    if _digest(content) != digest:
         return None
     if time.time() - status.st_mtime > _USE:
         with contextlib.suppress(OSError):
@@ -124,10 +122,12 @@ def _keep(path: Path, content: bytes) -> bool:
 
 
 def _write(path: Path, content: bytes) -> None:
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content + hashlib.sha256(content).digest())
+            file.write(content + _digest(content))
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -141,3 +141,10 @@ def _warn(what: str) -> None:
         _State.warned = True
         remedy = "Set KUMITATE_CACHE to a folder that only you can write to; until then code is compiled anew in each process"
         warnings.warn(f"{what}. {remedy}", KumitateWarning, stacklevel=2)
+
+
+def _digest(content: bytes) -> bytes:
+    """The checksum of what is kept."""
+    import hashlib  # with OpenSSL behind it: loaded when something is kept
+
+    return hashlib.sha256(content).digest()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..scalar import Program
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["pool", "run_states", "states_for_one_thread", "thread_count"]
 
@@ -38,6 +41,8 @@ def states_for_one_thread(program: Program) -> int:
 @cache
 def pool(threads: int, work: str) -> ThreadPoolExecutor:
     """The threads for one kind of work, kept between calls. Work that waits for other work needs a pool of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(threads, thread_name_prefix=f"kumitate-{work}")
 
 

@@ -120,5 +120,5 @@ def added(one: Rows, other: Rows) -> Rows:
 
 
 def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
-    """Rows as tuples, as programs that are reused take them."""
+    """Rows as tuples, as `call_shared` takes them."""
     return tuple(tuple(row) for row in rows)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..scalar import Scalar, is_zero, loop, when
-from ..scalar.shared import reused
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, SparseFactors
 from .columns import NO_STIFFNESS, Rows, frozen
 from .meetings import Spot
@@ -45,7 +45,7 @@ def least_norm(
     strengths = [tuple(most * one for one in of_points) for of_points in inside]
     factors = given.stiffened(
         [
-            when(meeting.near, partial(reused, _stiffened, meeting.spots, R, name="stiffened"), NO_STIFFNESS)
+            when(meeting.near, partial(call_shared, _stiffened, meeting.spots, R, name="stiffened"), NO_STIFFNESS)
             for meeting, R in zip(given.meetings, strengths, strict=True)
         ]
     )
@@ -57,7 +57,7 @@ def least_norm(
         wrenches = []
         for meeting, R, aim in zip(given.meetings, strengths, aims, strict=True):
             state = (meeting.spots, R, frozen(aim), meeting.twist(given.columns, twists))
-            wrenches.append(when(meeting.near, partial(reused, _drawn, *state, name="drawn"), Force()))
+            wrenches.append(when(meeting.near, partial(call_shared, _drawn, *state, name="drawn"), Force()))
         return given.efforts(wrenches, [0.0 for _ in given.held])
 
     # the change that comes nearest to the wanted velocities, with the least kinetic energy; then H y = Jᵀ λ with λ = R J w
@@ -67,7 +67,7 @@ def least_norm(
     twists, found = given.columns.twists(w), []
     for meeting, R, none in zip(given.meetings, strengths, nothing, strict=True):
         state = (meeting.spots, R, meeting.twist(given.columns, twists))
-        found.append(when(meeting.near, partial(reused, _impulses, *state, name="impulses"), none))
+        found.append(when(meeting.near, partial(call_shared, _impulses, *state, name="impulses"), none))
     return found
 
 

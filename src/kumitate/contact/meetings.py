@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model import Mechanism, PerLink, Tree
 from ..scalar import Scalar, absolute, both, either, maximum, minimum, select, when
-from ..scalar.shared import reused
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
 from .answers import answer_to, link_answer
 from .columns import Columns, Rows, frozen
@@ -139,7 +139,7 @@ class Meeting:
                 frozen(link_answer(limbs.columns, links[index], limbs.factors)) if index >= 0 else None for index in self.links
             )
             state = (self.spots, a) if self.shift is None else (self.spots, a, b, self.shift)
-            return reused(_sizes, *state, name="sizes")
+            return call_shared(_sizes, *state, name="sizes")
 
         of_points = when(self.near, sizes, [(1.0, 1.0) for _ in self.points])
         points = (
@@ -252,7 +252,7 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
         return touches(a, X_WA, b, X_WB)
     apart = X_WA.translation - X_WB.translation
     nowhere = [Touch(X_WA.translation, Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
-    return when(apart.dot(apart) < reach * reach, partial(reused, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
+    return when(apart.dot(apart) < reach * reach, partial(call_shared, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
 
 
 def _any_nearer(points: Sequence[Point], distance: Scalar) -> Scalar:

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ..scalar import Scalar, maximum, minimum, select, sqrt, when
-from ..scalar.shared import reused
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, SparseFactors
 from .columns import NO_STIFFNESS, Rows, frozen
 from .cone import onto_cone
@@ -65,7 +65,7 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
     """
     states = _states(given, guess, targets, approach)
     felt = [
-        when(meeting.near, partial(reused, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
+        when(meeting.near, partial(call_shared, _felt, *state, name="felt"), (Force(), NO_STIFFNESS))
         for meeting, state in zip(given.meetings, states, strict=True)
     ]
     factors = given.stiffened([K for _, K in felt])
@@ -76,7 +76,7 @@ def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach,
     """A step with the factors of the one before: where no point slides, and none has changed its way."""
     states = _states(given, guess, targets, approach)
     lacks = [
-        when(meeting.near, partial(reused, _lack, *state, name="lack"), Force())
+        when(meeting.near, partial(call_shared, _lack, *state, name="lack"), Force())
         for meeting, state in zip(given.meetings, states, strict=True)
     ]
     return _after_all(given, guess, states, factors, lacks)
@@ -100,7 +100,7 @@ def _after_all(
     points = []
     for meeting, state, impulses in zip(given.meetings, states, guess.points, strict=True):
         change = meeting.twist(given.columns, turned)
-        points.append(when(meeting.near, partial(reused, _after, *state, change, name="after"), impulses))
+        points.append(when(meeting.near, partial(call_shared, _after, *state, change, name="after"), impulses))
     return given.after(points, guess.held)
 
 

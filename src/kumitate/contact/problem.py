@@ -13,7 +13,7 @@ from ..dynamics.motion import link_motions
 from ..dynamics.passive import resisting_inertia
 from ..model import Tree
 from ..scalar import Scalar, absolute, either, is_zero, maximum, when
-from ..scalar.shared import reused
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, SparseFactors
 from .columns import Columns, Pattern, Rows, added, frozen
 from .cone import onto_cone
@@ -194,7 +194,7 @@ class Problem:
     def _add_between(self, H: Pattern, meeting: Meeting, K: Rows) -> None:
         """Adds the stiffness between two moving links."""
         columns = self.relative_columns(meeting)
-        felt = reused(_congruent, frozen(K), frozen(columns.values()), name="between")
+        felt = call_shared(_congruent, frozen(K), frozen(columns.values()), name="between")
         for i, row in zip(columns, felt, strict=True):
             for j, value in zip(columns, row, strict=True):
                 H[i][j] = H[i].get(j, 0.0) + value
@@ -223,7 +223,7 @@ class Problem:
             twist = meeting.twist(self.columns, twists)
 
             state = (meeting.spots, frozen(impulses), twist, tuple(wanted))
-            worst = maximum(worst, when(meeting.near, partial(reused, _open, *state, name="open"), 0.0))
+            worst = maximum(worst, when(meeting.near, partial(call_shared, _open, *state, name="open"), 0.0))
         for equation, impulse in zip(self.held, guess.held, strict=True):
             worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
         return worst

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..scalar import Scalar, loop, when
-from ..scalar.shared import reused
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion
 from .columns import NO_STIFFNESS, Rows, frozen
 from .cone import onto_cone
@@ -29,7 +29,7 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
     """The guess after some rounds."""
     factors = given.stiffened(
         [
-            when(meeting.near, partial(reused, _coupled, meeting.spots, name="coupled"), NO_STIFFNESS)
+            when(meeting.near, partial(call_shared, _coupled, meeting.spots, name="coupled"), NO_STIFFNESS)
             for meeting in given.meetings
         ]
     )
@@ -38,7 +38,7 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
     for meeting, old, aims in zip(given.meetings, guess.points, targets, strict=True):
         twist = meeting.twist(given.columns, twists)
         above = [_above(spot.along(twist), aim) for spot, aim in zip(meeting.spots, aims, strict=True)]
-        obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
+        obey = partial(call_shared, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
         new, wished = when(meeting.near, obey, (old, above))
         begun.append(new)
         wanted.append(wished)
@@ -51,7 +51,7 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
                 [a - b for a, b in zip(wish, _above(point.free, aim), strict=True)]
                 for point, wish, aim in zip(meeting.points, wishes, aims, strict=True)
             ]
-            pull = partial(reused, _pull, meeting.spots, frozen(old), frozen(lacks), name="pull")
+            pull = partial(call_shared, _pull, meeting.spots, frozen(old), frozen(lacks), name="pull")
             wrenches.append(when(meeting.near, pull, Force()))
         pulls = [
             old - equation.stiffness * (equation.rate(given.v_free) + equation.softness * old)
@@ -63,7 +63,7 @@ def split(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], 
         after, wishes_after = [], []
         for meeting, old, wishes, aims in zip(given.meetings, impulses, wanted, targets, strict=True):
             twist = meeting.twist(given.columns, twists)
-            obey = partial(reused, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
+            obey = partial(call_shared, _obey, meeting.spots, frozen(old), twist, tuple(aims), name="obey")
             new, wished = when(meeting.near, obey, (old, wishes))
             after.append(new)
             wishes_after.append(wished)

@@ -14,7 +14,7 @@ from typing import Any
 from ..model import Tree
 from ..model.tree.subchains import Partition
 from ..scalar import Scalar, trace
-from ..scalar.shared import shared
+from ..scalar.reuse import call_grouped
 from ..spatial import Force, Motion
 from .acting import Acting
 from .ada import constraint_law
@@ -66,7 +66,7 @@ def hybrid(
             if handle in ready.moved:
                 pushed[handle] = pushed[handle] + force
     calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, acting.gravity) for part in parts]
-    equations: list[JointSpace] = shared(calls, name="subchain", at_least=share_from)
+    equations: list[JointSpace] = call_grouped(calls, name="subchain", at_least=share_from)
     bodies = side_by_side(parts, equations, acting.gravity)
     damping = {j: connections[j].holding.damping(tree) for j in parted.closers}
     _, pulls = disassembled(assembled(constraint_law, connections, bodies, parted.order, damping))
@@ -76,7 +76,7 @@ def hybrid(
         found.append((rates, (own.factors, own.driven, tuple(own.reaches.values()), forces)))
     V = {handle: bodies.B[handle] + bodies.response(handle, pulls) for handle in bodies.B}
     vdot: list[Scalar] = [0.0] * tree.nv
-    for part, rate in zip(parts, shared(found, name="subchain_rates", at_least=share_from), strict=True):
+    for part, rate in zip(parts, call_grouped(found, name="subchain_rates", at_least=share_from), strict=True):
         if not part.subchain.grounded:
             V[part.root], rate = Motion.of(rate[:6]), rate[6:]
         inner = iter(rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..compile.forms.unrolled import run_unrolled
+from ..compile.exports.unrolled import run_unrolled
 from ..scalar import Program, Scalar
 from ..scalar.rules import FLOAT, apply
 

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from ..compile.forms import to_sympy
+from ..compile.exports import to_sympy
 from ..dynamics import FRICTION_VELOCITY
 from ..errors import InputError
 from ..model import Mechanism, check_freedom

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .graph import Graph, Symbol
 
-__all__ = ["Array", "Index", "Loop", "Program", "Stack", "Table", "Vector"]
+__all__ = ["Array", "Index", "LoopBlock", "Program", "Stack", "Table", "Vector"]
 
 
 class Array(NamedTuple):
@@ -63,7 +63,7 @@ class Program:
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class LoopBlock:
     """What a loop node repeats: `line`, `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept of every pass.
 
     `condition` (None: always) is evaluated before a pass; a lane where it fails keeps its values from then on. The node's

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .blocks import Array, Index, Loop, Program, Stack
+from .blocks import Array, Index, LoopBlock, Program, Stack
 from .graph import Scalar, Symbol, TraceError
 from .rules import apply
 from .tracing import call, loop, trace
@@ -144,7 +144,7 @@ class _Forward:
         return dict(enumerate(zip(values, rates, strict=True)))
 
     def _loop(self, node: Symbol) -> Any:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         carries, keeps = block.carries, block.keeps
         start = [self.values[a] for a in node.args[: len(carries)]]
 

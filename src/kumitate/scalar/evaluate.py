@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .blocks import Loop, Program
+from .blocks import LoopBlock, Program
 from .graph import Symbol
 from .rules import FLOAT
 
@@ -41,7 +41,7 @@ def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
 
 
 def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[dict[int, Any], list[Any]]:
-    block: Loop = node.payload
+    block: LoopBlock = node.payload
     carries, keeps = block.carries, block.keeps
     carried = {k: values[a] for k, a in zip(carries, node.args[: len(carries)], strict=True)}
     stack: list[dict[int, Any]] = []

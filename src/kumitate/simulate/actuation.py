@@ -6,6 +6,7 @@ goes by the steps and not by the stages of the integrator; any other that cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kinematics import integrate
 from ..model import Mechanism
 from ..scalar import Program, trace
@@ -77,6 +79,11 @@ class Actuation:
         return "compiled" if How.COMPILED in self.how else "held"
 
     @property
+    def whole(self) -> bool:
+        """Whether nothing has to be called at the stages of a step."""
+        return How.EACH_STAGE not in self.how
+
+    @property
     def functions(self) -> list[How]:
         """How each source that is not a constant is evaluated."""
         return [how for how in self.how if how is not How.CONSTANT]
@@ -105,6 +112,35 @@ class Actuation:
         u = np.zeros(self.forcing.size)
         nowhere = np.zeros(0)
         return self.forcing(0.0, nowhere, nowhere, last=u, only=self._those({How.CONSTANT}))
+
+    def put(self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any]) -> None:
+        """Puts inputs in their places of u, and the constants where there is no input.
+
+        Raises:
+            InputError: for an input of a wrong name or shape, or in the place of a function.
+        """
+        forcing, start = self.forcing, 0
+        given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
+        for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
+            if unknown := set(asked) - set(known):
+                name = sorted(unknown)[0]
+                raise InputError(
+                    f"{forcing.mechanism.name}: {what} has no input for {name!r}; make the simulation with "
+                    f"{what}={{{name!r}: None}}"
+                )
+        for value, how, (label, names), source in zip(given, self.how, forcing.labels, forcing.sources, strict=True):
+            own = slice(start, start := start + len(names))
+            if value is not None and how is not How.CONSTANT:
+                raise InputError(
+                    f"{forcing.mechanism.name}: {label} is a function; make the simulation without it for an input"
+                )
+            if value is not None and np.shape(value) != (len(names),):
+                raise InputError(
+                    f"{forcing.mechanism.name}: {label} as an input has shape {np.shape(value)}; it must have {len(names)} "
+                    f"components: {', '.join(names)}"
+                )
+            if how is How.CONSTANT:
+                u[own] = value if value is not None else 0.0 if source is None else source
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
         """u with what is called once per step, or at the sample times, called now; the rest as it was."""

@@ -2,7 +2,8 @@
 
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
 `audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the
-text `contact/bodies`. A file appears whole or not at all, so that a run that is killed leaves the old file as it was.
+text `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`. A file appears whole or not at
+all, so that a run that is killed leaves the old file as it was.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from .result import Energy, Result
 from .whole_file import replacing
 
 if TYPE_CHECKING:
-    from .touching import ContactRecord
+    from .contact_record import ContactRecord
 
-__all__ = ["FORMAT", "VERSION", "load", "save"]
+__all__ = ["DAMAGES", "FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "kumitate-result"
 #: Raised when files that an older kumitate cannot read come out.
@@ -48,6 +49,8 @@ _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
 }  # fmt: skip
+#: Of runs with outputs: their names, and an array for each, by its number.
+_OUTPUT = "output/"
 #: Of each time, and of each point in three directions; the others are of each point.
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
 
@@ -97,7 +100,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise
     except KeyError as error:
         raise InputError(f"{target}: has no entry {error}, so it is not a result of kumitate; give one that is") from error
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error
 
 
@@ -109,6 +112,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
         **plain,
         **{f"energy/{name}": values for name, values in result.energy._asdict().items()},
         **{_CONTACT + name: values for name, values in contact.items() if name != "bodies"},
+        **{f"{_OUTPUT}{k}": values for k, values in enumerate(result.outputs.values())},
     }
 
 
@@ -125,7 +129,11 @@ def _texts(result: Result) -> dict[str, str]:
         ) from error
     audit = json.dumps(result.audit.as_dict())
     texts = {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
-    return texts if result.contact is None else {**texts, _CONTACT + "bodies": json.dumps(result.contact.bodies)}
+    if result.contact is not None:
+        texts[_CONTACT + "bodies"] = json.dumps(result.contact.bodies)
+    if result.outputs:
+        texts[_OUTPUT + "names"] = json.dumps(list(result.outputs))
+    return texts
 
 
 def _plain(value: Any) -> Any:
@@ -154,7 +162,7 @@ class Entries(Protocol):
 
 
 #: What reading a damaged file raises.
-_DAMAGES = (
+DAMAGES = (
     OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
     zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
@@ -184,13 +192,20 @@ def _result(entries: Entries) -> Result:
     audit = Audit.from_dict(json.loads(entries.text("audit")))
     try:
         mechanism = from_json(entries.text("mechanism"), "mechanism")
-        return Result(mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact)
+        return Result(
+            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=_outputs(entries)
+        )
     except KumitateError as error:
         raise ValueError(str(error)) from error
 
 
+def _outputs(entries: Entries) -> dict[str, np.ndarray]:
+    names = json.loads(entries.text(_OUTPUT + "names")) if _OUTPUT + "names" in entries else []
+    return {str(name): entries.array(f"{_OUTPUT}{k}") for k, name in enumerate(names)}
+
+
 def _contact(entries: Entries, times: int) -> ContactRecord:
-    from .touching import ContactRecord  # its room is loaded when a run with contact is
+    from .contact_record import ContactRecord  # its room is loaded when a run with contact is
 
     bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
     arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}

@@ -13,7 +13,7 @@ from ..model import Mechanism
 from .columns import joint_columns
 
 if TYPE_CHECKING:
-    from .touching import ContactRecord
+    from .contact_record import ContactRecord
 
 __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
 

@@ -83,6 +83,16 @@ class Forcing:
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
         return [("the controller", self.mechanism.v_names), *wrenches, *drives]
 
+    def split(self, u: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """Of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and what drives loops by name, as views."""
+        nv, at = self.mechanism.nv, self.mechanism.nv
+        wrenches, drives = {}, {}
+        for name in self.places:
+            wrenches[name], at = u[..., at : at + 6], at + 6
+        for name, size in self.drives.items():
+            drives[name], at = u[..., at : at + size], at + size
+        return u[..., :nv], wrenches, drives
+
     def __call__(
         self, t: float, q: np.ndarray, v: np.ndarray, *, last: np.ndarray | None = None, only: Iterable[int] | None = None
     ) -> np.ndarray:

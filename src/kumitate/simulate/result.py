@@ -13,7 +13,7 @@ from .audit import Audit
 from .columns import joint_columns
 
 if TYPE_CHECKING:
-    from .touching import ContactRecord
+    from .contact_record import ContactRecord
 
 __all__ = ["Energy", "JointMotion", "Result"]
 
@@ -50,6 +50,7 @@ class Result:
         momentum: (n, 6), angular about the world's origin [kg·m²/s], then linear [kg·m/s], in the world's axes.
         audit: the account of the run.
         contact: what touched along the run, if it was asked for: forces, places, residuals.
+        outputs: what the simulation was asked to compute besides, (n, ...) by name.
         settings: what the run was asked for, as plain data (duration, step, integrator, ...).
 
     The arrays are read-only.
@@ -70,6 +71,7 @@ class Result:
     audit: Audit = field(default_factory=Audit)
     settings: dict[str, Any] = field(default_factory=dict)
     contact: ContactRecord | None = None
+    outputs: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv
@@ -84,6 +86,8 @@ class Result:
             object.__setattr__(self, name, self._frozen(name, getattr(self, name), shape))
         energy = (self._frozen(f"energy.{name}", part, (n,)) for name, part in zip(Energy._fields, self.energy, strict=True))
         object.__setattr__(self, "energy", Energy(*energy))
+        outputs = {name: self._frozen(name, values, (n, *np.shape(values)[1:])) for name, values in self.outputs.items()}
+        object.__setattr__(self, "outputs", outputs)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

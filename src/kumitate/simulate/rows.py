@@ -2,42 +2,141 @@
 
 from __future__ import annotations
 
+import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Mechanism
-from .forcing import Forcing
+from .choice import divergence, vanishing_steps
+from .interactions import Interaction
+from .outputs import STATE
+from .stepper import Stepper
 
-__all__ = ["Rows"]
+__all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
+
+#: Velocities beyond this [rad/s or m/s] mean that the simulation has run away.
+RUNAWAY = 1e9
+#: So many records before a failure are searched for its cause.
+RECENT = 10
+#: Between two looks at what was computed, about so long passes [s].
+LOOK = 0.03
 
 
 @dataclass
 class Rows:
-    """The recorded states of a run; those up to `reached` are complete."""
+    """The recorded states of a run; those up to `reached` are complete.
+
+    Attributes:
+        time: (n) [s]; `q`, `v`, `work`, `error`: what steps carry; `u`: the efforts.
+        outputs: what the simulation computes besides, by name.
+        every: steps from one row to the next.
+    """
 
     time: np.ndarray
     q: np.ndarray
     v: np.ndarray
-    u: np.ndarray
     work: np.ndarray
+    error: np.ndarray
+    u: np.ndarray
+    outputs: dict[str, np.ndarray]
+    every: int = 1
     reached: int = 0
 
     @classmethod
-    def of(cls, mechanism: Mechanism, forcing: Forcing, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> Rows:
-        """With the first state in place, and room for the others."""
-        count = len(times)
-        rows = cls(
-            times,
-            np.empty((count, mechanism.nq)),
-            np.empty((count, mechanism.nv)),
-            np.zeros((count, forcing.size)),
-            np.zeros(count),
-        )
-        rows.q[0], rows.v[0] = q, v
-        return rows
+    def of(cls, stepper: Stepper, times: np.ndarray, every: int = 1) -> Rows:
+        """With the stepper's state in the first row, and room for the others."""
+        looked = stepper.look()
+        arrays = {name: np.empty((len(times), *np.shape(value))) for name, value in looked.items()}
+        for name, value in looked.items():
+            arrays[name][0] = value
+        q, v, work, error = (arrays.pop(name) for name in STATE)
+        return cls(times, q, v, work, error, np.zeros((len(times), len(stepper.efforts))), arrays, every)
 
     def cut(self) -> None:
         """Drops the rows that were not reached."""
-        for name in ("time", "q", "v", "u", "work"):
+        for name in ("time", "u", *STATE):
             setattr(self, name, getattr(self, name)[: self.reached + 1])
+        self.outputs = {name: array[: self.reached + 1] for name, array in self.outputs.items()}
+
+    def seen(self, first: int, last: int) -> dict[str, np.ndarray]:
+        """The rows from `first` to the one before `last`, by the names that a step records them under."""
+        arrays = {**{name: getattr(self, name) for name in STATE}, **self.outputs}
+        return {name: array[first:last] for name, array in arrays.items()}
+
+
+def fill(
+    stepper: Stepper,
+    rows: Rows,
+    hold: int,
+    interaction: Interaction,
+    progress: Callable[[float], None] | None = None,
+    until: Callable[[float, np.ndarray, np.ndarray], bool] | None = None,
+) -> str:
+    """Fills the rows, calling what is sampled every `hold` steps; returns why the motion ended too early, or nothing.
+
+    `until`: asked at every row; the rows end where it says so.
+    """
+    count, share, told = len(rows.time) - 1, 1, 0.0
+    while rows.reached < count:
+        k = rows.reached
+        if k * rows.every % hold == 0:
+            stepper.sample()
+        stepper.observe()
+        rows.u[k] = stepper.efforts
+        records = min(share if stepper.whole else 1, count - k, _until_sampled(stepper, rows, hold))
+        begin = clock.perf_counter()
+        if progress is not None and begin - told > LOOK:
+            told = begin
+            progress(k / count)
+        try:
+            _run(stepper, rows, k, records, hold)
+        except FloatingPointError as error:
+            return vanishing_steps(stepper.compiled.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
+        share = share * 2 if clock.perf_counter() - begin < 0.5 * LOOK else share
+        rows.u[k + 1 : k + records + 1] = rows.u[k]
+        failure = _checked(stepper, rows, k + records, interaction)
+        if until is not None:
+            for row in range(k + 1, rows.reached + 1):
+                if until(float(rows.time[row]), rows.q[row].copy(), rows.v[row].copy()):
+                    rows.reached = row
+                    return ""
+        if failure:
+            return failure
+    stepper.observe()
+    rows.u[count] = stepper.efforts
+    return ""
+
+
+def _until_sampled(stepper: Stepper, rows: Rows, hold: int) -> int:
+    """How many rows there are up to the next sample; at least one."""
+    if not stepper.actuation.samples:
+        return len(rows.time)
+    return 1 if hold % rows.every else (hold - rows.reached * rows.every % hold) // rows.every
+
+
+def _run(stepper: Stepper, rows: Rows, k: int, records: int, hold: int) -> None:
+    """Fills so many rows behind row k; where samples fall between rows, they are taken there."""
+    if not stepper.actuation.samples or hold % rows.every == 0:
+        stepper.run(rows.seen(k + 1, k + records + 1), records, rows.every)
+        return
+    stretch = int(np.gcd(hold, rows.every))
+    for n in range(0, rows.every, stretch):
+        if n and (k * rows.every + n) % hold == 0:
+            stepper.sample()
+            stepper.observe()
+        stepper.run(rows.seen(k + 1, k + 2), 1, stretch)
+
+
+def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) -> str:
+    """Moves `reached` on to the row `last`, or to the one before the motion runs away, and says why then."""
+    first = rows.reached + 1
+    gone = np.flatnonzero(~(np.abs(rows.v[first : last + 1]).max(axis=1, initial=0.0) < RUNAWAY))
+    rows.reached = last if not len(gone) else first + int(gone[0]) - 1
+    if not len(gone):
+        return ""
+    k, compiled = rows.reached, stepper.compiled
+    return divergence(
+        compiled.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
+        compiled.integrator, stepper.step, interaction.touching(rows.q[k]),
+    )  # fmt: skip

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..contact.held_motion import Held
 
 __all__ = [
+    "NO_STEP",
     "CalledSystem",
     "Jumps",
     "TracedSystem",
@@ -34,6 +35,9 @@ __all__ = [
     "projection_program",
     "step_program",
 ]
+
+#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+NO_STEP = 1e-30
 
 
 def dynamics_program(

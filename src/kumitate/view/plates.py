@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..study.illustrated import Plate
+from ..examples.illustrated import Plate
 from .figures import panels_figure
 from .panels import Panel
 from .style import checked_target, write_figure

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...compile.batches import Batch, Round, Rows
+from ...compile.batches import GatheredRows, KernelBatch, Round
 from ...model import Mechanism
 from ...scalar.family import Family, structure_of
 from ..assembly.central_tree import prepared
@@ -92,9 +92,9 @@ class LevelPlan:
         joins, rotations, count = _turns(plan, len(self._links))
         turns = self.arrays["turns"] = np.zeros((count, TURN))
         omega, bias, B = (self.arrays[name] for name in ("omega", "bias", "B"))
-        first: list[Batch] = []
-        last: list[Batch] = []
-        self._moved: list[Batch] = []
+        first: list[KernelBatch] = []
+        last: list[KernelBatch] = []
+        self._moved: list[KernelBatch] = []
         for members in families.values():
             at, programs = np.array(members), SinglePrograms(Family([self._singles[index] for index in members]))
             state, numbers = self._states(members), _whole(programs.family.rows)
@@ -129,8 +129,8 @@ class LevelPlan:
         down: list[Round] = []
         done: dict[Key, int] = defaultdict(int)
         for groups in plan:
-            closing: list[Batch] = []
-            opening: list[Batch] = []
+            closing: list[KernelBatch] = []
+            opening: list[KernelBatch] = []
             for group in groups:
                 begin = done[group.key]
                 done[group.key] += len(group.merges)
@@ -166,7 +166,7 @@ class LevelPlan:
     def _lanes(self) -> int:
         return next(iter(self._pairs.values()))[1].lanes
 
-    def _pair_batches(self, group: _Group, begin: int) -> tuple[list[Batch], list[Batch]]:
+    def _pair_batches(self, group: _Group, begin: int) -> tuple[list[KernelBatch], list[KernelBatch]]:
         programs, close, open_ = self._pairs[group.key]
         form, joints = programs.form, group.joints
         count = max(len(joints), close.lanes)
@@ -193,7 +193,7 @@ class LevelPlan:
 
     def _rates(self, together: dict[Key, list[Merge]]) -> Round:
         """v̇ of all joints."""
-        found: list[Batch] = []
+        found: list[KernelBatch] = []
         bias, V = self.arrays["bias"], self.arrays["V"]
         for key, merges in together.items():
             programs, joints = self._pairs[key][0], np.array([merge.joint for merge in merges])
@@ -253,7 +253,7 @@ def _whole(rows: np.ndarray) -> Place:
     return rows, np.arange(len(rows))
 
 
-def _batches(kernel: Kernel, sources: Sequence[Place], targets: Sequence[Place]) -> list[Batch]:
+def _batches(kernel: Kernel, sources: Sequence[Place], targets: Sequence[Place]) -> list[KernelBatch]:
     """A kernel over rows in chunks; few rows are repeated until they fill the lanes of the processor."""
     lanes = kernel.lanes
 
@@ -264,9 +264,10 @@ def _batches(kernel: Kernel, sources: Sequence[Place], targets: Sequence[Place])
     written = [(array, full(at)) for array, at in targets]
     count = len(read[0][1])
     edges = np.linspace(0, count, max(1, count // CHUNK) + 1).round().astype(int).tolist()
+
+    def chunk(places: Sequence[Place], begin: int, end: int) -> list[GatheredRows]:
+        return [GatheredRows.of(array, at[begin:end]) for array, at in places]
+
     return [
-        Batch(
-            kernel, end - begin, *([Rows.of(array, at[begin:end]) for array, at in places] for places in (read, written))
-        )
-        for begin, end in pairwise(edges)
-    ]  # fmt: skip
+        KernelBatch(kernel, end - begin, chunk(read, begin, end), chunk(written, begin, end)) for begin, end in pairwise(edges)
+    ]

@@ -1,0 +1,109 @@
+"""Legged robots of example-robot-data on the floor: what of them touches it, where they stand, and what holds them there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..dynamics import rnea
+from ..errors import InputError, KumitateWarning
+from ..kinematics import integrate, jacobian, link_poses, place_pose
+from ..model import Mechanism, Place, Sphere
+from ..model.read import read_file
+from .robot_data import robots_folder
+
+__all__ = ["Stance", "legged"]
+
+
+def legged(file: str, feet: Collection[str]) -> Mechanism:
+    """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots.
+
+    Raises:
+        InputError: if the file is not there, or a foot is no body.
+    """
+    folder = robots_folder()
+    if folder is None or not (folder / file).exists():
+        raise InputError(f"{file} is not on this computer; it comes with `pip install example-robot-data pin`")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
+        robot = read_file(folder / file, floating_base=True)
+    unknown = set(feet) - {body.name for body in robot.bodies}
+    if unknown:
+        raise InputError(f"{robot.name} has no body {', '.join(sorted(unknown))}")
+    bodies = (body if body.name in feet else replace(body, collisions=()) for body in robot.bodies)
+    return replace(robot, bodies=tuple(bodies))
+
+
+@dataclass(frozen=True)
+class Stance:
+    """A posture in which a robot stands on spheres under its feet, held by a spring and a damper in every joint.
+
+    Springs and dampers belong to the model, where steps are implicit in them: as drives with gains so high they would need
+    shorter steps. What the joints bear at rest is given to them besides, as a constant.
+
+    Attributes:
+        robot: floating, with spheres as the shapes of its feet.
+        angles: of joints that are not at zero [rad].
+        stiffness: of every joint [N·m/rad]; `damping` [N·m·s/rad].
+        height: of the lowest point above the floor to start at [m].
+    """
+
+    robot: Mechanism
+    angles: Mapping[str, float]
+    stiffness: float
+    damping: float
+    height: float = 0.0
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The robot with the springs and dampers."""
+        joints = (
+            replace(
+                joint, stiffness=(self.stiffness,), damping=(self.damping,), rest=(self.angles.get(joint.name, 0.0),)
+            )
+            if joint.kind.nv == 1
+            else joint
+            for joint in self.robot.joints
+        )  # fmt: skip
+        return replace(self.robot, joints=tuple(joints))
+
+    @cached_property
+    def soles(self) -> list[tuple[Place, float]]:
+        """The spheres under the feet: their middles as places, and their radii [m]."""
+        places = self.robot.tree.places
+        return [
+            (Place(places[body.name].link, places[body.name].pose @ shape.pose), shape.shape.radius)
+            for body in self.robot.bodies
+            for shape in body.collisions
+            if isinstance(shape.shape, Sphere)
+        ]
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """The coordinates (nq), the lowest point at the height asked for."""
+        tree = self.robot.tree
+        neutral = [x for joint in self.robot.joints for x in joint.kind.neutral()]
+        q = integrate(tree, neutral, [self.angles.get(name, 0.0) for name in self.robot.v_names])
+        poses = link_poses(tree, q)
+        lowest = min(place_pose(tree, poses, place).translation.z - radius for place, radius in self.soles)
+        return np.array(integrate(tree, q, [0.0] * 5 + [self.height - lowest] + [0.0] * (tree.nv - 6)))
+
+    @cached_property
+    def torques(self) -> np.ndarray:
+        """What the joints bear in it (nv) [N·m], the floor pushing straight up with the least forces; nothing at the base.
+
+        Raises:
+            InputError: if no such forces carry the robot: its mass centre lies beyond its feet.
+        """
+        tree, q = self.robot.tree, self.q.tolist()
+        weight = np.array(rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=self.robot.gravity))
+        up = np.array([jacobian(tree, q, place)[5] for place, _ in self.soles])
+        forces = np.linalg.lstsq(up[:, :6].T, weight[:6], rcond=None)[0]
+        borne = weight - up.T @ forces
+        if np.abs(borne[:6]).max() > 1e-6 * np.abs(weight[:6]).max() or forces.min() < 0.0:
+            raise InputError(f"{self.robot.name} cannot stand so: the floor would have to push with {np.round(forces, 1)} N")
+        return np.concatenate([np.zeros(6), borne[6:]])

@@ -1,0 +1,7 @@
+"""How long compiled code takes on the machine at hand, and what is chosen by that: the best partition into sub-chains."""
+
+from .best_partition import BestPartition, PartitionTrial, best_partition
+from .machine import machine
+from .timing import Contender, Effort, Timing, by_turns
+
+__all__ = ["BestPartition", "Contender", "Effort", "PartitionTrial", "Timing", "best_partition", "by_turns", "machine"]

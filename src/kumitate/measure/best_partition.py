@@ -1,0 +1,279 @@
+"""The best partition of a mechanism into sub-chains for hybrid modelling: by operations, or by measurement (T 8.2 item 1)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..compile import Kernel
+from ..dynamics import Acting, aba_with_loops
+from ..dynamics.hybrid import hybrid, hybrid_operations
+from ..dynamics.subchains.partitions import tried_partitions
+from ..errors import InputError, KumitateError, ModelError
+from ..model import Mechanism, Tree, check_freedom, check_resistance
+from ..model.tree.subchains import parts_by_cuts, parts_by_names
+from ..model.tree.tree import WORLD_LINK
+from ..scalar import Program, trace
+from .calls import random_states, raw
+from .machine import machine
+from .timing import Contender, Effort, by_turns
+
+__all__ = ["CANDIDATES", "EVERY", "ROUNDS", "BestPartition", "PartitionTrial", "best_partition"]
+
+#: Mechanisms with so many partitions or fewer, chains of up to seven links, have all of them counted.
+EVERY = 64
+#: How much is spent on timing: partitions differ by little.
+ROUNDS = 200
+#: How many partitions are compiled and timed: those with the fewest operations.
+CANDIDATES = 8
+#: Rows of a table where nothing was timed.
+ROWS = 12
+#: States that are timed in one call.
+STATES = 1024
+#: Accelerations may differ from articulated bodies' by this part of the largest: thin rods hardly resist their spin.
+_AGREEMENT = 1e-6
+_CHOICES: dict[str, Callable[[PartitionTrial], float]] = {
+    "operations": lambda trial: trial.operations,
+    "time": lambda trial: trial.single,
+    "batch": lambda trial: trial.batch,
+}
+
+
+class HasMechanism(Protocol):
+    """A robot."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What it is made of."""
+
+
+@dataclass(frozen=True)
+class PartitionTrial:
+    """A partition that was tried.
+
+    Attributes:
+        parts: the joints of each sub-chain, by name; as `forward_dynamics(partition=)` takes them.
+        operations: of one evaluation of forward dynamics; infinite where a sub-chain has no inverse inertia.
+        compilation: seconds that LLVM takes, for one state at a time and for batches together; infinite if not measured.
+        single, batch: seconds a state, one at a time and as many at a time as the processor holds; infinite if not measured.
+    """
+
+    parts: tuple[tuple[str, ...], ...]
+    operations: float
+    compilation: float = math.inf
+    single: float = math.inf
+    batch: float = math.inf
+
+    @property
+    def lengths(self) -> str:
+        """How many joints each sub-chain has: "4 + 3"."""
+        return " + ".join(str(len(part)) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class BestPartition:
+    """What was tried, in the order of their operations, and what was chosen.
+
+    Attributes:
+        name: of the mechanism.
+        by: what the choice is by: "operations", "time" (one state at a time) or "batch".
+        trials: all partitions.
+        machine: on which times were measured; empty if none were.
+    """
+
+    name: str
+    by: str
+    trials: tuple[PartitionTrial, ...]
+    machine: dict[str, str]
+
+    @property
+    def best(self) -> PartitionTrial:
+        """The chosen one."""
+        return min(self.trials, key=lambda trial: (_CHOICES[self.by](trial), trial.operations, len(trial.parts)))
+
+    @property
+    def partition(self) -> tuple[tuple[str, ...], ...]:
+        """The chosen one, as `forward_dynamics(method="hybrid", partition=)` takes it."""
+        return self.best.parts
+
+    HEAD = ("sub-chains", "joints", "operations", "compiled in", "one at a time", "batch", "chosen")
+
+    def shown(self) -> tuple[PartitionTrial, ...]:
+        """Those worth a row: the ones that were timed; if none were, the first few."""
+        return tuple(trial for trial in self.trials if math.isfinite(trial.single)) or self.trials[:ROWS]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row for each of `shown`, under `HEAD`."""
+        return [
+            (
+                trial.lengths, _joints(trial.parts), _value(trial.operations, 1.0, "", 0),
+                _value(trial.compilation, 1e3, " ms", 0), _value(trial.single, 1e9, " ns", 0),
+                _value(trial.batch, 1e9, " ns", 1), f"by {self.by}" if trial is self.best else "",
+            )
+            for trial in self.shown()
+        ]  # fmt: skip
+
+    def others(self) -> str:
+        """What became of those that have no row, in a sentence; empty if all have one."""
+        left = [trial.operations for trial in self.trials if trial not in self.shown()]
+        counts = [count for count in left if math.isfinite(count)]
+        told = [f"{len(counts)} more were counted: {min(counts):.0f} to {max(counts):.0f} operations"] if counts else []
+        if len(left) > len(counts):
+            told.append(f"{len(left) - len(counts)} have a sub-chain without inverse inertia")
+        return "; ".join(told)
+
+    def markdown(self) -> str:
+        """The table, and what it leaves out."""
+        lines = [self.HEAD, ["---"] * len(self.HEAD), *self.rows()]
+        table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+        return f"{table}\n{self.others()}.\n" if self.others() else table
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, times in seconds; what was not measured is infinite."""
+        return {
+            "name": self.name, "by": self.by, "partition": self.partition, "machine": self.machine,
+            "trials": [asdict(trial) for trial in self.trials],
+        }  # fmt: skip
+
+
+def best_partition(
+    robot: Mechanism | HasMechanism,
+    *,
+    by: str = "operations",
+    also: Iterable[Sequence[Sequence[str]]] = (),
+    candidates: int = CANDIDATES,
+    effort: Effort | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> BestPartition:
+    """The best partition of a mechanism for `forward_dynamics(method="hybrid")`, and what else was tried.
+
+    Args:
+        robot: a robot or mechanism.
+        by: "operations": the fewest. Up to `EVERY` partitions are all counted; of more, those that partition="auto" looks at
+            (it looks at few, so as not to keep its caller waiting). "time": the fastest, compiled and timed one state at a
+            time on this machine; "batch": the same with as many states at a time as it holds. Timed are those `candidates`
+            with the fewest operations, and two halves, after their accelerations were compared with articulated bodies'.
+        also: more partitions to try, by names of joints; they are timed in any case.
+        candidates: see `by`.
+        effort: how much is spent on timing, `ROUNDS` samples of each by default.
+        progress: called with the fraction done, 0 to 1.
+
+    Raises:
+        InputError: for another `by`; ModelError: for what is no partition or has no dynamics; KumitateError: if accelerations
+            differ.
+
+    >>> from kumitate.model.samples import planar_3r
+    >>> best_partition(planar_3r()).best.lengths
+    '3'
+    """
+    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
+    if by not in _CHOICES:
+        raise InputError(f"partitions are chosen by {', '.join(_CHOICES)}, not by {by!r}")
+    check_resistance(mechanism)
+    check_freedom(mechanism, "divide into sub-chains")
+    trials = _counted(mechanism, (*also, _halves(mechanism)))
+    if by == "operations":
+        return BestPartition(mechanism.name, by, trials, {})
+    wanted = {tuple(map(tuple, parts)) for parts in (*also, _halves(mechanism))}
+    timed = [
+        trial for k, trial in enumerate(trials) if math.isfinite(trial.operations) and (k < candidates or trial.parts in wanted)
+    ]
+    measured = {trial.parts: trial for trial in _timed(mechanism, timed, effort or Effort(rounds=ROUNDS), progress)}
+    return BestPartition(mechanism.name, by, tuple(measured.get(trial.parts, trial) for trial in trials), machine())
+
+
+def _halves(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
+    """Two sub-chains of like size, as the thesis cuts 4 + 3 and 3 + 3."""
+    tree = mechanism.tree
+    parts = parts_by_cuts(tree, {(len(tree.links) + 1) // 2})
+    return tuple(tuple(tree.links[index].name for index in part) for part in parts)
+
+
+def _counted(mechanism: Mechanism, also: Iterable[Sequence[Sequence[str]]]) -> tuple[PartitionTrial, ...]:
+    tree = mechanism.tree
+    names = [link.name for link in tree.links]
+    inner = [link.index for link in tree.links if link.parent != WORLD_LINK]
+    counts: dict[tuple[tuple[int, ...], ...], float] = {}
+    if 2 ** len(inner) <= EVERY:
+        for cuts in itertools.chain.from_iterable(itertools.combinations(inner, size) for size in range(len(inner) + 1)):
+            parts = parts_by_cuts(tree, cuts)
+            counts[parts] = math.inf
+            with suppress(ModelError):  # a sub-chain without inverse inertia
+                counts[parts] = hybrid_operations(tree, parts)
+    else:
+        counts = {trial.parts: trial.operations for trial in tried_partitions(tree, hybrid_operations)}
+    found = {tuple(tuple(names[index] for index in part) for part in parts): count for parts, count in counts.items()}
+    for wanted in also:
+        indices = parts_by_names(tree, wanted)
+        named = tuple(tuple(names[index] for index in part) for part in indices)
+        if named not in found:
+            found[named] = hybrid_operations(tree, indices)
+    trials = (PartitionTrial(parts, operations) for parts, operations in found.items())
+    return tuple(sorted(trials, key=lambda trial: (trial.operations, len(trial.parts))))
+
+
+def _timed(
+    mechanism: Mechanism, trials: Sequence[PartitionTrial], effort: Effort, progress: Callable[[float], None] | None
+) -> list[PartitionTrial]:
+    count = effort.share(STATES)
+    states = random_states(mechanism, count)
+    expected = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba_with_loops, "aba"))(*states)
+    tell = progress or (lambda fraction: None)
+    contenders: dict[str, Contender] = {}
+    compiled: list[tuple[PartitionTrial, tuple[str, str]]] = []
+    for k, trial in enumerate(trials):
+        tell(0.5 * k / len(trials))
+
+        def page(*state: Any, parts: Any = trial.parts, **options: Any) -> Any:
+            return hybrid(*state, partition=parts, **options)
+
+        kernel = Kernel(_program(mechanism, mechanism.tree, page, f"hybrid_{k}"))
+        keys = (f"{k} single", f"{k} batch")
+        seconds = 0.0
+        for key, lanes in zip(keys, (1, kernel.lanes), strict=True):
+            seconds += _compilation(kernel, lanes)
+            out = np.empty((count, mechanism.nv))
+            contenders[key] = Contender(raw(kernel, lanes, states, (out,)), count)
+            contenders[key].run()
+            error = float(np.abs(out - expected).max() / np.abs(expected).max())
+            if not error <= _AGREEMENT:
+                raise KumitateError(
+                    f"{mechanism.name}: with the sub-chains {_joints(trial.parts)} the accelerations differ from articulated "
+                    f"bodies' by {error:.1e} of the largest; nothing was timed"
+                )
+        compiled.append((replace(trial, compilation=seconds), keys))
+    tell(0.5)
+    timings = by_turns(contenders, effort.rounds)
+    tell(1.0)
+    return [replace(trial, single=timings[one].minimum, batch=timings[many].minimum) for trial, (one, many) in compiled]
+
+
+def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any], name: str) -> Program:
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
+    return trace(lambda q, v, tau: page(tree, q, v, tau, Acting(mechanism.gravity)), inputs, name)
+
+
+def _compilation(kernel: Kernel, lanes: int) -> float:
+    """Seconds that LLVM takes, whether or not the code was kept on disk."""
+    code = kernel.code(lanes)
+    if not code.from_cache:
+        return code.seconds
+    begin = time.perf_counter()
+    kernel.object_code(lanes=lanes)
+    return time.perf_counter() - begin
+
+
+def _joints(parts: Sequence[Sequence[str]]) -> str:
+    """Sub-chains by their first and last joints."""
+    return ", ".join(part[0] if len(part) == 1 else f"{part[0]} … {part[-1]}" for part in parts)
+
+
+def _value(value: float, scale: float, unit: str, digits: int) -> str:
+    return f"{value * scale:.{digits}f}{unit}" if math.isfinite(value) else "—"

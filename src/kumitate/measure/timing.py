@@ -1,0 +1,89 @@
+"""How long things take: contenders run by turns, so that whatever disturbs the machine disturbs all of them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+__all__ = ["Contender", "Effort", "Timing", "by_turns", "once", "seconds_text", "thread_seconds"]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent on a benchmark.
+
+    Attributes:
+        rounds: samples of each contender.
+        scale: fraction of a case's states, steps and calls that is used, for trying things out.
+    """
+
+    rounds: int = 40
+    scale: float = 1.0
+
+    @classmethod
+    def quick(cls) -> Effort:
+        """Enough to see that everything runs; its numbers mean little."""
+        return cls(rounds=3, scale=1.0 / 16.0)
+
+    def share(self, count: int) -> int:
+        """How many of a case's `count` states, steps or calls to use: at least enough to fill the lanes of a processor."""
+        return max(16, round(count * self.scale))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds for one unit of work: of the fastest sample, and of the one in the middle."""
+
+    minimum: float
+    median: float
+    samples: int
+
+    @classmethod
+    def of(cls, seconds: list[float], units: int = 1) -> Timing:
+        """From samples of `units` units of work each."""
+        return cls(min(seconds) / units, statistics.median(seconds) / units, len(seconds))
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to be timed: a call of `run` does `units` units of work."""
+
+    run: Callable[[], object]
+    units: int
+
+
+def thread_seconds() -> float:
+    """The processor's time of this thread [s]: what others do meanwhile is left out, as are threads of its own."""
+    return time.thread_time()
+
+
+def by_turns(
+    contenders: Mapping[str, Contender], rounds: int, *, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Timing]:
+    """The timings of contenders that take turns; each runs once to warm the caches, then once timed, in every round."""
+    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, contender in contenders.items():
+            contender.run()
+            begin = clock()
+            contender.run()
+            samples[name].append(clock() - begin)
+    return {name: Timing.of(samples[name], contender.units) for name, contender in contenders.items()}
+
+
+def once(seconds: float) -> Timing:
+    """A time measured once."""
+    return Timing(seconds, seconds, 1)
+
+
+def seconds_text(seconds: float) -> str:
+    """A time as tables show it.
+
+    >>> seconds_text(8.4e-8), seconds_text(9.4e-5), seconds_text(2.5e-3)
+    ('84 ns', '94 µs', '2.5 ms')
+    """
+    if seconds < 1e-5:
+        return f"{seconds * 1e9:.0f} ns"
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"

@@ -1,0 +1,115 @@
+"""`Batch`: many states of one simulation side by side, in memory that is read and written in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from .actuation import How
+from .rows import RUNAWAY
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+__all__ = ["Batch"]
+
+
+class Batch:
+    """N states of a simulation, advanced together.
+
+    The arrays are live: `step` writes to those of the state and reads those of the efforts, and so may you.
+
+    Attributes:
+        q, v: (N, nq) and (N, nv).
+        work: (N) [J], put in by what drives, damping, wrenches and contact since the start.
+        error: (N), the largest that a step estimated since the start, as a multiple of what is allowed.
+        tau: (N, nv), constant efforts at the joints [N·m, N]; where the simulation has a controller, they have no effect.
+        wrenches: [n; f] (N, 6) by place, and `loop_tau` by loop: constants, likewise.
+        lost: (N), whether a row has run away, or its contact had no usable solution; rows are not reset unless asked for.
+        state: what is carried from step to step, by name.
+    """
+
+    def __init__(self, simulation: Simulation, q: np.ndarray, v: np.ndarray):
+        """The batch of these states, (N, nq) and (N, nv), with their loops closed.
+
+        Raises:
+            InputError: if the simulation cannot be stepped without Python: an adaptive integrator, or functions that must be
+                called.
+        """
+        if not simulation.whole:
+            raise InputError(f"{simulation.mechanism.name}: {_why_not(simulation)}")
+        rows = len(q)
+        self.simulation = simulation
+        self.state = {
+            "number": np.zeros(rows), "q": np.array(q), "v": np.array(v), "work": np.zeros(rows), "error": np.zeros(rows),
+        }  # fmt: skip
+        self.q, self.v, self.work, self.error = (self.state[name] for name in ("q", "v", "work", "error"))
+        self.lost = np.zeros(rows, dtype=bool)
+        actuation = simulation.actuation
+        self._efforts = np.tile(actuation.constants, (rows, 1))
+        self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self._efforts)
+        self._given = {"h": np.array([[simulation.step_size]]), "u": self._efforts[:, None]}
+        self._recurrence = simulation.compiled.recurrence
+        self._step = self._recurrence.over(self.state, self._given, self.room(1), batch=True)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def time(self) -> np.ndarray:
+        """(N) [s], since the start of each row."""
+        return self.state["number"] * self.simulation.step_size
+
+    def step(self, count: int = 1) -> None:
+        """Advances all rows by so many steps, with the efforts as they are."""
+        self._step.run(1, count)
+        self._mark()
+
+    def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
+        """Advances all rows by records · every steps; gives "q", "v", "work" and "error" after each `every` of them.
+
+        Args:
+            out: arrays (N, records, ...) to write to, by name; new ones without it.
+        """
+        seen = self.room(records) if out is None else dict(out)
+        self._recurrence.over(self.state, self._given, seen, batch=True).run(records, every)
+        self._mark()
+        return seen
+
+    def room(self, records: int) -> dict[str, np.ndarray]:
+        """Arrays (N, records, ...) for so many records, by name."""
+        return {array.name: np.empty((len(self), records, *array.shape)) for array in self._recurrence.seen}
+
+    def reset(self, rows: Any = slice(None), q: Any = None, v: Any = None) -> None:
+        """Starts some rows again.
+
+        Args:
+            rows: which: their numbers, a mask, or a slice.
+            q, v: (nq) and (nv), or a row for each (k, nq) and (k, nv); those of the simulation's start by default.
+
+        Raises:
+            InputError: if they have another shape, or loops are open.
+        """
+        chosen = np.arange(len(self))[rows]
+        self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
+        for name in ("number", "work", "error"):
+            self.state[name][chosen] = 0.0
+        self.lost[chosen] = False
+
+    def _mark(self) -> None:
+        self.lost |= ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY)
+
+
+def _why_not(simulation: Simulation) -> str:
+    """Why runs cannot be made side by side."""
+    if simulation.integrator.adaptive:
+        return f"runs side by side need a constant step; {simulation.integrator.name} has none, take 'auto'"
+    actuation = simulation.actuation
+    why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
+    return (
+        f"runs side by side need functions that can be compiled; {why}. Give `sample_time`, and the controller is called with "
+        "the states of all runs at once"
+    )

@@ -1,0 +1,74 @@
+"""From the recorded rows of a run to its `Result`: all outputs, each for all rows in one batch (thesis 5.1)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..analysis import LoopEquations
+from ..errors import KumitateWarning
+from ..model import Mechanism
+from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .choice import singular_angles
+from .interactions import Interaction
+from .result import Energy, Result
+from .rows import Rows
+from .stepper import Stepper
+from .system import NO_STEP
+
+__all__ = ["result_of"]
+
+#: A joint whose own coordinates come this close to their singularity is reported.
+NEAR_SINGULAR = 0.02
+
+
+def result_of(
+    rows: Rows, stepper: Stepper, interaction: Interaction, loops: LoopEquations, settings: dict[str, Any], notes: list[str]
+) -> Result:
+    """The outputs along the motion.
+
+    Warns:
+        KumitateWarning: of steps whose contact could not be solved.
+    """
+    mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
+    time, q, v, work = rows.time, rows.q, rows.v, rows.work
+    u = compiled.efforts_along(time, q, v, rows.u)
+    notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
+    notes += interaction.notes(actuation.forcing, q, v, u)
+    touched = interaction.record(compiled.dynamics_kernel, float(settings["step"]), q, v, u)
+    if touched is None:
+        acceleration, _ = compiled.dynamics_kernel(NO_STEP, q, v, u)
+    else:
+        acceleration = touched.acceleration
+        for failure in touched.failures(mechanism.name, time):
+            notes.append(failure)
+            warnings.warn(failure, KumitateWarning, stacklevel=4)
+    kinetic, potential, center, momenta = compiled.observables(q, v)
+    total, tau = kinetic + potential, u[:, : mechanism.nv]
+    audit = Audit(
+        energy_drift=float(np.abs(total - total[0] - work).max()),
+        work=float(work[-1]),
+        quaternion_error=quaternion_error(mechanism, q),
+        limits_passed=limits_passed(mechanism, time, q, v, tau),
+        loop_gaps=tuple(loops.gaps(q, v)),
+        notes=(*notes, *energy_jump(time, kinetic, potential, work)),
+        steps=stepper.steps,
+        rejected_steps=stepper.rejected,
+        efforts=tuple(actuation.lines()),
+        contact=None if touched is None else contact_account(touched.record, kinetic),
+    )
+    record = None if touched is None else touched.record
+    energy = Energy(kinetic, potential, total)
+    return Result(
+        mechanism, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs)
+    )
+
+
+def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:
+    return [
+        f"the angles of joint {name!r} come within {near:.2g} of their singularity at t = {times[row]:.6g} s, where they lose "
+        "accuracy; the kind with a quaternion has none"
+        for name, near, row in singular_angles(mechanism, q, NEAR_SINGULAR)
+    ]

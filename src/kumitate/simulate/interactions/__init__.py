@@ -1,0 +1,56 @@
+"""What surrounds a mechanism in a run: nothing, contact by impulses or by forces, points held on surfaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import InputError
+from ...model import Mechanism
+from ..kept import Kept
+from .contract import Asked, Interaction
+
+if TYPE_CHECKING:
+    from ...contact.held_point import HeldPoint
+    from ...contact.scene import Contact
+
+__all__ = ["Asked", "Interaction", "interaction_of"]
+
+_KEPT = Kept[Interaction](32)
+
+
+def interaction_of(
+    mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows"
+) -> Interaction:
+    """What surrounds a mechanism; the modules for it are loaded when it is asked for.
+
+    Raises:
+        InputError: for both contact and held points, an unknown model or method, or what the models say of their options.
+    """
+    if held or held_method != "rows":
+        from ...contact.held_motion import check_method
+        from .held import HeldContact
+
+        check_method(held_method)
+        if held and contact is not None:
+            raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
+        if held:
+            return HeldContact.of(mechanism, held, held_method)
+    return Interaction(mechanism) if contact is None else _contact(mechanism, contact)
+
+
+def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
+    from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
+    from ...contact.plain import as_plain
+    from ...contact.scene import Contact
+    from .forces import ForceContact
+    from .impulses import ImpulseContact
+
+    contact = Contact(contact) if isinstance(contact, str) else contact
+    if not isinstance(contact, Contact):
+        raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
+    check_model(contact.model, contact.options)
+    kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
+    model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
+    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))

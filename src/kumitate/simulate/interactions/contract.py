@@ -1,0 +1,91 @@
+"""What surrounds a mechanism in a run, and how the run treats it: the contract, and the case in which there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...compile import Kernel
+from ...model import Mechanism
+from ..choice import chosen_integrator
+from ..forcing import Forcing
+from ..integrators import Integrator
+
+if TYPE_CHECKING:
+    from ...contact.forces import ContactForces
+    from ...contact.held_motion import Held
+    from ...scalar import Program
+    from ..contact_record import Touched
+
+__all__ = ["Asked", "Interaction"]
+
+
+class Asked(NamedTuple):
+    """The integrator that is asked for.
+
+    Attributes:
+        name: of the integrator, or "auto".
+        step: [s]; `tolerance`: the relative error of an adaptive step.
+        q, v: the start.
+        equal_steps: whether its steps must be equal.
+    """
+
+    name: str
+    step: float
+    tolerance: float
+    q: np.ndarray
+    v: np.ndarray
+    equal_steps: bool = False
+
+
+class Interaction:
+    """What surrounds a mechanism: in this class nothing; contact and held points are its subclasses.
+
+    Attributes:
+        mechanism: that moves.
+        key: what programs depend on, for finding them again; None if that cannot be said.
+        plain: what was asked for, as plain data.
+        impacts: the program of contact that makes velocities jump once per step.
+        forces: contact by forces like any other.
+        held: points held on surfaces.
+    """
+
+    mechanism: Mechanism
+    key: Hashable | None = ()
+    plain: Any = None
+    impacts: Program | None = None
+    forces: ContactForces | None = None
+    held: Held | None = None
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """The integrator of the steps; what "auto" takes is said in `notes`.
+
+        Raises:
+            InputError: if there is no such integrator, or if it cannot step over this interaction.
+        """
+        name, step, tolerance, q, v, equal_steps = asked
+        return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+
+    def warn(self) -> None:
+        """Warns of what a user of it should know before a run."""
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The initial state as the interaction wants it."""
+        return q, v
+
+    def touching(self, q: np.ndarray) -> list[str]:
+        """What touches at q (nq), in words."""
+        return []
+
+    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """What touched along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
+        return None
+
+    def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
+        """What the audit says of it along the states (n, nq), (n, nv) and efforts (n, size of u)."""
+        return []

@@ -1,0 +1,120 @@
+"""Contact by forces like any other: how its runs are integrated, and what touched along them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...analysis import kinetic_energy, potential_energy
+from ...compile import Kernel
+from ...contact.forces import ContactForces
+from ...contact.models import FORCE_MODELS
+from ...contact.plain import as_plain
+from ...contact.scene import Contact
+from ...contact.straddling import warn_of_thin_boxes
+from ...model import Mechanism
+from ...scalar import trace
+from ..contact_record import ContactRecord, Touched
+from ..integrators import Integrator
+from ..system import NO_STEP
+from .contract import Asked, Interaction
+
+__all__ = ["ForceContact"]
+
+
+@dataclass(frozen=True, eq=False)
+class ForceContact(Interaction):
+    """The contact of a run by a model of forces.
+
+    Attributes:
+        forces: of all points, at any state.
+    """
+
+    mechanism: Mechanism
+    contact: Contact
+    forces: ContactForces
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, contact: Contact) -> ForceContact:
+        """Of a mechanism, by a model of `FORCE_MODELS`; errors and warnings as of the model, of `contact_pairs` and of
+        `warn_of_thin_boxes`.
+        """
+        model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
+        forces = ContactForces.of(mechanism, contact, model)
+        return cls(mechanism, contact, forces)
+
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """ "auto" means one that finds its steps, beside stiff springs at points."""
+        if asked.name != "auto":
+            return super().integrator(asked, notes)
+        notes.append(
+            "integrator: rkf45_adaptive was taken, as springs, dampers and rounded friction at points of contact may be too "
+            "fast for fixed steps"
+        )
+        return super().integrator(asked._replace(name="rkf45_adaptive"), notes)
+
+    def warn(self) -> None:
+        """Warns as `warn_of_thin_boxes` does."""
+        warn_of_thin_boxes(self.mechanism.name, self.forces.pairs)
+
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """Itself: there is one of each mechanism and content."""
+        return self
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:  # type: ignore[override]
+        """The contact as numbers, texts, lists and dictionaries."""
+        return as_plain(self.contact)
+
+    @cached_property
+    def _pressed(self) -> Kernel:
+        """(q, v) → what every point does, and the energy."""
+        mechanism, forces = self.mechanism, self.forces
+
+        def pressed(q: Any, v: Any) -> dict[str, Any]:
+            found = forces.at(q, v)
+            return {
+                "force": [list(point.force) for point in found.points],
+                "position": [list(point.position) for point in found.points],
+                "normal": [list(point.normal) for point in found.points],
+                "gap": [point.gap for point in found.points],
+                "velocity": [list(point.velocity) for point in found.points],
+                "power": found.power,
+                "energy": kinetic_energy(mechanism.tree, q, v) + potential_energy(mechanism.tree, q, mechanism.gravity),
+            }
+
+        return Kernel(trace(pressed, {"q": mechanism.nq, "v": mechanism.nv}, f"pressed_{mechanism.name}"))
+
+    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+        """What touched along a motion of states h apart.
+
+        Forces and velocities are those at each time. The work of contact in a step is what the energy gains beyond the work of
+        all else, which is taken by the trapezoidal rule with corrected ends: exact where nothing else works.
+        """
+        forces = self.forces
+        found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v), strict=True))
+        acceleration, power = dynamics(NO_STEP, q, v, u)
+        others = power - found["power"]
+        slope = np.gradient(others, h) if len(q) > 1 else others
+        work = np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope)
+        touched = np.flatnonzero(np.abs(found["force"]).max(axis=(0, 2), initial=0.0) > 0.0)
+        owners = [pair.bodies for pair in forces.pairs for _ in range(pair.capacity)]
+        kinetic = np.array([pair.surface.kinetic for pair in forces.pairs for _ in range(pair.capacity)])
+        record = ContactRecord(
+            bodies=tuple(owners[k] for k in touched),
+            force=found["force"][:, touched],
+            position=found["position"][:, touched],
+            normal=found["normal"][:, touched],
+            gap=found["gap"][:, touched],
+            velocity=found["velocity"][:, touched],
+            friction=np.broadcast_to(kinetic[touched], (len(q), len(touched))),
+            residual=np.zeros(len(q)),
+            penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
+            work=np.append(work, 0.0),
+        )
+        return Touched(record, acceleration, record.residual)

@@ -1,0 +1,178 @@
+"""Runs whose points are held on surfaces: their start, and what the surfaces did, along the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compile import Kernel
+from ...contact.held_motion import Held
+from ...contact.held_point import HeldPoint, HeldPoints
+from ...dynamics import Acting, Wrenches
+from ...errors import InputError
+from ...model import Mechanism
+from ...scalar import trace
+from ..forcing import Forcing
+from ..integrators import Integrator
+from ..result import Result
+from .contract import Asked, Interaction
+
+__all__ = ["HeldContact", "HeldMotion", "held_motion"]
+
+#: A start that is off the surfaces by less than this fraction of the mechanism's size is moved onto them without asking.
+NEARLY = 1e-6
+#: Eigenvalues of Λ_nn times the mechanism's mass below this fraction of the largest, or of one, hold no freedom of their own.
+_RANK = 1e-9
+
+
+class HeldMotion(NamedTuple):
+    """One held point along a run of n times, in the axes of the world.
+
+    Attributes:
+        normal: f_n (n) [N], negative where the point is held back from leaving.
+        friction: (n, 3) [N].
+        gap: from the surface (n) [m]; `opening`: its rate (n) [m/s].
+        position: (n, 3) [m]; `velocity`: (n, 3) [m/s].
+    """
+
+    normal: np.ndarray
+    friction: np.ndarray
+    gap: np.ndarray
+    opening: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+def held_motion(
+    result: Result,
+    held: Sequence[HeldPoint],
+    *,
+    method: str = "rows",
+    wrenches: Mapping[str, Any] | None = None,
+    loop_tau: Mapping[str, Any] | None = None,
+) -> dict[str, HeldMotion]:
+    """Where held points were along a run, and the forces of their surfaces, by the points' names.
+
+    Args:
+        result: of `simulate(..., held=held)`; its states and efforts are what counts.
+        held: the same points.
+        method: "rows" or "newton_euler": both give the same forces.
+        wrenches, loop_tau: those of the run, as (n, 6) and (n, freedoms) arrays: a result does not keep their values.
+
+    Raises:
+        InputError: if they are missing, or of the wrong shape.
+    """
+    for option, given in (("wrenches", wrenches), ("loop_tau", loop_tau)):
+        missing = set(result.settings.get(option) or ()) - set(given or ())
+        if missing:
+            raise InputError(
+                f"{result.mechanism.name}: {option} of {', '.join(sorted(missing))} acted in this run; give them again, "
+                f"{option}={{name: (n, …) array}}, as the run does not keep their values"
+            )
+    constant = Forcing(result.mechanism, None, dict.fromkeys(wrenches or {}, (0.0,) * 6), dict.fromkeys(loop_tau or {}, ()))
+    parts = [result.tau, *(np.asarray(part, dtype=float) for part in (*(wrenches or {}).values(), *(loop_tau or {}).values()))]
+    u = np.column_stack(parts)
+    if u.shape != (len(result), constant.size):
+        raise InputError(
+            f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {constant.size} "
+            "components of tau, wrenches and loop_tau"
+        )
+    return _along(Held(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldContact(Interaction):
+    """What a run with held points does besides the steps.
+
+    Attributes:
+        held: the points, and the route to their forces.
+    """
+
+    mechanism: Mechanism
+    held: Held
+    key = None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
+        """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
+        return cls(mechanism, Held(HeldPoints(mechanism, points), method))
+
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """ "auto" means one that is implicit, beside friction: near rest it is too fast for explicit steps."""
+        if asked.name != "auto" or not any(point.friction for point in self.held.points.points):
+            return super().integrator(asked, notes)
+        notes.append(
+            "integrator: semi_implicit_euler was taken, which is implicit in the friction of held points (order 1); near rest "
+            "friction acts at thousands of 1/s"
+        )
+        return super().integrator(asked._replace(name="semi_implicit_euler"), notes)
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The initial state with the rounding of its gaps taken out.
+
+        Raises:
+            InputError: if a point is off its surface, or leaves it, by more than rounding explains; or if points hold the same.
+        """
+        points, mechanism = self.held.points, self.held.points.mechanism
+        tree, size = mechanism.tree, mechanism.tree.size
+        ends = points.ends(tree, q.tolist(), v.tolist())
+        for end, name in zip(ends, points.names, strict=True):
+            if not abs(end.gap) <= NEARLY * size:
+                raise InputError(
+                    f"{mechanism.name}: held point {name!r} is {end.gap:.6g} m off its surface at the initial q; start with it "
+                    "on the surface, or put the surface where the point is (a constant added to C(r) moves it)"
+                )
+            if not abs(end.rows[0].rate) <= NEARLY * size * (1.0 + np.abs(v).max(initial=0.0)):
+                raise InputError(
+                    f"{mechanism.name}: held point {name!r} leaves its surface at {end.rows[0].rate:.3g} m/s with the initial "
+                    "v; start with velocities along the surface, or at rest"
+                )
+        self._check_rank(q, v)
+        closed_q, closed_v = self.held.projected(tree, q.tolist(), v.tolist())
+        return np.array(closed_q), np.array(closed_v)
+
+    def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
+        """What the audit says of the points along the states (n, nq), (n, nv) and efforts (n, size of u)."""
+        notes = []
+        for name, motion in _along(self.held, forcing, q, v, u).items():
+            pulled = np.count_nonzero(motion.normal < 0.0)
+            notes.append(
+                f"held point {name}: on its surface to {np.abs(motion.gap).max():.3g} m, its velocity to "
+                f"{np.abs(motion.opening).max():.3g} m/s; normal force {motion.normal.min():.6g} to {motion.normal.max():.6g} N"
+                + (f", pulling at {pulled} of {len(q)} times" if pulled else "")
+            )
+        return notes
+
+    def _check_rank(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Refuses points that hold what others, or loops, hold already: their forces would not be determined."""
+        mechanism = self.held.points.mechanism
+        still = [0.0] * mechanism.nv
+        system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, Acting(mechanism.gravity))
+        Lambda = np.array(system.Lambda, dtype=float)[::3, ::3]
+        values = np.linalg.eigvalsh(Lambda * mechanism.tree.mass)
+        if not values[0] > _RANK * max(values[-1], 1.0):
+            raise InputError(
+                f"{mechanism.name}: the held points {', '.join(self.held.points.names)} do not hold one freedom each at the "
+                "initial q, so that their forces are not determined; hold fewer points, or start from another posture"
+            )
+
+
+def _along(held: Held, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
+    mechanism = held.points.mechanism
+    tree, places, drives = mechanism.tree, forcing.places, forcing.drives
+
+    def observed(q: Any, v: Any, u: Any) -> dict[str, Any]:
+        efforts = iter(u)
+        tau = list(islice(efforts, mechanism.nv))
+        applied = {name: list(islice(efforts, 6)) for name in places}
+        loop_tau = {name: list(islice(efforts, nv)) for name, nv in drives.items()}
+        wrenches = Wrenches(tree, applied) if places else None
+        return held.observed(tree, q, v, tau, Acting(mechanism.gravity, wrenches, loop_tau))
+
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)
+    return {name: HeldMotion(*(array[:, k] for array in arrays)) for k, name in enumerate(held.points.names)}

@@ -1,0 +1,151 @@
+"""Contact by impulses, which make velocities jump: how its steps are made, and what touched along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ... import kinematics
+from ...compile import Kernel
+from ...contact.impacts import impact_program
+from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ...contact.plain import as_plain
+from ...contact.scene import Contact, Pair, contact_pairs
+from ...contact.shapes import touches
+from ...contact.straddling import warn_of_thin_boxes
+from ...errors import InputError
+from ...kinematics import link_poses
+from ...model import Mechanism
+from ...scalar import Program, trace
+from ..choice import EXPLICIT
+from ..contact_record import ContactRecord, Touched
+from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..stiffness import fastest_rate
+from .contract import Asked, Interaction
+
+__all__ = ["ImpulseContact"]
+
+#: States that are evaluated side by side when a run's contacts are collected.
+_CHUNK = 1024
+#: Shapes this close to each other are said to touch where contact failed [m].
+_NEAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ImpulseContact(Interaction):
+    """The contact of a run by a model of impulses."""
+
+    mechanism: Mechanism
+    contact: Contact
+    pairs: list[Pair]
+    impacts: Program = field(repr=False)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
+        """The contact of a mechanism; a name stands for that model with all else as usual.
+
+        Raises:
+            InputError: if there is no such model.
+
+        Warns:
+            KumitateWarning: as of `warn_of_thin_boxes`.
+        """
+        contact = Contact(contact) if isinstance(contact, str) else contact
+        if contact.model not in IMPULSE_MODELS:
+            known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
+            raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
+        pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
+        return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
+
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
+
+        Raises:
+            InputError: for an integrator that cannot have velocities jump.
+        """
+        name, step = asked.name, asked.step
+        if name in ("auto", "time_stepping"):
+            rate, joint = fastest_rate(self.mechanism, asked.q, asked.v)
+            if rate * step < EXPLICIT:
+                return TimeStepping(RK4())
+            notes.append(
+                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
+                f"{step:g} s between contacts; all steps are implicit in them, of order 1. A smaller step is more exact"
+            )
+            return TimeStepping()
+        if name == "semi_implicit_euler":
+            return TimeStepping()
+        if name in INTEGRATORS:
+            raise InputError(
+                f"the contact model {self.contact.model!r} makes velocities jump, which {name} cannot: take "
+                "integrator='auto', or a model of springs and dampers, contact='penalty'"
+            )
+        raise InputError(f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
+
+    def touching(self, q: np.ndarray) -> list[str]:
+        """What touches, or is within `_NEAR` of it, at q (nq), in words: "'foot' on 'ground'"."""
+        tree = self.mechanism.base_parameter_tree
+        poses = link_poses(tree, q.tolist())
+        found: dict[str, None] = {}
+        for pair in self.pairs:
+            X_WA, X_WB = pair.poses(tree, poses)
+            shape_a, shape_b = (geometry.shape for geometry in pair.geometries)
+            if any(touch.gap < _NEAR for touch in touches(shape_a, X_WA, shape_b, X_WB)):
+                found["{!r} on {!r}".format(*pair.bodies)] = None
+        return list(found)
+
+    def warn(self) -> None:
+        """Warns as `warn_of_thin_boxes` does."""
+        warn_of_thin_boxes(self.mechanism.name, self.pairs)
+
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """Itself: there is one of each mechanism and content."""
+        return self
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:  # type: ignore[override]
+        """The contact as numbers, texts, lists and dictionaries."""
+        return as_plain(self.contact)
+
+    @cached_property
+    def _impacts(self) -> Kernel:
+        return Kernel(self.impacts)
+
+    @cached_property
+    def _turning(self) -> Kernel:
+        tree = self.mechanism.tree
+        return Kernel(trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, f"turning_{self.mechanism.name}"))
+
+    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+        """What touched along a motion of steps h.
+
+        The solver starts from every state without memory, so that this is what the run's steps found.
+        """
+        turning, kernel = self._turning, self._impacts
+        names = [array.name for array in self.impacts.outputs]
+        chunks: list[dict[str, np.ndarray]] = []
+        for start in range(0, len(q), _CHUNK):
+            some = slice(start, start + _CHUNK)
+            free = v[some] + h * (dynamics(h, q[some], v[some], u[some])[0] - turning(v[some]))
+            chunks.append(dict(zip(names, kernel(h, q[some], v[some], free), strict=True)))
+        whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
+        pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
+        owners = [pair for pair in self.pairs for _ in range(pair.capacity)]
+        record = ContactRecord(
+            bodies=tuple(owners[k].bodies for k in pushed),
+            force=whole["impulses"][:, pushed] / h,
+            position=whole["positions"][:, pushed],
+            normal=whole["normals"][:, pushed],
+            gap=whole["gaps"][:, pushed],
+            velocity=whole["velocities"][:, pushed],
+            friction=whole["frictions"][:, pushed],
+            residual=whole["residual"],
+            penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
+            work=whole["gained"],
+        )
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"])

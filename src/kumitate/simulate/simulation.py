@@ -1,0 +1,346 @@
+"""`Simulation`: a mechanism with all that acts on it, compiled once; run, stepped, or many of them side by side."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..analysis import closed_state, loop_equations
+from ..errors import DivergenceError, InputError, keep_result, kept_up_to
+from ..kinematics import neutral
+from ..model import Mechanism, check_resistance
+from ..model.values import checked_whole
+from .actuation import Actuation, How
+from .batch import Batch
+from .checks import (
+    by_name,
+    check_memory,
+    checked_baumgarte,
+    checked_rows,
+    checked_state,
+    checked_step,
+    step_count,
+    steps_held,
+)  # fmt: skip
+from .choice import divergence
+from .compiled_step import CompiledStep, compiled_step
+from .evaluation import result_of
+from .forcing import Controller, Forcing
+from .interactions import Asked, interaction_of
+from .outputs import STATE, Output
+from .result import Result
+from .rows import RUNAWAY, Rows, fill
+from .stabilisation import Stabilisation
+from .starts import closed_starts
+from .state import State, read_carried, write_carried
+from .stepper import Stepper
+
+if TYPE_CHECKING:
+    from ..contact.held_point import HeldPoint
+    from ..contact.scene import Contact
+    from .contact_record import Touched
+
+__all__ = ["Simulation", "Until"]
+
+#: Whether a run is to end at (t, q, v).
+Until = Callable[[float, np.ndarray, np.ndarray], bool]
+
+
+class Simulation:
+    """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
+
+    Attributes:
+        mechanism: that moves.
+        step_size: [s].
+        integrator: of the steps.
+        actuation: the functions and constants that drive it, and how each is evaluated.
+        interaction: what surrounds it.
+        outputs: what is computed of its states.
+        notes: sentences for people, such as which integrator "auto" took and why.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        step: float = 1e-3,
+        integrator: str = "auto",
+        controller: Controller | Sequence[float] | None = None,
+        wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
+        loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
+        sample_time: float | None = None,
+        baumgarte: float | None = None,
+        held: Sequence[HeldPoint] = (),
+        held_method: str = "rows",
+        contact: Contact | str | None = None,
+        tolerance: float = 1e-8,
+        traced: bool = True,
+        start: tuple[Any, Any] = (None, None),
+        outputs: Sequence[Output] = (),
+        equal_steps: bool = True,
+    ):
+        """A simulation; nothing is compiled before it is needed.
+
+        Args:
+            equal_steps: whether "auto" has to take an integrator of constant step, which can be stepped one by one and in
+                batches.
+            outputs: what is computed of every state besides; recorded by runs, batches and states.
+            start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
+
+        All others are those of `kumitate.simulate`.
+
+        Raises:
+            InputError: if an argument has a wrong shape or value.
+        """
+        check_resistance(mechanism)
+        self.mechanism = mechanism
+        self._start = self._checked(*start)
+        self.step_size = checked_step(step)
+        self._busy = Lock()
+        self._hold = steps_held(sample_time, step)
+        self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
+        self.interaction = interaction_of(mechanism, contact, held, held_method)
+        asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
+        self.integrator = self.interaction.integrator(asked, self.notes)
+        forcing = Forcing(mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+        self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
+        self._loops = loop_equations(mechanism)
+        self._start = self._closed(*self._start, forcing)
+        self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
+        self.outputs = tuple(outputs)
+        self._settings: dict[str, Any] = {
+            "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
+            "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
+            "held": [point.label for point in held], "contact": self.interaction.plain,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r})"
+
+    @cached_property
+    def compiled(self) -> CompiledStep:
+        """The programs of the step; shared by simulations that differ in nothing that is compiled."""
+        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs)
+
+    @property
+    def whole(self) -> bool:
+        """Whether steps follow each other in machine code, without Python in between."""
+        return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+
+    # --- step by step -----------------------------------------------------------------------------------------------------
+    def start(self, q: Any = None, v: Any = None) -> State:
+        """The state that a simulation begins in.
+
+        Args:
+            q: coordinates (nq), those of the start by default; v: velocities (nv): those of the start if q is the start's too,
+                else zero.
+
+        Raises:
+            InputError: for another shape, or if a loop is open.
+        """
+        with self._busy:
+            self._stepper.begin(*self._given(q, v))
+            return self._seen()
+
+    def step(
+        self,
+        state: State,
+        count: int = 1,
+        *,
+        tau: Any = None,
+        wrenches: Mapping[str, Any] | None = None,
+        loop_tau: Mapping[str, Any] | None = None,
+    ) -> State:
+        """The state so many steps later.
+
+        Args:
+            state: of this simulation.
+            tau: efforts at the joints (nv) over these steps [N·m, N], where the simulation has no controller; zero by default.
+            wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
+            loop_tau: forces of drives in loops, likewise.
+
+        Raises:
+            InputError: for inputs of a wrong name or shape.
+            DivergenceError: if the motion runs away.
+        """
+        stepper = self._stepper
+        with self._busy:
+            stepper.load(state.carried)
+            self.actuation.put(stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+            try:
+                stepper.advance(count, self._hold or 1)
+            except FloatingPointError as error:
+                raise DivergenceError(str(error)) from None
+            after = self._seen()
+        if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
+            touching = self.interaction.touching(state.q)
+            raise DivergenceError(
+                divergence(
+                    self.mechanism, after.time, state.q[None], state.v, after.v, self.integrator, self.step_size, touching
+                )
+            )
+        return after
+
+    def save(self, state: State, path: str | Path) -> Path:
+        """Writes a state to an .npz file, from which `restore` gives it again exactly.
+
+        Raises:
+            InputError: for another suffix, or if the file cannot be written.
+        """
+        return write_carried(state.carried, repr(self), path)
+
+    def restore(self, path: str | Path) -> State:
+        """The state that `save` wrote.
+
+        Raises:
+            InputError: if the file is missing, damaged, or of another simulation.
+        """
+        with self._busy:
+            self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))
+            return self._seen()
+
+    @cached_property
+    def _stepper(self) -> Stepper:
+        """That of single steps."""
+        return Stepper(self.compiled, self.actuation, self.step_size, *self._start)
+
+    def _seen(self) -> State:
+        """The state that the stepper is in."""
+        seen = self._stepper.look()
+        outputs = {name: value for name, value in seen.items() if name not in STATE}
+        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried())
+
+    def batch(self, q: Any, v: Any = None) -> Batch:
+        """Many states side by side.
+
+        Args:
+            q: initial coordinates (N, nq), or the number N of states that begin at the start; v: velocities (N, nv), zero
+                unless given.
+
+        Raises:
+            InputError: for wrong shapes or values, or if the step cannot be made without Python.
+        """
+        if isinstance(q, int | np.integer):
+            return Batch(self, *self.starts(None, v, int(q)))
+        rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
+        return Batch(self, *self.starts(rows, v, len(rows)))
+
+    def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
+        """What touches at states of a run (n), (n, nq), (n, nv), its constant efforts being those of the simulation."""
+        u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
+        return self.interaction.record(self.compiled.dynamics_kernel, self.step_size, q, v, u)
+
+    def run(
+        self,
+        q: Any = None,
+        v: Any = None,
+        *,
+        duration: float,
+        every: int = 1,
+        until: Until | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Simulates from a state on.
+
+        Args:
+            q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is
+                the start's too, else zero.
+            duration: [s].
+            every: steps from one recorded state to the next; it does not change the motion.
+            until: asked at every recorded state; the run ends at the first at which it is true.
+            progress: called with the fraction done, now and then.
+
+        Raises:
+            InputError: if an argument has a wrong shape or value.
+            DivergenceError: if the motion runs away, or contact has no usable solution; it carries the result up to there. So
+                does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
+        """
+        begin = clock.perf_counter()
+        count = step_count(duration, self.step_size)
+        every = checked_whole(self.mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
+        if count % every:
+            raise InputError(
+                f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration"
+            )
+        check_memory(self.mechanism, count // every + 1)
+        q0, v0 = self._given(q, v)
+        self.interaction.warn()
+        stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        times = np.arange(0, count + 1, every) * self.step_size
+        rows = Rows.of(stepper, times, every)
+        failure, interruption = "", None
+        try:
+            failure = fill(stepper, rows, self._hold or 1, self.interaction, progress, until)
+        except BaseException as error:  # Ctrl-C, or an error in a controller: what was computed is kept
+            if rows.reached == 0:
+                raise
+            interruption = error
+        rows.cut()
+        settings = {"duration": duration, **self._settings}
+
+        def finished() -> Result:
+            result = result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
+            return replace(result, audit=replace(result.audit, wall_time=clock.perf_counter() - begin))
+
+        try:
+            result = finished()
+        except KeyboardInterrupt as error:  # once more: the second one is meant for this
+            interruption, result = error, finished()
+        if interruption is not None:
+            keep_result(interruption, result)
+            raise interruption
+        if progress is not None:
+            progress(1.0)
+        if failure:
+            raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
+        return result
+
+    # --- states -----------------------------------------------------------------------------------------------------------
+    def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """So many initial states with their loops closed.
+
+        Args:
+            q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); those of the start by default.
+
+        Raises:
+            InputError: for another shape, or if a loop is open.
+        """
+        if q is None and v is None:
+            return np.tile(self._start[0], (count, 1)), np.tile(self._start[1], (count, 1))
+        m = self.mechanism
+        parts = ("q", self._start[0] if q is None else q, m.nq), ("v", np.zeros(m.nv) if v is None else v, m.nv)
+        rows = [
+            checked_rows(m, name, np.broadcast_to(x, (count, size)) if np.ndim(x) == 1 else x, size, count)
+            for name, x, size in parts
+        ]
+        if self._loops.names:
+            self._loops.lines.check_directions(*rows)
+        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.projection_kernel)
+
+    def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The start that is asked for, with its loops closed."""
+        if q is None and v is None:
+            return self._start
+        if q is None:
+            q = self._start[0]
+        return self._closed(*self._checked(q, v), self.actuation.forcing)
+
+    def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        m = self.mechanism
+        return (
+            checked_state(m, "q", m.nq, neutral(m.tree) if q is None else q),
+            checked_state(m, "v", m.nv, np.zeros(m.nv) if v is None else v),
+        )
+
+    def _closed(self, q: np.ndarray, v: np.ndarray, forcing: Forcing) -> tuple[np.ndarray, np.ndarray]:
+        """A start with the rounding of its gaps taken out."""
+        q, v = self.interaction.start(*closed_state(self._loops, q, v))
+        self._loops.lines.check_directions(q, v, forcing.drives)
+        return q, v

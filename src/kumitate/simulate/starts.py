@@ -1,0 +1,62 @@
+"""Many initial states at once, with the rounding of their loops' gaps taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_state
+from ..compile import Kernel
+
+__all__ = ["closed_starts"]
+
+#: Up to so many rows are closed one by one, which needs nothing compiled.
+_FEW = 8
+#: A velocity that closing the loops changes by more than this part of it is looked at closely.
+_SAME = 1e-3
+
+
+def closed_starts(
+    loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Callable[[], Kernel]
+) -> tuple[np.ndarray, np.ndarray]:
+    """States (N, nq) and (N, nv) with nearly closed loops closed; those that are closed to rounding stay as they are.
+
+    Most rows are projected side by side by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have
+    lost rank, are treated one by one by `closed_state`.
+
+    Raises:
+        InputError: as of `closed_state`.
+    """
+    if not loops.names:
+        return q, v
+    q, v = q.copy(), v.copy()
+    alone = np.flatnonzero(~_closed(loops, q, v, CLOSED) | v.any(axis=1))
+    if len(alone) > _FEW:
+        alone = _side_by_side(loops, q, v, alone, projection())
+    for k in alone:
+        q[k], v[k] = closed_state(loops, q[k], v[k])
+    return q, v
+
+
+def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, projection: Kernel) -> np.ndarray:
+    """Closes rows in place where that is safe; returns those that are left."""
+    near = _closed(loops, q[rows], v[rows], NEARLY)
+    there_q, there_v = projection(*projection(q[rows], v[rows]))
+    change = np.abs(there_v - v[rows]).max(axis=1, initial=0.0)
+    near &= change <= _SAME * np.abs(v[rows]).max(axis=1, initial=0.0) + NEARLY
+    near &= _closed(loops, there_q, there_v, CLOSED)
+    moving = np.flatnonzero(v[rows].any(axis=1))
+    if len(moving):
+        near[moving] &= admitted_rows(loops, there_q[moving], there_v[moving])
+    q[rows[near]], v[rows[near]] = there_q[near], there_v[near]
+    return rows[~near]
+
+
+def _closed(loops: LoopEquations, q: np.ndarray, v: np.ndarray, part: float) -> np.ndarray:
+    """(N) whether all loops are closed, and stay so, to this part of the mechanism's size."""
+    size = loops.mechanism.tree.size
+    distance, angle, speed, turning = np.moveaxis(loops.gaps_of_rows(q, v), 2, 0)
+    fastest = 1.0 + np.abs(v).max(axis=1, initial=0.0)
+    gap, rate = np.hypot(distance, angle * size).max(axis=1), np.hypot(speed, turning * size).max(axis=1)
+    return np.asarray((gap <= part * size) & (rate <= part * size * fastest))

@@ -1,1 +1,0 @@
-"""Studies: the papers' rows, the examples that reproduce them, sweeps and benchmarks."""

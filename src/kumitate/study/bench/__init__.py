@@ -1,7 +1,0 @@
-"""Benchmarks as data: kumitate beside its peers, in one process, on the same numbers, checked equal before they are timed."""
-
-from .cases import CASES, run
-from .report import Report, Row
-from .timing import Effort
-
-__all__ = ["CASES", "Effort", "Report", "Row", "run"]

@@ -1,0 +1,115 @@
+"""The benchmarks, as data, and how they are run."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from kumitate.errors import InputError
+from kumitate.measure.machine import machine
+from kumitate.measure.timing import Effort
+
+from .closed_loops import ClosedDynamics, ClosedSteps
+from .comparisons import Dynamics, PythonCall, Steps
+from .contact import ContactSteps
+from .contract import Case
+from .four_bars import FourBars
+from .inertia_matrix import InertiaMatrix
+from .mujoco_peer import MuJoCo
+from .peers import PEERS, peer_versions
+from .pinocchio_peer import Pinocchio
+from .report import Report, Row
+from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
+from .start import Compilation, ImportTime
+from .subjects import RandomChain, RobotFile
+
+__all__ = ["CASES", "run"]
+
+PANDA = RobotFile("panda", "the arm Panda, its fingers locked", "panda_description/urdf/panda.urdf", locked="finger")
+HYQ = RobotFile("hyq", "the quadruped HyQ", "hyq_description/robots/hyq_no_sensors.urdf", floating=True)
+TALOS = RobotFile("talos_reduced", "the humanoid Talos, reduced", "talos_data/robots/talos_reduced.urdf", floating=True)
+CHAIN = RandomChain("chain20", "a random chain of 20 links in space", 20)
+LONG_CHAIN = RandomChain("chain500", "a random chain of 500 links in space", 500)
+FOUR_BAR = FourBars("four_bar", "a planar four-bar linkage", 1)
+LADDER = FourBars("ladder8", "a planar row of 8 four-bar linkages", 8)
+TILTED = FourBars("ladder8_tilted", "a row of 8 four-bar linkages in a plane askew in space", 8, tilted=True)
+LONG_LADDER = FourBars("ladder32", "a planar row of 32 four-bar linkages", 32)
+
+#: Every case by its name. The targets are the project's own: how many times a peer's speed, or how many seconds.
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Dynamics(PANDA, one=10.0, batch=45.0),
+        Dynamics(HYQ, one=8.0, batch=38.0),
+        Dynamics(TALOS, one=8.0, batch=36.0),
+        Dynamics(CHAIN, one=5.5, batch=28.0),
+        # so long a chain thrown about at random is ill-conditioned: both lose digits
+        Dynamics(LONG_CHAIN, one=4.5, batch=12.0, states=128, tolerance=1e-6),
+        Steps(PANDA, one=8.0, batch=40.0),
+        ClosedDynamics(FOUR_BAR, one=15.0, batch=70.0),
+        ClosedDynamics(LADDER, one=6.0, batch=25.0),
+        ClosedDynamics(TILTED, one=6.0, batch=25.0),
+        ClosedDynamics(LONG_LADDER, one=8.0, states=256),
+        ClosedSteps(FOUR_BAR, one=2.0),
+        ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        Rollouts(PANDA),
+        SingleRun(PANDA),
+        LoopSteps(),
+        SecondRun(),
+        PythonCall(PANDA, at_least=4.0),
+        Compilation(PANDA, total=0.3),
+        Compilation(TALOS, total=2.0),
+        Compilation(LONG_CHAIN, llvm=0.2),
+        ImportTime(at_most=0.35),
+        *(InertiaMatrix(subject, at_least=2.0) for subject in (PANDA, HYQ, CHAIN, TALOS)),
+    )
+}
+
+
+def run(names: Sequence[str] = (), *, effort: Effort | None = None, progress: Callable[[float], None] | None = None) -> Report:
+    """Measures some cases, or all.
+
+    Args:
+        names: of the cases, in any order; all of them by default.
+        effort: how much to spend.
+        progress: called with the fraction done, 0 to 1.
+
+    Raises:
+        InputError: for an unknown name, with the names there are.
+        KumitateError: if results differ from a peer's: nothing is then timed.
+    """
+    cases = [_case(name) for name in names] or list(CASES.values())
+    effort = effort or Effort()
+    rows: list[Row] = []
+    for done, case in enumerate(cases):
+        if progress is not None:
+            progress(done / len(cases))
+        if not case.missing:
+            rows.extend(case.rows(effort))
+        gc.collect()  # Pinocchio's data of a long chain fill gigabytes
+    if progress is not None:
+        progress(1.0)
+    return Report(machine() | peer_versions(), tuple(rows), tuple(_notes(cases)), effort.rounds)
+
+
+def _case(name: str) -> Case:
+    if name not in CASES:
+        near = get_close_matches(name, CASES, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"there is no benchmark {name!r}; {hint}The benchmarks are {', '.join(CASES)}")
+    return CASES[name]
+
+
+def _notes(cases: Sequence[Case]) -> list[str]:
+    """What is not installed, and what is not measured for it."""
+    notes = []
+    for package in sorted({case.missing for case in cases if case.missing}):
+        without = ", ".join(case.name for case in cases if case.missing == package)
+        notes.append(f"{package} is not installed: {without} not measured")
+    installed = {"Pinocchio": Pinocchio.installed(), "MuJoCo": MuJoCo.installed()}
+    for peer in (name for name, is_there in installed.items() if not is_there):
+        without = ", ".join(case.name for case in cases if case.peer == peer and not case.missing)
+        if without:
+            notes.append(f"{peer} (package {PEERS[peer]}) is not installed: our own times only in {without}")
+    return notes

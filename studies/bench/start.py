@@ -1,0 +1,123 @@
+"""The cases of starting: compiling with an empty cache and from the cache, and importing the package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kumitate.compile import Kernel, host
+from kumitate.measure.timing import Effort, Timing
+
+from .contract import Case
+from .ours import forward_dynamics
+from .report import Row
+from .subjects import Subject
+
+__all__ = ["Compilation", "ImportTime"]
+
+
+@dataclass(frozen=True)
+class Compilation(Case):
+    """Tracing and compiling forward dynamics.
+
+    Attributes:
+        total: target for trace and LLVM together [s]; `llvm`: for LLVM alone; `cached`: for finding the code
+            on the disk.
+        repeats: how often.
+    """
+
+    subject: Subject
+    total: float | None = None
+    llvm: float | None = None
+    cached: float = 0.05
+    repeats: int = 5
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"compile_{self.subject.name}"
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"compiling the forward dynamics of {self.subject.title}"
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return self.subject.missing
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        samples: dict[str, list[float]] = {}
+        self.subject.mechanism.base_parameter_tree  # noqa: B018 - built before the clock starts: it belongs to loading
+        for _ in range(max(1, min(self.repeats, effort.rounds))):
+            for part, spent in self._once().items():
+                samples.setdefault(part, []).append(spent)
+        timings = {part: Timing.of(spent) for part, spent in samples.items()}
+        row = Row(self.name, "trace", timings["trace"], remarks="Python, from the page to the program")
+        yield row
+        for lanes in (1, host().lanes):
+            states = "one state" if lanes == 1 else f"{lanes} states"
+            alone = "program to machine code, text included, empty cache"
+            yield replace(row, what=f"LLVM, {states}", ours=timings[f"llvm {lanes}"], at_most=self.llvm, remarks=alone)
+            yield replace(row, what=f"trace and LLVM, {states}", ours=timings[f"total {lanes}"], at_most=self.total, remarks="")
+            again = "program to machine code that is on the disk, text included"
+            yield replace(
+                row, what=f"from the cache, {states}", ours=timings[f"cached {lanes}"], at_most=self.cached, remarks=again
+            )
+
+    def _once(self) -> dict[str, float]:
+        begin = time.perf_counter()
+        program = forward_dynamics(self.subject.mechanism)
+        spent = {"trace": time.perf_counter() - begin}
+        for lanes in (1, host().lanes):
+            with _empty_cache():
+                begin = time.perf_counter()
+                Kernel(program).code(lanes)
+                whole = time.perf_counter() - begin
+                begin = time.perf_counter()
+                Kernel(program).code(lanes)
+                again = time.perf_counter() - begin
+            spent |= {f"llvm {lanes}": whole, f"total {lanes}": spent["trace"] + whole, f"cached {lanes}": again}
+        return spent
+
+
+@dataclass(frozen=True)
+class ImportTime(Case):
+    """`import kumitate`, in processes of their own."""
+
+    at_most: float
+    repeats: int = 9
+    name: str = "import"
+    title: str = "import kumitate"
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        probe = "import time; begin = time.perf_counter(); import kumitate; print(time.perf_counter() - begin)"
+        sources = str(Path(__file__).absolute().parents[3])
+        paths = os.pathsep.join(filter(None, (sources, os.environ.get("PYTHONPATH", ""))))
+        environment = os.environ | {"PYTHONPATH": paths}
+        samples = []
+        for _ in range(min(self.repeats, effort.rounds)):
+            call = [sys.executable, "-c", probe]
+            answer = subprocess.run(call, capture_output=True, text=True, check=True, env=environment)
+            samples.append(float(answer.stdout))
+        yield Row(self.name, "import kumitate", Timing.of(samples), at_most=self.at_most, remarks="NumPy included")
+
+
+@contextmanager
+def _empty_cache() -> Iterator[None]:
+    """Compiled code goes to a folder of its own meanwhile."""
+    before = os.environ.get("KUMITATE_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["KUMITATE_CACHE"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["KUMITATE_CACHE"]
+            else:
+                os.environ["KUMITATE_CACHE"] = before

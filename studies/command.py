@@ -1,0 +1,29 @@
+"""The command of the studies: `scripts/study NAME`."""
+
+from __future__ import annotations
+
+from kumitate.cli.app import command, run_command
+
+__all__ = ["app", "run"]
+
+_STUDIES = {
+    "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
+    "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
+    "contact-table": "Run contact models on problems with closed forms, and compare with what was expected.",
+    "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
+    "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
+    "robot-files": "Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data.",
+    "rows": "Write docs/rows.md: the example, tests and figures of every row of the papers.",
+}
+
+app = command(
+    "scripts/study",
+    "Run a study: a comparison with other programs, or a table of the papers. docs/studies.md lists what they printed.",
+    _STUDIES,
+    package="studies.commands",
+)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one study. Returns the exit code, as `kumitate.cli.app.run` does."""
+    return run_command(app, arguments)

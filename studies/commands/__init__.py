@@ -1,0 +1,1 @@
+"""The studies as commands, one file each: `scripts/study NAME`."""

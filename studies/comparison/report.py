@@ -1,0 +1,292 @@
+"""The comparison as a whole: run, and written as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kumitate.measure.machine import machine
+from kumitate.measure.timing import Effort, seconds_text
+
+from .abilities import LENGTHS, Ability, abilities
+from .inertia import InertiaEntry, inertia_curves, inertia_tables, measured_inertias
+from .times import FAMILIES, Entry, Family, measured
+
+__all__ = ["METHODS", "Comparison", "Target", "compare", "curves"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The thesis's ratio of hybrid to another method on its longest chain, and ours."""
+
+    family: str
+    links: int
+    form: str
+    method: str
+    beside: str
+    parts: tuple[int, ...]
+    at_most: float
+    operations: float
+    time: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks beside ADA; others are told."""
+        if self.form not in ("dense blocks", "prepared") or (self.method, self.beside) != ("hybrid", "ADA"):
+            return ""
+        return "met" if max(self.operations, self.time) <= self.at_most else "missed"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that was measured, on which machine."""
+
+    machine: dict[str, str]
+    entries: tuple[Entry, ...]
+    inertias: tuple[InertiaEntry, ...]
+    abilities: tuple[Ability, ...]
+    rounds: int
+
+    def ratio(self, family: str, links: int, form: str, method: str, beside: str = "ADA") -> tuple[float, float]:
+        """Operations and time of a method as part of another's in the same form; a prepared one's as `_BESIDE` says."""
+        mine = self.entry(family, links, form, method)
+        other = self.entry(family, links, _BESIDE[beside].get(form, form), beside)
+        return mine.operations / other.operations, mine.timing.minimum / other.timing.minimum
+
+    def entry(self, family: str, links: int, form: str, method: str) -> Entry:
+        """The entry of a chain, form and method.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        for entry in self.entries:
+            if (entry.family, entry.links, entry.form, entry.method) == (family, links, form, method):
+                return entry
+        raise KeyError((family, links, form, method))
+
+    @property
+    def targets(self) -> list[Target]:
+        """The thesis's ratios beside ours."""
+        found = []
+        for family, beside, at_most in _PRINTED:
+            longest = max((entry.links for entry in self.entries if entry.family == family), default=0)
+            for form, method in _RATIOS:
+                if any((e.family, e.links, e.form, e.method) == (family, longest, form, method) for e in self.entries):
+                    parts = self.entry(family, longest, form, method).parts
+                    ours = self.ratio(family, longest, form, method, beside)
+                    found.append(Target(family, longest, form, method, beside, parts, at_most, *ours))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, times in seconds."""
+        return {
+            "machine": self.machine, "rounds": self.rounds, "entries": [asdict(entry) for entry in self.entries],
+            "inertias": [asdict(entry) for entry in self.inertias],
+            "targets": [{**asdict(target), "verdict": target.verdict} for target in self.targets],
+            "abilities": [{**asdict(a), "growth": a.growth, "deepening": a.deepening} for a in self.abilities],
+        }  # fmt: skip
+
+    def tables(self) -> list[tuple[Sequence[str], list[tuple[str, ...]]]]:
+        """All tables, as heads and rows: operations and times of each family, ratios, inertia matrices, abilities."""
+        found: list[tuple[Sequence[str], list[tuple[str, ...]]]] = []
+        for family in FAMILIES:
+            found += [self._operations(family), self._times(family)]
+        return [
+            *found,
+            (_RATIO_HEAD, [_ratio(target) for target in self.targets]),
+            *inertia_tables(self.inertias),
+            (_ABILITY_HEAD, [*map(_ability, self.abilities)]),
+        ]
+
+    def markdown(self) -> str:
+        """The page; it shows the figures that stand in the folder images beside it."""
+        tables = [_table(head, rows) for head, rows in self.tables()]
+        parts = [_HEAD.format(rounds=self.rounds), *_table(("machine", ""), self.machine.items())]
+        for family in FAMILIES:
+            parts += ["", f"## {family.title}", "", f"![Time over links](images/comparison-{family.name}.png)"]
+            parts += ["", "Operations of one evaluation:", "", *tables.pop(0)]
+            parts += ["", "Time of one evaluation:", "", *tables.pop(0)]
+        parts += ["", "## Ratios: hybrid / ADA, hybrid / Lagrange", "", _RATIO_TEXT, "", *tables.pop(0)]
+        parts += [
+            "",
+            "## The inertia matrix (article C)",
+            "",
+            "![Time over links](images/comparison-inertia.png)",
+            "",
+            _INERTIA_TEXT,
+        ]
+        for what in (
+            "Operations of one evaluation:",
+            "Time of one evaluation:",
+            "Operations and time, as ratios to composite bodies':",
+        ):
+            parts += ["", what, "", *tables.pop(0)]
+        parts += ["", "## The methods (table 2.3)", "", _ABILITY_TEXT, "", *tables.pop(0)]
+        return "\n".join(parts) + "\n"
+
+    def _operations(self, family: Family) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return self._by_links(family, _operations, [form for form in _FORMS if not form.startswith("interpreted")])
+
+    def _times(self, family: Family) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        head, rows = self._by_links(family, _time, _FORMS)
+        for method, seconds in family.printed.items():
+            cells = (f"{seconds[n]:g}" if n in seconds else "—" for n in self.lengths(family))
+            rows.append(("thesis, s per 10 s", method, *cells))
+        return head, rows
+
+    def _by_links(self, family: Family, cell: Callable[[Entry], str], forms: Sequence[str]) -> tuple[Sequence[str], list]:
+        """A row a form and method, a column a length."""
+        rows = []
+        for form in forms:
+            for method in METHODS:
+                own = {e.links: e for e in self.entries if (e.family, e.form, e.method) == (family.name, form, method)}
+                if own:
+                    rows.append((form, method, *(cell(own[n]) if n in own else "—" for n in self.lengths(family))))
+        return ("form", "method", *(f"{n} link{'s' * (n > 1)}" for n in self.lengths(family))), rows
+
+    def lengths(self, family: Family) -> list[int]:
+        """The lengths of chains that were compared."""
+        return sorted({entry.links for entry in self.entries if entry.family == family.name})
+
+
+def compare(
+    *, effort: Effort | None = None, longest: int | None = None, progress: Callable[[float], None] | None = None
+) -> Comparison:
+    """Counts and times all methods over the thesis's chains, and asks what each can do.
+
+    Args:
+        effort: how much is spent on timing.
+        longest: leaves chains of more links out.
+        progress: called with the fraction done, 0 to 1.
+
+    Raises:
+        KumitateError: if the methods' accelerations differ: nothing is then timed.
+    """
+    effort = effort or Effort()
+    chains = [(family, n) for family in FAMILIES for n in family.lengths if longest is None or n <= longest]
+    entries: list[Entry] = []
+    for done, (family, n) in enumerate(chains):
+        if progress is not None:
+            progress(done / (len(chains) + 2))
+        entries.extend(measured(family, n, effort))
+    inertias, found = tuple(measured_inertias(effort, longest)), tuple(abilities())
+    if progress is not None:
+        progress(1.0)
+    return Comparison(machine(), tuple(entries), inertias, found, effort.rounds)
+
+
+def curves(found: Comparison) -> dict[str, dict[str, dict[str, dict[int, float]]]]:
+    """What figures 4.13, 4.16 and that of the inertia matrices show: by figure, panel ("traced [µs]", …), method and links."""
+    figures: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
+    for family in FAMILIES:
+        panels: dict[str, dict[str, dict[int, float]]] = {"dense blocks [µs]": {}, "traced [µs]": {}}
+        for entry in found.entries:
+            title = "traced [µs]" if entry.form == "traced" else "dense blocks [µs]"
+            if entry.family == family.name and not entry.form.startswith("interpreted"):
+                name = f"{entry.method}, prepared" if entry.form == "prepared" else entry.method
+                panels[title].setdefault(name, {})[entry.links] = entry.timing.minimum * 1e6
+        figures[f"comparison-{family.name}"] = panels
+    return {**figures, "comparison-inertia": inertia_curves(found.inertias)}
+
+
+METHODS = ("Lagrange", "CRBA", "ABA", "ADA", "hybrid", "hybrid, best")
+_FORMS = ("interpreted", "interpreted, prepared", "dense blocks", "prepared", "traced")
+_RATIOS = tuple(
+    (form, method)
+    for form, methods in (
+        ("prepared", ("hybrid",)), ("dense blocks", ("hybrid", "hybrid, best")), ("interpreted, prepared", ("hybrid",)),
+        ("interpreted", ("hybrid", "hybrid, best")), ("traced", ("hybrid", "hybrid, best")),
+    )
+    for method in methods
+)  # fmt: skip
+
+#: The thesis's ratios: of which chain, beside which method.
+_PRINTED = (("planar", "ADA", 0.60), ("space", "ADA", 0.66), ("planar", "Lagrange", 0.50))
+#: What stands beside a hybrid that is prepared: ADA's dense blocks; Lagrange's equations prepared as well.
+_BESIDE = {
+    "ADA": {"prepared": "dense blocks", "interpreted, prepared": "interpreted"},
+    "Lagrange": {"prepared": "traced", "interpreted, prepared": "interpreted"},
+}
+
+_HEAD = """# The methods compared
+
+Printed by `scripts/study compare`.
+Accelerations are compared before anything is timed. Times are of one evaluation, one state at
+a time, one thread: the fastest of {rounds} samples taken by turns in one run (interpreted pages: of a quarter as many).
+On a busy machine ratios say more than times.
+
+- *Interpreted*: the pages in dense-block form, run by Python on floats; they do the operations of the dense blocks.
+- *Dense blocks*: the same pages compiled. Every number of the mechanism is an input, poses are dense rotations, blocks of Φ are
+  full; nothing is simplified across links, nor within sub-chains.
+- *Prepared*: hybrid modelling as in the thesis. Each sub-chain's equations are prepared symbolically; between sub-chains stand
+  full blocks.
+- *Traced*: all is simplified for the one mechanism.
+
+"hybrid" has the thesis's sub-chains (4 + 3 on the ground, threes in space); "hybrid, best" those with the fewest operations
+that were found. "Lagrange" has M, c and g from the energies alone, by exact derivatives ([lagrange.md](lagrange.md)); derived
+once for all chains alike in dense blocks, for the one chain when traced. "CRBA" has the same M by composite rigid bodies, and
+the bias by Newton-Euler. The thesis has M, c and g written out beforehand by computer algebra, as tracing does here; that its
+times double with every link suggests expressions that share nothing, where tracing computes equal parts once.
+In space each rod has an inertia of 1e-6 kg·m² about its own axis.
+"""
+_RATIO_TEXT = """\
+Beside ADA the thesis's hybrid takes 0.60 (planar, 7 links) and 0.66 (in space, 12 links), beside Lagrange 0.50 (planar). Its
+hybrid is the form "prepared", beside ADA in dense blocks, and beside Lagrange's equations that are prepared too (traced).
+"Dense blocks" is the harder question: the same without any preparing. Traced, ADA too loses what preparing saves, and ratios
+may exceed 1: cuts at joints that turn rods about themselves cost most there. One sub-chain alone is the method CRBA. Only the
+thesis's sub-chains in compiled dense blocks are judged, beside ADA."""
+_INERTIA_TEXT = """\
+Composite rigid bodies beside one inverse dynamics a column (unit vectors) and Σ JᵀIJ over the links (Jacobians): chains of
+revolute joints in space, askew; PA-10, whose axes are parallel or at right angles; the floating arm of table 4.3, with six
+links. In dense blocks the joints' motion subspaces are inputs too. The unit-vector page knows even there that nothing moves
+before joint i; without that it costs more ([benchmarks.md](benchmarks.md))."""
+_ABILITY_TEXT = f"""\
+Found by trying: loops on the planar four-bar linkage, forces at the joints of PA-10. Inverses are those for one
+state of PA-10, as size: how many; the hybrid's sub-chains have 3 links. Operations are of chains in space of {LENGTHS[0]},
+{LENGTHS[1]} and {LENGTHS[2]} links, traced; their growth is the exponent of n between the longest two. Depth is the longest row
+of operations that wait for one another (ADA and DCA in balanced order); its growth goes towards 0 where all can be done side by
+side. The thesis denies ABA and DCA the forces: ABA's come by its (2.23), DCA's when it takes the bodies apart."""
+_RATIO_HEAD = ("chain", "sub-chains", "form", "method", "beside", "operations", "time", "thesis", "verdict")
+_ABILITY_HEAD = (
+    "method",
+    "inertia",
+    "joint",
+    "loops",
+    "forces at joints",
+    "inverses",
+    "operations",
+    "growth",
+    "depth",
+    "its growth",
+)
+
+
+def _ratio(t: Target) -> tuple[str, ...]:
+    ours = (f"{t.operations:.2f}", f"{t.time:.2f}")
+    return (t.family, " + ".join(map(str, t.parts)), t.form, t.method, t.beside, *ours, f"≤ {t.at_most:.2f}", t.verdict)
+
+
+def _ability(a: Ability) -> tuple[str, ...]:
+    return (
+        a.method, a.inertia, a.joint, "yes" if a.loops else "no", "yes" if a.forces else "no",
+        ", ".join(f"{size}×{size}: {count}" for size, count in a.inverses.items()),
+        " ".join(f"{count}" for count in a.operations.values()), f"n^{a.growth:.2f}",
+        " ".join(f"{count}" for count in a.depth.values()), f"n^{a.deepening:.2f}",
+    )  # fmt: skip
+
+
+def _operations(entry: Entry) -> str:
+    return f"{entry.operations}" + (f" ({' + '.join(map(str, entry.parts))})" if entry.method == "hybrid, best" else "")
+
+
+def _time(entry: Entry) -> str:
+    return seconds_text(entry.timing.minimum)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    head = list(head)
+    return [line(head), line(["---"] * len(head)), *(line(row) for row in rows)]
