@@ -42,11 +42,7 @@ from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
-    from .contact.floor import on_ground
-    from .contact.held_point import HeldPoint
-    from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
-    from .contact.scene import Contact
-    from .contact.surface import Surface
+    from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
     from .dynamics.parallel.parallel_ada import parallel_ada
     from .measure.best_partition import best_partition
     from .model import convert
@@ -67,10 +63,10 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
-    "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
+    "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
+    "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
 #: Of these, what is offered as a whole.

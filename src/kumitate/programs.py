@@ -293,7 +293,7 @@ def _jacobian_rate(m: Mechanism, *, place: str) -> Traceable:
 
 def _reach(m: Mechanism, *, place: str, points: Sequence[Sequence[float]]) -> Traceable:
     at = _place(m, place)
-    return lambda q, direction: kinematics.reach(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
+    return lambda q, direction: kinematics.support_function(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
 
 
 def _center_of_mass(m: Mechanism) -> Traceable:

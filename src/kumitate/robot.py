@@ -370,7 +370,7 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
     """A robot from a file, a sample's name, or a mechanism made in Python.
 
     Args:
-        source: path of a .urdf or .sdf file or of kumitate's own .json; or the name of a sample (see `samples`).
+        source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
         fix_inertia: whether inertias in such a file that no body has are replaced by the nearest that one can have.
 

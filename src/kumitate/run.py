@@ -67,9 +67,9 @@ class Run(Result):
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
         """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.figures.plot`."""
-        from .view import figures
+        from .view import plot
 
-        return figures.plot(self, path, panels, degrees=degrees)
+        return plot(self, path, panels, degrees=degrees)
 
     def snapshots(self, path: str | Path, *, count: int = 8) -> Path:
         """Draws the mechanism at `count` times, as one picture."""
@@ -78,43 +78,42 @@ class Run(Result):
         count = checked_whole(self.mechanism.name, "count", count, 1, remedy="Give a number of pictures", error=InputError)
         # more poses than pictures: the common window and the plane of the motion are found from all of them
         samples = np.unique(np.linspace(0, len(self) - 1, 10 * (count - 1) + 1).round().astype(int))
-        return snapshots.snapshots(self, self.poses(samples), self.time[samples], path, count=count)
+        return snapshots(self, self.poses(samples), self.time[samples], path, count=count)
 
     def plot_balance(self, path: str | Path, contacts: Any = None, **options: Any) -> Path:
         """Draws zero-moment point and mass centre, with the support polygon of `contacts` (k, 2 or 3) and the margin inside it.
 
         Options as of `kumitate.view.balance.plot_balance`.
         """
-        from .view import balance
+        from .view import plot_balance
 
-        return balance.plot_balance(self, path, contacts, **options)
+        return plot_balance(self, path, contacts, **options)
 
     def plot_momentum(self, path: str | Path) -> Path:
         """Draws the momenta about the mass centre, and their rates."""
-        from .view import balance
+        from .view import plot_momentum
 
-        return balance.plot_momentum(self, path)
+        return plot_momentum(self, path)
 
     def plot_power(self, path: str | Path, **options: Any) -> Path:
         """Draws what drives, gravity, damping, springs and wrenches put in; options as of `view.balance.plot_power`."""
-        from .view import balance
+        from .view import plot_power
 
-        return balance.plot_power(self, path, **options)
+        return plot_power(self, path, **options)
 
     def animate(self, path: str | Path, *, fps: int = 25, progress: Callable[[float], None] | None = None) -> Path:
         """Draws an animated GIF in real time; needs no display."""
         from .view import animate
 
         samples = self._frames(fps)
-        return animate.animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
+        return animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
 
     def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
         """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
-        from .view import page
-        from .view.playback import playback
+        from .view import playback, write_page
 
         samples = self._frames(fps)
-        return page.write_page(path, playback(self, samples, self.poses(samples), title=title))
+        return write_page(path, playback(self, samples, self.poses(samples), title=title))
 
     def _frames(self, fps: float) -> np.ndarray:
         """Which samples to show, at a constant rate; of short runs 150, if there are as many."""

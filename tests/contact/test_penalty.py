@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.contact.columns import columns
 from kumitate.contact.forces import ContactForces
+from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
@@ -112,7 +112,7 @@ def test_forces_on_links_are_efforts_at_joints(seed):
     v = rng.normal(size=made.nv)
     found = forces.at(q.tolist(), v.tolist())
     assert sum(float(point.force.norm()) > 0.0 for point in found.points) >= 3
-    jacobians = columns(tree, q.tolist())
+    jacobians = link_jacobians(tree, q.tolist())
     owners = [pair for pair in forces.pairs for _ in range(pair.capacity)]
     efforts = np.zeros(made.nv)
     for pair, point in zip(owners, found.points, strict=True):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kumitate.contact.floor import on_ground
+from kumitate.contact.placement import on_ground
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.shapes import touches
 from kumitate.contact.straddling import warn_of_thin_boxes

@@ -5,7 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import ground_wrench, momentum, momentum_matrix
-from kumitate.contact.meetings import _size
+from kumitate.contact.impulse.contact_points import _size
 from kumitate.control.reaction_null_space import partition
 from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, joint_forces, loop_wrenches, rnea, unit_vector
 from kumitate.dynamics.ada import ada

@@ -16,6 +16,7 @@ MACHINERY = [PACKAGE / "dynamics" / "parallel" / name for name in ("plan.py", "p
 DYNAMICS = [path for path in sorted((PACKAGE / "dynamics").rglob("*.py")) if path not in MACHINERY]
 JOINT_CLASSES = {JointKind.__name__, *(type(kind).__name__ for kind in KINDS.values())}
 PAGES = DYNAMICS + sorted((PACKAGE / "kinematics").rglob("*.py"))
+WALKERS = PAGES + [path for room in ("analysis", "contact", "control") for path in sorted((PACKAGE / room).rglob("*.py"))]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=title)
@@ -24,7 +25,7 @@ def test_a_page_is_a_page(path):
     assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}: a concept is missing below it"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=title)
+@pytest.mark.parametrize("path", WALKERS, ids=title)
 def test_the_traversal_is_written_once(path):
     faults = []
     for node in ast.walk(tree(path)):

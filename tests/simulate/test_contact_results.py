@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.contact.floor import on_ground
+from kumitate.contact.placement import on_ground
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError

@@ -17,8 +17,8 @@ Image = pytest.importorskip("PIL.Image")
 
 from kumitate.view.animate import animate  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
+from kumitate.view.outlines import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
-from kumitate.view.silhouette import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.snapshots import snapshots, snapshots_figure  # noqa: E402
 
 ROD = {"mass": 1.0, "center_of_mass": (0, 0, 0.5), "inertia": (1 / 12, 1 / 12, 0.0)}

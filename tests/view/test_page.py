@@ -13,11 +13,11 @@ import pytest
 
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, Helical, Joint, Mechanism, Mesh, Sphere
-from kumitate.model.meshes import Surface
+from kumitate.model.meshes import Facets
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
 from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
-from kumitate.view.skeleton import _marker, body_tip, drawn_shapes
+from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
 LENGTH = 1.0
@@ -323,7 +323,7 @@ def test_frames_without_mass_are_not_drawn_beside_meshes(tmp_path):
 
 def test_many_colours_become_few_that_are_near():
     rng = np.random.default_rng(5)
-    surface = Surface(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
+    surface = Facets(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
     packed = pack_surface(surface)
     paint = unpack(packed["paint"], "<u1")
     assert len(packed["palette"]) <= 256

@@ -62,21 +62,27 @@ def generate(text: str, target: Target) -> ObjectFile:
     return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
 
-def link(image: ObjectFile, functions: Sequence[str]) -> Code:
-    """An object file in memory, with the addresses of these of its functions."""
+def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
+    """Object files in memory together, with the addresses of these functions of the first."""
     begin = time.perf_counter()
-    builder = binding().JITLibraryBuilder().add_object_img(image.content).add_current_process()
+    builder = binding().JITLibraryBuilder()
+    for image in images:
+        builder = builder.add_object_img(image.content)
+    builder = builder.add_current_process()
     for name in functions:
         builder.export_symbol(name)
     tracker = _link(builder)
-    seconds = image.seconds + time.perf_counter() - begin
+    seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
     addresses = {name: tracker[name] for name in functions}
-    return Code(addresses, len(image.content), seconds, image.from_cache, image.on_disk, tracker)
+    size = sum(len(image.content) for image in images)
+    return Code(
+        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images), tracker
+    )
 
 
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     """The functions of an LLVM module that is not a program's."""
-    return link(generate(text, target), functions)
+    return link([generate(text, target)], functions)
 
 
 def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from .threads import run_states, states_for_one_thread
 
 if TYPE_CHECKING:
     from .engine import Code
+    from .pipeline import Compilation
     from .report import KernelReport
 
 __all__ = ["Kernel"]
@@ -37,8 +39,20 @@ class Kernel:
             NotImplemented, with nothing done.
     """
 
-    def __init__(self, program: Program, dtype: Any = np.float64, *, portable: bool = False):
-        """The kernel of a program, computing in float64 or float32; `portable`: with the same bits on every processor."""
+    def __init__(
+        self,
+        program: Program,
+        dtype: Any = np.float64,
+        *,
+        portable: bool = False,
+        fillings: Mapping[str, Program] | None = None,
+    ):
+        """The kernel of a program, computing in float64 or float32.
+
+        Args:
+            portable: whether to get the same bits on every processor.
+            fillings: programs for its holes, by name.
+        """
         self.program = program
         self.name = program.name
         self.inputs = program.inputs
@@ -47,13 +61,21 @@ class Kernel:
         self.portable = portable
         self._dtype = self.precision.dtype
         self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
+        self.fillings = fillings or {}
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
+        self._compilations: dict[int, Compilation] = {}
         self.single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
-        return partial(type(self), self.program, self.precision.dtype, portable=self.portable), ()
+        return partial(type(self), self.program, self.precision.dtype, portable=self.portable, fillings=self.fillings), ()
+
+    def filled(self, fillings: Mapping[str, Program]) -> Kernel:
+        """The kernel with other programs in its holes; what is compiled around them is shared."""
+        other = Kernel(self.program, self.precision.dtype, portable=self.portable, fillings=fillings)
+        other._compilations = self._compilations
+        return other
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -165,11 +187,14 @@ class Kernel:
         found = self._codes.get(lanes)
         if found is None:
             from .llvm import ENTRY, HostBatch
-            from .pipeline import Compilation, machine_code
+            from .pipeline import Compilation, machine_code, object_file
 
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
-                entry = HostBatch(self.program)
-                code = machine_code(Compilation(entry, lanes, self.precision, self.portable, python=self.program))
+                if lanes not in self._compilations:
+                    made = Compilation(HostBatch(self.program), lanes, self.precision, self.portable, python=self.program)
+                    object_file(made)
+                    self._compilations[lanes] = made
+                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
                 work.note = "; the next time it is read from disk" if code.on_disk else ""
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])

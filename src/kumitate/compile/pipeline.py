@@ -6,8 +6,8 @@ in one `Compilation`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
@@ -17,11 +17,12 @@ from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
 from .llvm import Entry, write_module
+from .llvm.filling import Filling
 from .llvm.partition import check_partition, line_partition
 from .precision import DOUBLE, Precision
 from .target import Target, host
 
-__all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "pass_table"]
+__all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Compilation:
         lanes, precision, portable: as of `llvm.write_module`.
         python: the program that the entry runs, if it is to have a built-in Python function; `truth`: whether that function
             returns its result as True or False.
+        fillings: programs for holes, by the holes' names.
         target: the processor.
         text, functions: the LLVM module, and those of its functions whose addresses are wanted.
         image, code: the object file, and what is in memory.
@@ -44,6 +46,7 @@ class Compilation:
     portable: bool = False
     python: Program | None = None
     truth: bool = False
+    fillings: Mapping[str, Program] = field(default_factory=dict)
     target: Target = field(default_factory=host)
     text: str = ""
     functions: list[str] = field(default_factory=list)
@@ -81,7 +84,11 @@ def generate(work: Compilation) -> None:
 def link(work: Compilation) -> None:
     """Puts the object file into memory."""
     assert work.image is not None
-    work.code = link_image(work.image, work.functions)
+    images = [work.image]
+    for name, program in work.fillings.items():
+        entry = Filling(name, program)
+        images.append(object_file(replace(work, entry=entry, python=None, fillings={}, image=None, code=None)))
+    work.code = link_image(images, work.functions)
 
 
 #: From programs to machine code. Each reads and adds to a `Compilation`.
@@ -90,7 +97,11 @@ CODE_PASSES: tuple[Pass, ...] = (
     Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
     Pass("wrap", "adds a built-in Python function that checks arrays and calls the entry", wrap),
     Pass("generate", "has LLVM make an object file, its scheduler off, or takes the one of the same text from disk", generate),
-    Pass("link", "puts the object file into memory and gives the addresses of its functions", link),
+    Pass(
+        "link",
+        "puts the object file into memory, with those that fill its holes, and gives the addresses of its functions",
+        link,
+    ),
 )
 _TRACE = Pass(
     "trace", "runs the page over symbols: nodes, simplified by the rules, equal ones once, loop-invariant ones outside", trace
@@ -100,11 +111,20 @@ PASSES: tuple[Pass, ...] = (_TRACE, *PROGRAM_PASSES, *CODE_PASSES)
 
 
 def machine_code(work: Compilation) -> Code:
-    """The machine code of a compilation that begins: all passes over it."""
-    for step in CODE_PASSES:
-        step.run(work)
+    """The machine code of a compilation that begins, or of one that has its object file and lacks only fillings."""
+    object_file(work)
+    CODE_PASSES[-1].run(work)
     assert work.code is not None
     return work.code
+
+
+def object_file(work: Compilation) -> ObjectFile:
+    """The object file of a compilation: all passes but the last."""
+    if work.image is None:
+        for step in CODE_PASSES[:-1]:
+            step.run(work)
+    assert work.image is not None
+    return work.image
 
 
 def pass_table() -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program
-from .engine import Code
+from ..scalar import Array, Program, under_way
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
 from .target import host
 from .threads import thread_count
+
+if TYPE_CHECKING:
+    from .engine import Code
+    from .pipeline import Compilation
 
 __all__ = ["Recurrence", "Rollout"]
 
@@ -30,15 +34,25 @@ class Recurrence:
         step: (carried…, given…) → carried…: its outputs are the first of its inputs, in their order.
         look: the same inputs → seen…: what is recorded.
         carried, given, seen: the arrays.
+        fillings: programs for the holes of both, by name.
     """
 
-    def __init__(self, step: Program, look: Program):
+    def __init__(self, step: Program, look: Program, fillings: Mapping[str, Program] | None = None):
         names = [array.name for array in step.outputs]
         if names != [array.name for array in step.inputs[: len(names)]] or step.inputs != look.inputs:
             raise ValueError(f"the step {step.name!r} must give its first inputs, and {look.name!r} must take the same ones")
         self.step, self.look = step, look
         self.carried, self.given, self.seen = step.inputs[: len(names)], step.inputs[len(names) :], look.outputs
+        self.fillings = fillings or {}
         self._codes: dict[int, Code] = {}
+        self._compilations: dict[int, Compilation] = {}
+
+    def filled(self, fillings: Mapping[str, Program]) -> Recurrence:
+        """The recurrence with other programs in its holes; what is compiled around them is shared."""
+        other = Recurrence(self.step, self.look, fillings)
+        other._compilations = self._compilations
+        vars(other)["operations"] = self.operations  # counting those of a large step takes milliseconds
+        return other
 
     @cached_property
     def operations(self) -> int:
@@ -48,10 +62,17 @@ class Recurrence:
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
         from .llvm.recurrence import RolloutEntry
-        from .pipeline import Compilation, machine_code
+        from .pipeline import Compilation, machine_code, object_file
 
         if lanes not in self._codes:
-            self._codes[lanes] = machine_code(Compilation(RolloutEntry(self.step, self.look), lanes))
+            with under_way(lambda: f"compiling {self.step.name} ({self.operations} operations)") as work:
+                if lanes not in self._compilations:
+                    made = Compilation(RolloutEntry(self.step, self.look), lanes)
+                    object_file(made)
+                    self._compilations[lanes] = made
+                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
+                work.note = "; the next time it is read from disk" if code.on_disk else ""
+            self._codes[lanes] = code
         return self._codes[lanes]
 
     def over(

@@ -17,7 +17,7 @@ from ..kinematics import difference
 from ..model import Mechanism
 from ..model.values import checked_array
 from ..scalar import table
-from .page import Page, mechanism_of
+from .compiled_page import CompiledPage, mechanism_of
 
 __all__ = [
     "Controller",
@@ -44,7 +44,7 @@ def gravity_compensation(robot: Any) -> Controller:
         pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
         return rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed)
 
-    page = Page(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
+    page = CompiledPage(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
     return lambda t, q, v: page(q)
 
 
@@ -85,7 +85,7 @@ def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
         return rnea(tree, q, v, a, gravity=mechanism.gravity, wrenches=pushed)
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
-    page = Page(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
+    page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
     return lambda t, q, v: page(q, v, acceleration(t, q, v))
 
 
@@ -171,7 +171,7 @@ def _error_page(mechanism: Mechanism) -> Callable[[Any, Any], Any]:
     if mechanism.nq == mechanism.nv:
         return lambda q, goal: np.asarray(goal) - np.asarray(q)
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "goal": mechanism.nq}
-    return Page(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
+    return CompiledPage(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
 
 
 def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], ...]:

@@ -12,9 +12,9 @@ from ..dynamics import Wrenches, projected
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism
+from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller, columns_of
 from .loop_accelerations import loop_accelerations
-from .page import Page, mechanism_of
 from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]
@@ -90,10 +90,10 @@ def virtual_loop(
 
     state: dict[str, int | tuple[int, ...]] = {"q": nq, "v": nv}
     pushes: dict[str, int | tuple[int, ...]] = {f"wrench_{name}": 6 for name in names}
-    fd = Page(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
-    id_ = Page(inverse, {**state, "a": nv}, f"opened_{opened.name}")
-    project = Page(nearest, state, f"on_loop_{opened.name}")
-    away = Page(lambda q, goal: difference(opened.tree, q, goal), {"q": nq, "goal": nq}, f"away_{opened.name}")
+    fd = CompiledPage(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
+    id_ = CompiledPage(inverse, {**state, "a": nv}, f"opened_{opened.name}")
+    project = CompiledPage(nearest, state, f"on_loop_{opened.name}")
+    away = CompiledPage(lambda q, goal: difference(opened.tree, q, goal), {"q": nq, "goal": nq}, f"away_{opened.name}")
 
     def law(t: Any, q: Any, v: Any) -> Any:
         there, rate = q, v

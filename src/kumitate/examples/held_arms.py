@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.held_point import HeldPoint
-from ..contact.held_surface import PlaneSurface
+from ..contact.held.point import HeldPoint
+from ..contact.held.surface import PlaneSurface
 from ..model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ..model.samples.linkages import COLORS, DARK
 from ..simulate.interactions.held import held_motion

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile import Kernel
 from ..contact.scene import Contact
-from ..control.standing import pulse, push
+from ..control.legged.pushes import pulse, push
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
 from ..model.samples.hoap1 import hoap1

@@ -18,7 +18,7 @@ from ..analysis import SupportPolygon, ground_wrench, support_polygon, zero_mome
 from ..analysis.centroidal import centroidal_momentum
 from ..compile import Kernel
 from ..control import Controller, Spline
-from ..control.standing import closed_gravity_compensation, half_sine, pulse, push
+from ..control.legged.pushes import closed_gravity_compensation, half_sine, pulse, push
 from ..control.three_joint_model import ThreeJointModel
 from ..dynamics import Wrenches
 from ..kinematics import center_of_mass, link_poses, place_pose

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model import Tree
 from ..scalar import Program, Scalar, directional, gradient, trace
 from .energies import tree_kinetic, tree_potential
-from .inlined import at
+from .substitution import at
 
 __all__ = ["EnergyDerivatives", "energy_derivatives"]
 

@@ -13,7 +13,7 @@ from ..model import Link, Tree
 from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
 from .derivatives import EnergyDerivatives, energy_derivatives
 from .energies import applied_power
-from .inlined import at
+from .substitution import at
 
 __all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
 

@@ -8,8 +8,8 @@ from typing import Any
 from ..dynamics import solve_symmetric
 from ..scalar import Program, Scalar, directional, gradient, hessian, trace
 from .convert import Converter
-from .inlined import at
-from .symbols import Names
+from .substitution import at
+from .symbols import SymbolNames
 
 __all__ = ["Inputs", "acceleration_program", "expression_program", "inertia_program"]
 
@@ -24,7 +24,7 @@ class Inputs:
         timed: whether the time occurs.
     """
 
-    def __init__(self, names: Names, values: Mapping[Any, float], called: Sequence[Any], *, timed: bool):
+    def __init__(self, names: SymbolNames, values: Mapping[Any, float], called: Sequence[Any], *, timed: bool):
         self.names, self.values, self.called, self.timed = names, dict(values), list(called), timed
         n = len(names.q)
         self.sizes: dict[str, int | tuple[int, ...]] = {"q": n, "v": n}

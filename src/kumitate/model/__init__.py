@@ -2,7 +2,6 @@
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
-from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .inertia_checks import check_freedom, check_inertias, check_resistance
 from .joints import (
     KINDS,
@@ -25,6 +24,7 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
+from .shapes import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
 

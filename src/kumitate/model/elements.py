@@ -11,8 +11,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import Inertia, Symmetric3, Transform, Vector3
-from .geometry import Geometry
 from .joints import KINDS, Closure, JointKind
+from .shapes import Geometry
 from .values import (
     BOUND,
     FINITE,

@@ -131,6 +131,9 @@ class _Check:
             self.refuse(node, f"holds {node.payload!r}", "a constant is a float")
         return NUMBER
 
+    def _hole(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        return NUMBER
+
     def _input(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
         name, element = node.payload
         self.within(node, self.input_size(node, name), element, element)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ..model import Joint, JointKind, Mechanism
 
-__all__ = ["Columns", "joint_columns"]
+__all__ = ["JointColumns", "joint_columns"]
 
 
-class Columns(NamedTuple):
+class JointColumns(NamedTuple):
     """A joint, its kind, and where it stands in q and in v (as well as a and tau)."""
 
     joint: Joint
@@ -19,10 +19,10 @@ class Columns(NamedTuple):
     v: slice
 
 
-def joint_columns(mechanism: Mechanism) -> Iterator[Columns]:
+def joint_columns(mechanism: Mechanism) -> Iterator[JointColumns]:
     """The columns of every joint of the tree, in their order; those of fixed joints are empty."""
     q_start = v_start = 0
     for joint in mechanism.joints:
         kind = joint.kind
-        yield Columns(joint, kind, slice(q_start, q_start + kind.nq), slice(v_start, v_start + kind.nv))
+        yield JointColumns(joint, kind, slice(q_start, q_start + kind.nq), slice(v_start, v_start + kind.nv))
         q_start, v_start = q_start + kind.nq, v_start + kind.nv

@@ -12,7 +12,7 @@ import numpy as np
 from .. import kinematics
 from ..compile import Kernel, Recurrence
 from ..model import Mechanism
-from ..scalar import Program, call, maximum, trace
+from ..scalar import Hole, Program, call, maximum, trace
 from .actuation import Actuation
 from .integrators import Integrator
 from .interactions import Interaction
@@ -21,15 +21,15 @@ from .outputs import Output, evaluated
 from .stabilisation import Stabilisation
 from .system import NO_STEP, Jumps, dynamics_program, observables_program, projection_program, step_program
 
-__all__ = ["CompiledStep", "compiled_step"]
+__all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledStep:
-    """One integrator on one driven mechanism; everything is compiled when it is first needed.
+class StepCode:
+    """One integrator on one mechanism; everything is compiled when it is first needed.
 
     Attributes:
-        efforts: the program (t, q, v, u) → u of the functions that are compiled into the step, if there are any.
+        efforts: the place of the functions (t, q, v, u) → u that are compiled, if there are any.
         dynamics: (h, q, v, u) → v̇ and power, h being 0 where nothing is implicit.
         projection: (q, v) → q, v with the loops closed; None where there are none, or they are left alone.
         jumps: what contact by impulses adds.
@@ -38,7 +38,7 @@ class CompiledStep:
 
     mechanism: Mechanism
     integrator: Integrator
-    efforts: Program | None
+    efforts: Hole | None
     dynamics: Program
     projection: Program | None
     jumps: Jumps | None = field(repr=False)
@@ -48,7 +48,7 @@ class CompiledStep:
     def of(
         cls, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
         outputs: tuple[Output, ...] = (),
-    ) -> CompiledStep:  # fmt: skip
+    ) -> StepCode:  # fmt: skip
         """Traced for an actuation and what surrounds its mechanism."""
         forcing, mechanism = actuation.forcing, actuation.forcing.mechanism
         dynamics = dynamics_program(
@@ -58,7 +58,9 @@ class CompiledStep:
         constrained = mechanism.tree.closed or interaction.held is not None
         projection = projection_program(mechanism, interaction.held) if constrained and stabilisation.projects else None
         jumps = None if interaction.impacts is None else Jumps.of(interaction.impacts, mechanism, forcing)
-        return cls(mechanism, integrator, actuation.program, dynamics, projection, jumps, outputs)
+        program = actuation.program
+        efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
+        return cls(mechanism, integrator, efforts, dynamics, projection, jumps, outputs)
 
     @cached_property
     def program(self) -> Program:
@@ -107,15 +109,6 @@ class CompiledStep:
         return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": size}
 
     @cached_property
-    def _efforts(self) -> Kernel | None:
-        return None if self.efforts is None else Kernel(self.efforts)
-
-    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """u at many states: as `held` (n, size) or (size), and where functions are compiled, by these, all at once."""
-        held = np.broadcast_to(held, (len(time), held.shape[-1]))
-        return held if self._efforts is None else self._efforts(time, q, v, held)
-
-    @cached_property
     def dynamics_kernel(self) -> Kernel:
         """The accelerations of the run, and the power."""
         return Kernel(self.dynamics)
@@ -131,10 +124,41 @@ class CompiledStep:
         return Kernel(observables_program(self.mechanism))
 
 
+class CompiledStep:
+    """The code of a step with the functions that are compiled into it.
+
+    Attributes:
+        code: all that does not depend on the functions.
+        recurrence, kernel, look: the step again and again, one step, and what is recorded of a state, as of `StepCode`.
+    """
+
+    def __init__(self, code: StepCode, efforts: Program | None):
+        """The code with the program (t, q, v, u) → u in its place; None where nothing is compiled in."""
+        self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
+        self._efforts = None if efforts is None else Kernel(efforts)
+
+    @cached_property
+    def recurrence(self) -> Recurrence:
+        return self.code.recurrence.filled(self._fillings)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        return self.code.kernel.filled(self._fillings)
+
+    @cached_property
+    def look(self) -> Kernel:
+        return self.code.look_kernel.filled(self._fillings)
+
+    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """u at many states: as `held` (n, size) or (size), and where functions are compiled, by these, all at once."""
+        held = np.broadcast_to(held, (len(time), held.shape[-1]))
+        return held if self._efforts is None else self._efforts(time, q, v, held)
+
+
 class Signals:
     """What outputs are computed from, at one state while tracing; each is computed when it is first asked for."""
 
-    def __init__(self, compiled: CompiledStep, t: Any, h: Any, q: Any, v: Any, u: Any):
+    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
         self._compiled, self._h, self._values = compiled, h, {"t": t, "q": q, "v": v, "held": u}
 
     def __call__(self, name: str) -> Any:
@@ -162,30 +186,25 @@ class Signals:
         return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
 
 
-_KEPT = Kept[CompiledStep](64)
+_CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 
 def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
     outputs: tuple[Output, ...] = (),
 ) -> CompiledStep:  # fmt: skip
-    """The step, traced unless one for the same mechanism, settings and functions is still in memory."""
-    forcing = actuation.forcing
-    functions = "" if actuation.program is None else str(actuation.program)
-    shape = (tuple(forcing.places), tuple(forcing.drives))
-    key = (
-        forcing.mechanism,
-        _settings(integrator),
-        shape,
-        functions,
-        interaction.key,
-        stabilisation,
-        tuple((output.name, output.key) for output in outputs),
-    )
-    return _KEPT.get(
-        None if interaction.key is None else key,
-        lambda: CompiledStep.of(integrator, actuation, interaction, stabilisation, outputs),
-    )
+    """The step, traced and compiled unless that of the same mechanism and settings is still in memory.
+
+    Other functions are compiled by themselves, and put into the place that the step has for them.
+    """
+    forcing, program = actuation.forcing, actuation.program
+    shape = (tuple(forcing.places), tuple(forcing.drives), program is not None)
+    asked = tuple((output.name, output.key) for output in outputs)
+    key: Hashable = (forcing.mechanism, _settings(integrator), shape, interaction.key, stabilisation, asked)
+    key = None if interaction.key is None else key
+    code = _CODES.get(key, lambda: StepCode.of(integrator, actuation, interaction, stabilisation, outputs))
+    functions = None if program is None else str(program)
+    return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
 
 
 def _settings(integrator: Any) -> Hashable:

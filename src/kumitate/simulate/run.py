@@ -14,7 +14,7 @@ from .result import Result
 from .simulation import Simulation
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
 
 __all__ = ["simulate"]

@@ -43,7 +43,7 @@ from .state import State, read_carried, write_carried
 from .stepper import Stepper
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
     from .contact_record import Touched
 
@@ -235,7 +235,7 @@ class Simulation:
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """What touches at states of a run (n), (n, nq), (n, nv), its constant efforts being those of the simulation."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.dynamics_kernel, self.step_size, q, v, u)
+        return self.interaction.record(self.compiled.code.dynamics_kernel, self.step_size, q, v, u)
 
     def run(
         self,
@@ -322,7 +322,7 @@ class Simulation:
         ]
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.projection_kernel)
+        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.code.projection_kernel)
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """The start that is asked for, with its loops closed."""

@@ -36,7 +36,7 @@ class Stepper:
 
     def __init__(self, compiled: CompiledStep, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
         self.compiled, self.actuation, self.step = compiled, actuation, step
-        self.whole = actuation.whole and not compiled.integrator.adaptive
+        self.whole = actuation.whole and not compiled.code.integrator.adaptive
         self.state = {
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
             "size": np.full(1, step), "u": actuation.constants[None].copy(),
@@ -45,7 +45,12 @@ class Stepper:
         self._system: CalledSystem | None = None
         if not actuation.whole:
             self._system = CalledSystem(
-                compiled.mechanism, compiled.dynamics, compiled.projection, actuation, self.efforts.copy(), compiled.jumps
+                compiled.code.mechanism,
+                compiled.code.dynamics,
+                compiled.code.projection,
+                actuation,
+                self.efforts.copy(),
+                compiled.code.jumps,
             )
 
     @property
@@ -76,7 +81,7 @@ class Stepper:
     def look(self) -> dict[str, np.ndarray]:
         """What is recorded of the state as it is."""
         state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
-        seen = self.compiled.look_kernel(*state, self.step, self.efforts)
+        seen = self.compiled.look(*state, self.step, self.efforts)
         return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
 
     @property
@@ -152,7 +157,7 @@ class Stepper:
         """One step, by as many shorter ones as an adaptive integrator needs."""
         t, h = self.time, self.step
         q, v, work = (self.state[name][0] for name in ("q", "v", "work"))
-        if self.compiled.integrator.adaptive:
+        if self.compiled.code.integrator.adaptive:
             after = self._within_tolerance(t, h, (q, v, float(work)))
         else:
             *after, _ = self._one(t, h, q, v, float(work))  # type: ignore[assignment]
@@ -188,13 +193,13 @@ class Stepper:
         if self._system is None:
             q1, v1, work1, error = self.compiled.kernel(t, h, q, v, work, self.efforts)
             return q1, v1, float(work1), float(error)
-        after, error = self.compiled.integrator.step(self._system, t, h, State(q.tolist(), v.tolist(), work))
+        after, error = self.compiled.code.integrator.step(self._system, t, h, State(q.tolist(), v.tolist(), work))
         return np.array(after.q), np.array(after.v), float(after.work), float(error)
 
     def _too_small(self, t: float, size: float, v: np.ndarray) -> str:
-        worst = self.compiled.mechanism.v_names[int(np.argmax(np.abs(v)))]
+        worst = self.compiled.code.mechanism.v_names[int(np.argmax(np.abs(v)))]
         return (
-            f"{self.compiled.mechanism.name}: {self.compiled.integrator.name} would need steps below {size:.3g} s at "
+            f"{self.compiled.code.mechanism.name}: {self.compiled.code.integrator.name} would need steps below {size:.3g} s at "
             f"t = {t:.6g} s, where {worst!r} moves fastest: the motion is stiff, discontinuous or runs away. Smooth the "
             "efforts, loosen `tolerance`, or take integrator='semi_implicit_euler'."
         )

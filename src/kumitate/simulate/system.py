@@ -23,7 +23,7 @@ from .integrators import Impact, Integrator, State
 
 if TYPE_CHECKING:
     from ..contact.forces import ContactForces
-    from ..contact.held_motion import Held
+    from ..contact.held.motion import HeldDynamics
 
 __all__ = [
     "NO_STEP",
@@ -46,7 +46,7 @@ def dynamics_program(
     *,
     implicit_damping: bool,
     baumgarte: float = 0.0,
-    held: Held | None = None,
+    held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
     """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
@@ -85,7 +85,7 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
     return trace(power, inputs, f"power_{mechanism.name}")
 
 
-def projection_program(mechanism: Mechanism, held: Held | None = None) -> Program:
+def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
     """(q, v) → q and v with the loops closed, and held points on their surfaces."""
     tree = mechanism.base_parameter_tree
 
@@ -168,11 +168,11 @@ class _Coordinates(ABC):
 
     @abstractmethod
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        """See `integrators.System`."""
+        """See `integrators.MechanicalSystem`."""
 
     @abstractmethod
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        """See `integrators.System`."""
+        """See `integrators.MechanicalSystem`."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         return self.project(q, v) or (q, v)

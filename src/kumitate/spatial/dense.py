@@ -32,6 +32,11 @@ class Dense:
         return cls.of([entry] for entry in entries)
 
     @classmethod
+    def diagonal(cls, entries: Sequence[Scalar]) -> Dense:
+        """The square matrix with these entries on its diagonal."""
+        return cls.of([entry if i == j else 0.0 for j in range(len(entries))] for i, entry in enumerate(entries))
+
+    @classmethod
     def zero(cls, height: int, width: int) -> Dense:
         return cls.of([[0.0] * width for _ in range(height)])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.plain import ground_of
+from ..contact.settings import ground_of
 from ..simulate.result import Result
 from .arrows import arrows_of
 from .channels import channels_of

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ...scalar import LoopBlock, Program, Symbol, live, origin
+from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
 from .module import Module
 from .partition import PART, line_partition
-from .remembered import Remembered
+from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size
 from .straight_line import StraightLine
 from .writer import Writer
 
-__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "scratch_size"]
+__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "hole_name"]
 
 _COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
 _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
@@ -58,8 +58,19 @@ class BlockInputs:
         return to.load_block("%in", element + offset if isinstance(element, int) else to.line(f"add i64 {element}, {offset}"))
 
 
+def hole_name(hole: str) -> str:
+    """What the function that fills a hole is called."""
+    return f"hole_{hole}"
+
+
 def called_function(module: Module, program: Program) -> str:
-    """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet."""
+    """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
+
+    That of a hole is declared, and written by the entry `filling` of another module.
+    """
+    if isinstance(program, Hole):
+        module.declare("void", hole_name(program.name), ["ptr", "ptr", "ptr"])
+        return f"@{hole_name(program.name)}"
 
     def write(program: Program, name: str) -> str:
         body = ProgramBody(module, program, BlockInputs(program))
@@ -92,7 +103,7 @@ class ProgramBody(StraightLine):
     @cached_property
     def block_slots(self) -> int:
         """Blocks of scratch memory for loops and called programs; what crosses between parts stands behind them."""
-        return _scratch_of_blocks(self.program)
+        return scratch_of_blocks(self.program)
 
     @property
     def in_parts(self) -> bool:
@@ -259,7 +270,7 @@ class ProgramBody(StraightLine):
         self.result_size = max(self.result_size, len(program.results), 1)
         for k, argument in enumerate(node.args):
             self.store_block(self.value(argument), "%arguments", k)
-        scratch = self.slot("%scratch", _scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
+        scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
         self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}
         return "call"
@@ -345,25 +356,3 @@ def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
     if a.op != "element" or b.op != "element" or a.args != b.args or len(a.args) != 1 or a.payload[0] != b.payload[0]:
         return False
     return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]
-
-
-def _own_scratch(line: Sequence[Symbol]) -> int:
-    """Blocks of lanes that the loops of a line (and the loops in them) keep."""
-    return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
-
-
-@Remembered
-def _scratch_of_loops(program: Program) -> int:
-    """Blocks of lanes that the loops of a program need, without the programs it calls."""
-    return _own_scratch(program.line)
-
-
-def _scratch_of_blocks(program: Program) -> int:
-    """Blocks of lanes that the loops of a program and the programs it calls need."""
-    return _scratch_of_loops(program) + max((scratch_size(callee) for callee in program.callees), default=0)
-
-
-def scratch_size(program: Program) -> int:
-    """Blocks of lanes that a program needs, all included."""
-    partition = line_partition(program)
-    return _scratch_of_blocks(program) + (partition.size if partition else 0)

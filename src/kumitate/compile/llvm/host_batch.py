@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from ...scalar import Program, Symbol
 from .batch_io import RowInputs, scatter, scatter_buffer, scatter_stretch
-from .body import ProgramBody, scratch_size
+from .body import ProgramBody
 from .module import Module
+from .scratch import scratch_memory, scratch_size
 
 __all__ = ["ENTRY", "HostBatch"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
-_STACK_BYTES = 1 << 17  # scratch memory beyond this comes from the heap
 _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
 
 
@@ -54,7 +54,7 @@ class HostBatch:
         more = body.line("icmp ult i64 %following, %n")
         body.effect(f"br i1 {more}, label %next, label %end")
         body.start("end")
-        taken, given_back = _scratch(module, scratch_size(program))
+        taken, given_back = scratch_memory(module, scratch_size(program))
         begin = [*taken, "  %empty = icmp eq i64 %n, 0", "  br i1 %empty, label %end, label %states"]
         arguments = ", ".join(["i64 %n", *(f"ptr {p}" for p in (*ins, *outs))])
         return body.function(f"define void @{ENTRY}({arguments}) #0", begin=begin, end=given_back)
@@ -100,22 +100,3 @@ def _scatter_values(body: ProgramBody, nodes: Sequence[Symbol], row: str) -> Non
         scatter_stretch(body, values[start : start + lanes], row, size, start)
     for k in range(whole, size):
         scatter(body, values[k], row, size, k)
-
-
-def _scratch(module: Module, slots: int) -> tuple[list[str], list[str]]:
-    """Instructions that take memory for so many blocks of lanes, at whole lines of the cache, and that give it back."""
-    size = module.align * slots
-    if not slots:
-        return [], []
-    if size <= _STACK_BYTES:
-        return [f"  %scratch = alloca [{slots} x {module.real}], align 64"], []
-    module.declare("ptr", "malloc", ["i64"])
-    module.declare("void", "free", ["ptr"])
-    taken = [
-        f"  %heap = call ptr @malloc(i64 {size + 64})",
-        "  %heapbits = ptrtoint ptr %heap to i64",
-        "  %heapup = add i64 %heapbits, 63",
-        "  %heapaligned = and i64 %heapup, -64",
-        "  %scratch = inttoptr i64 %heapaligned to ptr",
-    ]
-    return taken, ["  call void @free(ptr %heap)"]

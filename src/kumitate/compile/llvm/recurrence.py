@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from ...scalar import Array, Program
 from .batch_io import transposed
-from .body import called_function, scratch_size
+from .body import called_function
 from .module import Module
+from .scratch import scratch_size
 from .writer import Writer
 
 __all__ = ["HEAD", "ROLLOUT", "RolloutEntry"]

@@ -9,7 +9,7 @@ import numpy as np
 from ...scalar import floats
 from ...spatial import Transform
 from ..elements import Body
-from ..geometry import Geometry, Mesh
+from ..shapes import Geometry, Mesh
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from ...spatial import pose
 from ..elements import Body, Joint, Loop
-from ..geometry import Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["ANDREWS_START", "ANDREWS_TORQUE", "andrews"]
 

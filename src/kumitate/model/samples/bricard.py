@@ -8,9 +8,9 @@ import numpy as np
 
 from ...spatial import pose
 from ..elements import Body, Joint, Loop
-from ..geometry import Box, Cylinder, Geometry
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Box, Cylinder, Geometry
 from .linkages import COLORS, DARK
 
 __all__ = ["bricard"]

@@ -6,9 +6,9 @@ import math
 
 from ...spatial import pose
 from ..elements import Body, Joint, Loop
-from ..geometry import Box, Geometry, Sphere
 from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Box, Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, DARK, GREY
 
 __all__ = ["governor"]

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from ...scalar import floats
 from ...spatial import Transform, pose
 from ..elements import Body, Frame, Joint, Limits, Loop
-from ..geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["HOAP2_JOINTS", "HOAP2_STANDING", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles"]
 

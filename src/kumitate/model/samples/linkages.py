@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from ...spatial import pose
 from ..elements import Body, Joint
-from ..geometry import Capsule, Cylinder, Geometry, Sphere
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["double_pendulum", "free_rod", "hinge", "pendulum", "planar_3r", "planar_tree", "planar_tree_5", "rod"]
 

@@ -6,9 +6,9 @@ import math
 
 from ...spatial import pose
 from ..elements import Body, Joint
-from ..geometry import Capsule, Cylinder, Geometry
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..shapes import Capsule, Cylinder, Geometry
 
 __all__ = ["pa10"]
 

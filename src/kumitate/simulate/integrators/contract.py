@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = ["Impact", "Integrator", "State", "System", "worst_error"]
+__all__ = ["Impact", "Integrator", "MechanicalSystem", "State", "worst_error"]
 
 
 class Impact(NamedTuple):
@@ -31,7 +31,7 @@ class Impact(NamedTuple):
     unsolved: Scalar
 
 
-class System(Protocol):
+class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -95,7 +95,7 @@ class Integrator(ABC):
     Attributes:
         name: what users call it.
         order: of its global error in the step.
-        implicit_damping: whether it passes a step to `System.dynamics`.
+        implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
     """
 
@@ -105,5 +105,5 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
 
     @abstractmethod
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         """The state after a step h from time t, and the estimated error in units of the tolerance (0 if none is made)."""

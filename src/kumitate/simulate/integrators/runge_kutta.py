@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...scalar import Scalar
-from .contract import Integrator, State, System, worst_error
+from .contract import Integrator, MechanicalSystem, State, worst_error
 
 __all__ = ["ButcherTableau", "RungeKutta"]
 
@@ -47,7 +47,7 @@ class RungeKutta(Integrator):
         self.relative = relative
         self.absolute = absolute
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         table = self.tableau
         rates: list[list[Scalar]] = []
         start = [*state.q, *state.v, state.work]

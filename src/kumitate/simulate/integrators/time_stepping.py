@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scalar import Scalar, select, when
-from .contract import Impact, Integrator, State, System
+from .contract import Impact, Integrator, MechanicalSystem, State
 
 __all__ = ["FAILED", "TimeStepping"]
 
@@ -30,7 +30,7 @@ class TimeStepping(Integrator):
     def __init__(self, flight: Integrator | None = None):
         self.flight = flight
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
         acceleration, _ = system.dynamics(t, h, state.q, state.v)
         # contact acts in the axes before the step; with a free body's own axes turning under it, its speed would grow
         turning = system.turning(state.v)

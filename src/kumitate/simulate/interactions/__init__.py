@@ -12,7 +12,7 @@ from ..kept import Kept
 from .contract import Asked, Interaction
 
 if TYPE_CHECKING:
-    from ...contact.held_point import HeldPoint
+    from ...contact.held.point import HeldPoint
     from ...contact.scene import Contact
 
 __all__ = ["Asked", "Interaction", "interaction_of"]
@@ -29,7 +29,7 @@ def interaction_of(
         InputError: for both contact and held points, an unknown model or method, or what the models say of their options.
     """
     if held or held_method != "rows":
-        from ...contact.held_motion import check_method
+        from ...contact.held.motion import check_method
         from .held import HeldContact
 
         check_method(held_method)
@@ -42,8 +42,8 @@ def interaction_of(
 
 def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
-    from ...contact.plain import as_plain
     from ...contact.scene import Contact
+    from ...contact.settings import as_plain
     from .forces import ForceContact
     from .impulses import ImpulseContact
 

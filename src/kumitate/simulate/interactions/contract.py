@@ -15,7 +15,7 @@ from ..integrators import Integrator
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
-    from ...contact.held_motion import Held
+    from ...contact.held.motion import HeldDynamics
     from ...scalar import Program
     from ..contact_record import Touched
 
@@ -57,7 +57,7 @@ class Interaction:
     plain: Any = None
     impacts: Program | None = None
     forces: ContactForces | None = None
-    held: Held | None = None
+    held: HeldDynamics | None = None
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism

@@ -13,8 +13,8 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
-from ...contact.plain import as_plain
 from ...contact.scene import Contact
+from ...contact.settings import as_plain
 from ...contact.straddling import warn_of_thin_boxes
 from ...model import Mechanism
 from ...scalar import trace

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compile import Kernel
-from ...contact.held_motion import Held
-from ...contact.held_point import HeldPoint, HeldPoints
+from ...contact.held.motion import HeldDynamics
+from ...contact.held.point import HeldPoint, HeldPoints
 from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
@@ -81,7 +81,7 @@ def held_motion(
             f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {constant.size} "
             "components of tau, wrenches and loop_tau"
         )
-    return _along(Held(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
+    return _along(HeldDynamics(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +93,13 @@ class HeldContact(Interaction):
     """
 
     mechanism: Mechanism
-    held: Held
+    held: HeldDynamics
     key = None
 
     @classmethod
     def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
         """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
-        return cls(mechanism, Held(HeldPoints(mechanism, points), method))
+        return cls(mechanism, HeldDynamics(HeldPoints(mechanism, points), method))
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" means one that is implicit, beside friction: near rest it is too fast for explicit steps."""
@@ -161,7 +161,7 @@ class HeldContact(Interaction):
             )
 
 
-def _along(held: Held, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
+def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
     mechanism = held.points.mechanism
     tree, places, drives = mechanism.tree, forcing.places, forcing.drives
 

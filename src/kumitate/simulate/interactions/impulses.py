@@ -11,10 +11,10 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel
-from ...contact.impacts import impact_program
+from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
-from ...contact.plain import as_plain
 from ...contact.scene import Contact, Pair, contact_pairs
+from ...contact.settings import as_plain
 from ...contact.shapes import touches
 from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
