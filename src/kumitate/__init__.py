@@ -43,11 +43,11 @@ from .spatial import pose
 if TYPE_CHECKING:
     from . import control, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
+    from .dynamics.parallel.parallel_ada import parallel_ada
     from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.interactions.held import held_motion
-    from .simulate.parallel_ada import parallel_ada
     from .simulation import Simulation
 
 __version__ = "0.1.0"
@@ -67,7 +67,7 @@ _LATER = {
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
-    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
+    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

@@ -112,7 +112,7 @@ def _by_place(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(robot: Any, *arguments: Any, **options: Any) -> Any:
         place = arguments[-1] if arguments else None
-        if options or place.__class__ is not str:
+        if options or not isinstance(place, str):
             return method(robot, *arguments, **options)
         plain = robot._plain_calls.get((name, place))
         if plain is None:

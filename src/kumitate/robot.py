@@ -20,7 +20,7 @@ from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
-from .programs import kernel_key, stored_program
+from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
 from .simulate.columns import joint_columns
 from .simulate.result import Energy
@@ -234,8 +234,8 @@ class Robot:
         damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
         of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
-        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.least_norm` by "aba"; by
-        "ada" and "dca" it depends on the order of assembly.
+        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.loops.force_norm` by
+        "aba"; by "ada" and "dca" it depends on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.

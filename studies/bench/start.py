@@ -53,7 +53,7 @@ class Compilation(Case):
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         samples: dict[str, list[float]] = {}
-        self.subject.mechanism.lean_tree  # noqa: B018 - built before the clock starts: it belongs to loading
+        self.subject.mechanism.base_parameter_tree  # noqa: B018 - built before the clock starts: it belongs to loading
         for _ in range(max(1, min(self.repeats, effort.rounds))):
             for part, spent in self._once().items():
                 samples.setdefault(part, []).append(spent)

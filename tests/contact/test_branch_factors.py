@@ -26,7 +26,7 @@ def posed(seed: int):
     kinds = [MOVING[k] for k in rng.integers(len(MOVING), size=6)]
     mechanism = hoap1() if seed == 0 else random_mechanism(rng, kinds, passive=False, root="floating" if seed % 2 else None)
     q = list(map(float, HOAP1_STANDING if seed == 0 else random_coordinates(mechanism, rng)))
-    at = link_jacobians(mechanism.lean_tree, q)
+    at = link_jacobians(mechanism.base_parameter_tree, q)
     unit = [[1.0 if i == k else 0.0 for i in range(mechanism.nv)] for k in range(mechanism.nv)]
     twists = [at.twists(v) for v in unit]
     J = {link.index: np.array([list(twist[link]) for twist in twists]).T for link in at.tree.links}

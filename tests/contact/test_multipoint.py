@@ -163,7 +163,7 @@ def test_the_printed_steps_by_machine_code(kind, seed):
 def test_floats_and_machine_code():
     mechanism, contact, q, v = touched("planar-ring", 0)
     program = impact_program(mechanism, contact, IMPULSE_MODELS["multipoint"])
-    run, tree = compiled(program), mechanism.lean_tree
+    run, tree = compiled(program), mechanism.base_parameter_tree
     for before, free in pushed(mechanism, q, v, 1, 6):
         expected, given_v, given_free = run(q, before, free), before.tolist(), free.tolist()
         branch_factors = BranchFactors.of(link_jacobians(tree, q), inertia(tree, q, given_v, H))

@@ -25,7 +25,7 @@ def box_on_floor(v: list[float], tilt: float = 0.0) -> tuple[Problem, list[list[
     mechanism, contact = unconnected(solid("box", Box((0.4, 0.3, 0.2)), 2.0)), Contact(surface=Surface(0.4))
     height = 0.15 * math.sin(tilt) + 0.1 * math.cos(tilt)
     q = [math.sin(tilt / 2), 0.0, 0.0, math.cos(tilt / 2), 0.0, 0.0, height]
-    tree, v_free = mechanism.lean_tree, [*v[:5], v[5] - G * H]
+    tree, v_free = mechanism.base_parameter_tree, [*v[:5], v[5] - G * H]
     branch_factors = BranchFactors.of(link_jacobians(tree, q), inertia(tree, q, v, H))
     met = contact_patches(branch_factors.jacobians, contact_pairs(mechanism, tree, contact), v, v_free, H, mechanism)
     met = [patch.sized(branch_factors) for patch in met]

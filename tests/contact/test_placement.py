@@ -90,14 +90,14 @@ def test_a_mesh_touches_as_its_hull(tmp_path, monkeypatch):
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
     mechanism = biped(Geometry(ball_file(tmp_path), pose((0.0, 0.0, -0.5))), BALL)
     for contact, vertices in ((Contact(), 16), (Contact(hull_vertices=40), 40)):
-        hull, ball = (pair.geometries[0] for pair in contact_pairs(mechanism, mechanism.lean_tree, contact))
+        hull, ball = (pair.geometries[0] for pair in contact_pairs(mechanism, mechanism.base_parameter_tree, contact))
         assert isinstance(hull.shape, Hull)
         assert len(hull.shape.vertices) == vertices
         np.testing.assert_allclose(np.linalg.norm(hull.shape.vertices, axis=1), 0.1, rtol=1e-6)
         assert ball is BALL
     assert ground_gap(mechanism, [0, 0, 0, 1, 0, 0, 1.0, 0]) == pytest.approx(0.4, abs=1e-6)  # its lowest vertex is kept
     with pytest.raises(InputError, match="hull_vertices is 3; it must be a whole number, 4 or more"):
-        contact_pairs(mechanism, mechanism.lean_tree, Contact(hull_vertices=3))
+        contact_pairs(mechanism, mechanism.base_parameter_tree, Contact(hull_vertices=3))
 
 
 def test_meshes_that_are_missing_are_named_and_touch_nothing():
@@ -105,10 +105,10 @@ def test_meshes_that_are_missing_are_named_and_touch_nothing():
     with pytest.warns(
         KumitateWarning, match=r"one leg: 'leg' touches nothing with its mesh 'package://robot/foot\.stl'.*ROS_PACK"
     ):
-        (pair,) = contact_pairs(biped(lost, BALL), biped(lost, BALL).lean_tree, Contact())
+        (pair,) = contact_pairs(biped(lost, BALL), biped(lost, BALL).base_parameter_tree, Contact())
     assert pair.geometries[0] is BALL
     with pytest.warns(KumitateWarning), pytest.raises(InputError, match="no moving body has a shape"):
-        contact_pairs(biped(lost), biped(lost).lean_tree, Contact())
+        contact_pairs(biped(lost), biped(lost).base_parameter_tree, Contact())
 
 
 # --- as plain data ----------------------------------------------------------------------------------------------------

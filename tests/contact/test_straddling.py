@@ -29,7 +29,7 @@ def free(shape) -> Mechanism:
 
 def pairs_on(shape, *ground: Geometry):
     mechanism = free(shape)
-    return contact_pairs(mechanism, mechanism.lean_tree, Contact(ground=ground))
+    return contact_pairs(mechanism, mechanism.base_parameter_tree, Contact(ground=ground))
 
 
 @pytest.mark.parametrize("table", [SLAB, Cylinder(0.5, 0.05)], ids=["hull", "cylinder"])

@@ -13,7 +13,7 @@ MOST_MODULES = 16
 #: Folders of many files of one kind each: readers, joints, verbs, pictures, examples.
 COLLECTIONS = {"cli", "examples/gallery", "model/joints", "model/read", "view"}
 #: Larger folders that are still to be cut.
-TO_BE_CUT = {"dynamics", "simulate"}
+TO_BE_CUT = {"simulate"}
 
 MOST_NAMES = 12
 #: Rooms that are languages or catalogues: what they offer is used name by name.
@@ -21,8 +21,7 @@ CATALOGUES = {"analysis", "control", "dynamics", "kinematics", "lagrange", "mode
 
 #: Class names that still stand for two things.
 TWO_MEANINGS = {
-    "Batch", "Gear", "HasMechanism", "Joint", "Kept", "Loop", "Plan", "Reach", "Readings", "Rows", "Run", "Simulation",
-    "State",
+    "Gear", "HasMechanism", "Joint", "Kept", "Loop", "Plan", "Readings", "Run", "Simulation", "State",
 }  # fmt: skip
 
 FOLDERS = sorted({path.parent for path in modules()} - {PACKAGE})

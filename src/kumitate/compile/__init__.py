@@ -1,6 +1,6 @@
 """Programs to machine code. Knows no physics."""
 
-from .cache import cache_folder
+from .disk import cache_folder
 from .kernel import Kernel
 from .recurrence import Recurrence, Rollout
 from .stored import StoredProgram, found_or_traced

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ProgramError
 from ..scalar.verify import verifying
-from .cache import cached
+from .disk import cached
 from .target import Target, binding, machine
 
 if TYPE_CHECKING:

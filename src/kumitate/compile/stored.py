@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..scalar import Array, Program
 from ..scalar.verify import verifying
-from .cache import cached
+from .disk import cached
 
 __all__ = ["StoredProgram", "found_or_traced", "joint_key", "source_stamp", "traced"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..kinematics import link_poses, link_twists
 from ..model import Mechanism, Tree
-from ..scalar import minimum, when
+from ..scalar import Scalar, minimum, when
 from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
 from .scene import Contact, Pair, contact_pairs
@@ -17,8 +17,6 @@ from .shapes import Touch, touches
 from .surface import Surface
 
 __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
-
-Scalar = Any
 
 
 class ForceModel(Protocol):
@@ -78,8 +76,8 @@ class ContactForces:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, model: ForceModel) -> ContactForces:
-        """Of a mechanism, on its lean tree; errors as of `contact_pairs`."""
-        tree = mechanism.lean_tree
+        """Of a mechanism, on its base-parameter tree; errors as of `contact_pairs`."""
+        tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
     def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:

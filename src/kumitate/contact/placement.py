@@ -28,7 +28,7 @@ def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: C
     Raises:
         InputError: if nothing can touch anything.
     """
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     poses = link_poses(tree, [float(part) for part in q])
     smallest = FAR
     for pair in contact_pairs(mechanism, tree, contact or Contact()):

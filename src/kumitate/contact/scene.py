@@ -93,7 +93,7 @@ class Pair:
         """How many points it can touch with."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)
 
-    def poses(self, tree: Tree, links: PerLink) -> tuple[Transform, Transform]:
+    def poses(self, tree: Tree, links: PerLink[Transform]) -> tuple[Transform, Transform]:
         """X_WA and X_WB of the shapes, from the poses of the links."""
         a, b = (
             (place_pose(tree, links, place) @ geometry.pose).dense()

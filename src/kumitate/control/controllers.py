@@ -38,7 +38,7 @@ Controller = Callable[[Any, Any, Any], Any]
 def gravity_compensation(robot: Any) -> Controller:
     """The drives' forces that hold the robot at rest where it is, springs in its joints included."""
     mechanism = mechanism_of(robot)
-    tree, still = mechanism.lean_tree, table([0.0] * mechanism.nv)
+    tree, still = mechanism.base_parameter_tree, table([0.0] * mechanism.nv)
 
     def holding(q: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
@@ -78,7 +78,7 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
     """The drives' forces that give an acceleration v̇ (nv) = f(t, q, v); of a mechanism with loops, without a force in them."""
     mechanism = mechanism_of(robot)
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)

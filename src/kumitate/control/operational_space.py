@@ -10,14 +10,13 @@ import numpy as np
 from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import InputError
 from ..kinematics import jacobian, jacobian_rate, link_poses, place_pose
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion_of, quaternion_product
 from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
 
 __all__ = ["operational_space"]
 
-Scalar = Any
 #: Of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are left alone.
 DAMPING = 1e-8
 

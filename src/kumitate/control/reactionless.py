@@ -9,13 +9,12 @@ import numpy as np
 
 from ..dynamics import crba, rnea, solve_symmetric
 from ..model import Tree
+from ..scalar import Scalar
 from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
 from .reaction_null_space import actuated_columns, reactionless_acceleration
 
 __all__ = ["joint_acceleration_torque", "reactionless"]
-
-Scalar = Any
 
 
 def reactionless(

@@ -19,8 +19,6 @@ from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]
 
-Scalar = Any
-
 
 def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:
     """The mechanism with these loops added: the same joints, coordinates and order."""
@@ -79,15 +77,15 @@ def virtual_loop(
     falling = _virtual_gravity(opened, gravity, undriven)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        applied = Wrenches(closed.lean_tree, dict(zip(names, values, strict=True))) if names else None
-        return loop_accelerations(closed.lean_tree, q, v, tau, gravity=falling, wrenches=applied, undriven=free)
+        applied = Wrenches(closed.base_parameter_tree, dict(zip(names, values, strict=True))) if names else None
+        return loop_accelerations(closed.base_parameter_tree, q, v, tau, gravity=falling, wrenches=applied, undriven=free)
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         wanted = [a[k] for k in driven]
-        return joint_acceleration_torque(opened.lean_tree, q, v, wanted, driven, gravity=opened.gravity)
+        return joint_acceleration_torque(opened.base_parameter_tree, q, v, wanted, driven, gravity=opened.gravity)
 
     def nearest(q: Any, v: Any) -> Any:
-        closed_q, closed_v = projected(closed.lean_tree, q, v)
+        closed_q, closed_v = projected(closed.base_parameter_tree, q, v)
         return [*closed_q, *closed_v]
 
     state: dict[str, int | tuple[int, ...]] = {"q": nq, "v": nv}

@@ -176,7 +176,7 @@ def walking(gait: Gait = Gait(), *, height: float = 0.256, servos: Servos = Serv
     way, rate, _ = mass_center_plan(times, zmp, height)
     for _ in range(ROUNDS):
         motion = body.motion(times, guess, (np.hstack([way, heights]), np.hstack([rate, still])), *paths)
-        found = np.column_stack(zero_moment_point(list(body.ground(motion).T))[:2])
+        found = np.array(zero_moment_point(list(body.ground(motion).T))[:2]).T
         more = mass_center_plan(times, zmp - found, height)
         guess, way, rate = motion.q, way + more.position, rate + more.velocity
     return Plan(times, motion, body.efforts(motion, plan.loads_at(times)), zmp, servos)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Place, Tree
-from ..scalar import loop, maximum, table
+from ..scalar import Scalar, loop, maximum, table
 from ..spatial import Vector3
 from .poses import link_poses, place_pose
 
 __all__ = ["support_function"]
-
-Scalar = Any
 
 
 def support_function(

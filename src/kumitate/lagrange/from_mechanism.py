@@ -41,7 +41,7 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
     """
     sympy = sympy_module()
     check_freedom(mechanism, "write equations of motion for")
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     if tree.closed:
         names = ", ".join([*(chord.name for chord in tree.chords), *(gear.name for gear in tree.gears)])
         raise InputError(f"{mechanism.name}: {names} close loops; equations of motion are written for free coordinates only")

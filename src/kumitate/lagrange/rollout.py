@@ -10,11 +10,9 @@ import numpy as np
 
 from ..compile import Kernel
 from ..errors import DivergenceError, InputError
-from ..scalar import Program, call, trace
+from ..scalar import Program, Scalar, call, trace
 
 __all__ = ["Trajectory", "rolled_out", "step_program"]
-
-Scalar = Any
 
 #: Substeps of the midpoint rule; extrapolating from k of them gives order 2k.
 _SUBSTEPS = (2, 4, 6, 8)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from ..compile.exports.unrolled import run_unrolled
-from ..scalar import Program
+from ..scalar import Program, Scalar
 from ..scalar.rules import FLOAT, apply
 
 __all__ = ["at"]
-
-Scalar = Any
 
 _OPERATIONS = {op: partial(apply, op) for op in FLOAT}
 

@@ -1,6 +1,8 @@
 """What a mechanism is, as frozen data."""
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
+from .elements import Body, Coupling, Frame, Joint, Limits, Loop
+from .inertia_checks import check_freedom, check_inertias, check_resistance
 from .joints import (
     KINDS,
     Closing,
@@ -22,11 +24,9 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Mechanism
-from .parts import Body, Coupling, Frame, Joint, Limits, Loop
 from .shapes import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
-from .soundness import check_freedom, check_inertias, check_resistance
-from .traversal import PerLink, inward, outward
-from .tree import Chord, Gear, Link, Place, Tree
+from .tree.traversal import PerLink, inward, outward
+from .tree.tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
     "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",

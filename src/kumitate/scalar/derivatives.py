@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .blocks import Array, Index, LoopBlock, Program, Stack
-from .graph import Symbol, TraceError
+from .graph import Scalar, Symbol, TraceError
 from .rules import apply
 from .tracing import call, loop, trace
 
 __all__ = ["directional", "gradient", "hessian"]
-
-Scalar = Any
 
 # ∂op/∂argument for each argument, from the arguments and the operation's own value
 _PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
 from ..model import Mechanism
+from ..scalar import floats
 
 __all__ = ["fastest_rate"]
 
@@ -18,7 +19,7 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
     The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow.
     """
     tree, state = mechanism.tree, (q.tolist(), v.tolist())
-    damping = np.diag([slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))])
+    damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))))
     stiffness = np.diag([k for link in tree.links for k in link.stiffness])
     motions = link_motions(tree, *state)
     held: list[Row] = []
@@ -26,12 +27,12 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         rigid, free = chord_rows(tree, motions, chord, closing)
         held += rigid
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
-        damping = damping + J.T @ np.diag(passive_slope(chord, closing.rates)) @ J
+        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates))) @ J
         springs = free_springs(chord, closing)
         if springs:  # they pull back in all directions
             along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
             J = np.array(loop_jacobian(tree, motions, along), dtype=float).reshape(len(along), tree.nv)
-        stiffness = stiffness + J.T @ np.diag([k for _, k, _ in springs] or chord.stiffness) @ J
+        stiffness = stiffness + J.T @ np.diag(floats(k for _, k, _ in springs) or chord.stiffness) @ J
     if not damping.any() and not stiffness.any():
         return 0.0, ""
     allowed = _null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))

@@ -12,11 +12,11 @@ import numpy as np
 from .. import kinematics
 from ..analysis import kinetic_energy, momentum, potential_energy
 from ..compile import Kernel
-from ..dynamics import Wrenches, chord_closings, closed_aba, passive_force, projected
-from ..dynamics.wrenches import LinkForces
+from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
+from ..dynamics.wrenches import Applied, LinkForces
 from ..kinematics import center_of_mass, link_twists
 from ..model import Mechanism, check_resistance
-from ..scalar import Program, call, trace
+from ..scalar import Program, Scalar, call, trace
 from .actuation import Actuation
 from .forcing import Forcing
 from .integrators import Impact, Integrator, State
@@ -36,7 +36,6 @@ __all__ = [
     "step_program",
 ]
 
-Scalar = Any
 #: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
 NO_STEP = 1e-30
 
@@ -56,25 +55,20 @@ def dynamics_program(
     none are held, forces of contact.
     """
     check_resistance(mechanism)
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         tau, applied, loop_tau = _parts(mechanism, forcing, u)
-        options: dict[str, Any] = {
-            "gravity": mechanism.gravity,
-            "wrenches": Wrenches(tree, applied) if applied else None,
-            "implicit_step": h if implicit_damping else 0.0,
-            "loop_tau": loop_tau,
-            "baumgarte": baumgarte,
-        }
+        wrenches: Applied | None = Wrenches(tree, applied) if applied else None
         power = _power(mechanism, q, v, tau, applied, loop_tau)
         if pressing is not None:
             pressed = pressing.at(q, v)
-            options["wrenches"] = LinkForces(pressed.by_link, options["wrenches"])
+            wrenches = LinkForces(pressed.by_link, wrenches)
             power = power + pressed.power
+        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
         if held is None:
-            return {"acceleration": closed_aba(tree, q, v, tau, **options), "power": power}
-        acceleration, lost = held.accelerations(tree, q, v, tau, **options)
+            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
@@ -93,7 +87,7 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
 
 def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
     """(q, v) → q and v with the loops closed, and held points on their surfaces."""
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def projection(q: Any, v: Any) -> dict[str, Any]:
         closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
@@ -259,7 +253,7 @@ class CalledSystem(_Coordinates):
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(t, coordinates, velocities))
+        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return acceleration.tolist(), float(power)
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
@@ -271,7 +265,7 @@ class CalledSystem(_Coordinates):
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
         assert self.applied_power is not None
         coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
-        return float(self.applied_power(coordinates, along, self.efforts(t, coordinates, velocities)))
+        return float(self.applied_power(coordinates, along, self.efforts(float(t), coordinates, velocities)))
 
 
 def step_program(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from ..scalar import Scalar
 
 __all__ = ["Dense", "Factors", "dot"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from statistics import median
 import numpy as np
 
 from ..model import WORLD, Body, Box, Capsule, Cylinder, Geometry, Joint, Mechanism, Mesh, Sphere
+from ..scalar import floats
 from ..spatial import Transform, pose
 
 __all__ = ["body_tip", "drawn_shapes"]
@@ -103,7 +104,7 @@ def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> f
         return 0.04 * max([0.5, *(float(_block_size(body).max()) for body in mechanism.bodies)])
     reach: dict[str, float] = {WORLD: 0.0}
     for joint in mechanism.joints:
-        offset = 0.0 if joint.parent == WORLD else float(np.linalg.norm(list(joint.pose.translation)))
+        offset = 0.0 if joint.parent == WORLD else float(np.linalg.norm(floats(joint.pose.translation)))
         reach[joint.child] = reach[joint.parent] + offset
     farthest = {name: max([0.0, *(float(np.linalg.norm(point)) for point in items)]) for name, items in points.items()}
     whole = max(reach[body.name] + farthest[body.name] for body in mechanism.bodies)
@@ -127,15 +128,14 @@ def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float
 
 
 def _marker(joint: Joint, radius: float) -> list[Geometry]:
-    kind = joint.kind.name
     along = _along(np.asarray(joint.axis), np.zeros(3))
-    if kind in ("fixed", "floating", "floating_euler"):
-        return []
-    if kind == "revolute":
-        return [Geometry(Cylinder(1.7 * radius, 3.6 * radius), along)]
-    if kind == "prismatic":
-        return [Geometry(Box((4.4 * radius, 4.4 * radius, 8.0 * radius)), along)]
-    return [Geometry(Sphere(1.9 * radius))]
+    marks = {
+        "": [],
+        "hinge": [Geometry(Cylinder(1.7 * radius, 3.6 * radius), along)],
+        "slider": [Geometry(Box((4.4 * radius, 4.4 * radius, 8.0 * radius)), along)],
+        "ball": [Geometry(Sphere(1.9 * radius))],
+    }
+    return marks[joint.kind.drawn_as]
 
 
 def _block_size(body: Body) -> np.ndarray:

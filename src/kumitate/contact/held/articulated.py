@@ -5,23 +5,21 @@ The second route beside the extended Newton-Euler method: neither M nor J is for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ...dynamics import chord_closings, chord_drives, constraint_rows, link_motions
+from ...dynamics import Acting, chord_closings, constraint_rows, link_motions
 from ...dynamics.aba import accelerations, articulated
+from ...dynamics.loops.chord_drives import with_chord_drives
+from ...dynamics.loops.multipliers import mobilities, solved_rows
+from ...dynamics.loops.propagation import propagate_rows, with_forces
 from ...dynamics.motion import falling
-from ...dynamics.reaches import reaches, with_forces
-from ...dynamics.row_forces import mobilities, solved_rows
-from ...dynamics.wrenches import Applied
 from ...model import Tree
+from ...scalar import Scalar
 from ...spatial import dot
 from .point import HeldPoints
 from .system import HeldSystem
 
 __all__ = ["articulated_rows"]
-
-Scalar = Any
 
 
 def articulated_rows(
@@ -30,21 +28,16 @@ def articulated_rows(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    implicit_step: Scalar = 0.0,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
-    baumgarte: Scalar = 0.0,
+    acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.closed_aba`."""
+    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.aba_with_loops`."""
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     ends = points.ends(tree, q, v, motions)
-    loops = constraint_rows(tree, closings, q, v, motions, implicit_step=implicit_step)
-    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches, implicit_step)
-    handles = articulated(tree, motions, q, v, tau, wrenches=pushed, implicit_step=implicit_step)
+    loops = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
+    pushed = with_chord_drives(tree, closings, acting)
+    handles = articulated(tree, motions, q, v, tau, pushed)
     held = [row for end in ends for row in end.rows]
-    reached = reaches(tree, motions, handles, [*loops, *held], falling(gravity))
+    reached = propagate_rows(tree, motions, handles, [*loops, *held], falling(acting.gravity))
     mobility, count = mobilities(reached), len(loops)
     own = [row[:count] for row in mobility[:count]]
     coupling = [row[:count] for row in mobility[count:]]  # what the loops' forces do to the held rows, and the other way round
@@ -52,7 +45,8 @@ def articulated_rows(
     def answer(wanted: Sequence[Scalar]) -> list[Scalar]:
         return solved_rows(tree, loops, own, wanted) if loops else []
 
-    decay = [baumgarte * (2.0 * row.rate + baumgarte * row.error) for row in loops]
+    alpha = acting.baumgarte
+    decay = [alpha * (2.0 * row.rate + alpha * row.error) for row in loops]
     # the loops' forces without those of held points,
     at_rest = answer([-(reach.free + more) for reach, more in zip(reached, decay, strict=False)])
     answers = [answer([-x for x in row]) for row in coupling]  # and what a unit force of each of their rows adds
@@ -64,7 +58,7 @@ def articulated_rows(
     def moved(forces: Sequence[Scalar]) -> list[Scalar]:
         loop_forces = [f + dot((a[k] for a in answers), forces) for k, f in enumerate(at_rest)]
         released = with_forces(handles, reached, [*loop_forces, *forces])
-        found = accelerations(tree, motions, released, gravity)
+        found = accelerations(tree, motions, released, acting.gravity)
         return [rate for link in tree.links for rate in found[link][1]]
 
     return HeldSystem(ends, Lambda, free, moved)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dynamics import Row, projected
+from ...dynamics import Acting, Row, projected
 from ...errors import InputError
 from ...model import Tree
+from ...scalar import Scalar
 from .articulated import articulated_rows
 from .newton_euler import newton_euler
 from .point import HeldPoints
@@ -16,7 +17,6 @@ from .system import HeldSystem, friction_power, held_forces
 
 __all__ = ["HELD_METHODS", "HeldDynamics", "check_method"]
 
-Scalar = Any
 #: The routes to the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
 HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows, "newton_euler": newton_euler}
 
@@ -55,25 +55,21 @@ class HeldDynamics:
         q: Sequence[Scalar],
         v: Sequence[Scalar],
         tau: Sequence[Scalar],
-        *,
-        implicit_step: Scalar = 0.0,
-        baumgarte: Scalar = 0.0,
-        **options: Any,
+        acting: Acting,
     ) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) with the points held, and the power of their friction [W].
 
         Args:
-            tree: the mechanism's, or its lean one; q, v, tau: as of `kumitate.dynamics.closed_aba`.
-            implicit_step: a step h > 0 [s] makes damping, springs and friction implicit.
-            baumgarte: a rate [1/s] at which gaps, and errors of loops, decay.
-            options: gravity, wrenches, loop_tau, as of `kumitate.dynamics.closed_aba`.
+            tree: the mechanism's, or its base-parameter tree; q, v, tau: as of `kumitate.dynamics.aba_with_loops`.
+            acting: what acts besides the drives of joints. With an implicit step the friction is implicit too; gaps decay as
+                errors of loops do.
         """
-        system = self.system(tree, q, v, tau, implicit_step=implicit_step, baumgarte=baumgarte, **options)
-        forces = held_forces(tree, system, implicit_step=implicit_step, baumgarte=baumgarte)
+        system = self.system(tree, q, v, tau, acting)
+        forces = held_forces(tree, system, implicit_step=acting.implicit_step, baumgarte=acting.baumgarte)
         return system.accelerations(forces.by_row), friction_power(system.ends, forces)
 
     def observed(
-        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any
+        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
     ) -> dict[str, list[Any]]:
         """What is to be known of every point, by the sliding as it is.
 
@@ -81,7 +77,7 @@ class HeldDynamics:
             "normal": f_n [N]; "friction": (3) along the surface [N]; "gap": from the surface [m], "opening": its rate [m/s];
             "position": (3) [m]; "velocity": (3) [m/s]. Vectors are in the axes of the world.
         """
-        system = self.system(tree, q, v, tau, **options)
+        system = self.system(tree, q, v, tau, acting)
         forces = held_forces(tree, system)
         found: dict[str, list[Any]] = {key: [] for key in ("normal", "friction", "gap", "opening", "position", "velocity")}
         for end, f_n, (x, y) in zip(system.ends, forces.normal, forces.friction, strict=True):
@@ -103,5 +99,6 @@ class HeldDynamics:
         nearer, _ = projected(tree, q, v, more=rows)
         return projected(tree, nearer, v, more=rows)
 
-    def system(self, tree: Tree, *state: Sequence[Scalar], **options: Any) -> HeldSystem:
-        return HELD_METHODS[self.method](tree, self.points, *state, **options)
+    def system(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting) -> HeldSystem:
+        """The equations of the points' forces."""
+        return HELD_METHODS[self.method](tree, self.points, q, v, tau, acting)

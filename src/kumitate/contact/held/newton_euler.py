@@ -7,22 +7,20 @@ given. Friction goes along two directions of the surface, so that j_t is Σ t_i 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ...dynamics import passive_slope, rnea, solve_symmetric, spring_force
+from ...dynamics import Acting, passive_slope, rnea, solve_symmetric, spring_force
 from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import InputError
 from ...kinematics import jacobian_rate
 from ...model import Place, Tree
-from ...scalar import table
+from ...scalar import Scalar, table
 from ...spatial import Transform, Vector3, dot
 from .point import HeldEnd, HeldPoints
 from .system import HeldSystem
 
 __all__ = ["newton_euler"]
-
-Scalar = Any
 
 
 def newton_euler(
@@ -31,19 +29,14 @@ def newton_euler(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    implicit_step: Scalar = 0.0,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
-    baumgarte: Scalar = 0.0,
+    acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points of a mechanism without loops; arguments as of `kumitate.dynamics.closed_aba`.
+    """The equations of the held points of a mechanism without loops; arguments as of `kumitate.dynamics.aba_with_loops`.
 
     Raises:
         InputError: if the mechanism has loops.
     """
-    if tree.closed or loop_tau:
+    if tree.closed or acting.loop_tau:
         raise InputError(
             f"{points.mechanism.name} has loops; held points by inverse dynamics are of open chains: take held_method='rows'"
         )
@@ -56,16 +49,17 @@ def newton_euler(
         return [t - k for t, k in zip(tau, springs, strict=True)]
 
     # b = INV(q, q̇, 0, g, 0), and M e_i = INV(q, 0, e_i, 0, 0)
-    bias = inv(v, still, gravity, wrenches)
+    bias = inv(v, still, acting.gravity, acting.wrenches)
     units = [table([1.0 if k == i else 0.0 for k in range(tree.nv)]) for i in range(tree.nv)]
     columns = [inv(still, unit, weightless) for unit in units]
-    M = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
+    M: list[list[Scalar]] = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
     push = [t - k - b for t, k, b in zip(tau, springs, bias, strict=True)]
+    h = acting.implicit_step
     for link in tree.links:  # damping and springs implicit over a step h: h d + h² k like armatures, and h k q̇ ahead
-        for i, (d, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
+        for i, (slope, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
             j = link.v_start + i
-            M[j][j] = M[j][j] + implicit_step * (d + implicit_step * k)
-            push[j] = push[j] - implicit_step * k * v[j]
+            M[j][j] = M[j][j] + h * (slope + h * k)
+            push[j] = push[j] - h * k * v[j]
 
     def pressed(end: HeldEnd, axis: int, size: float) -> list[Scalar]:
         """INV(q, 0, 0, 0, …) with a force along one of the point's axes."""

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from ...dynamics import Row, link_motions
+from ...dynamics.motion import LinkMotion
 from ...errors import InputError
 from ...kinematics import link_poses, link_twists, place_pose
 from ...model import Mechanism, PerLink, Place, Tree
-from ...model.traversal import rolled_runs
-from ...model.tree import WORLD_LINK
+from ...model.tree.traversal import rolled_runs
+from ...model.tree.tree import WORLD_LINK
 from ...model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
-from ...scalar import select, sqrt, tanh
-from ...spatial import Force, Vector3, centripetal
+from ...scalar import Scalar, select, sqrt, tanh
+from ...spatial import Force, Motion, Transform, Vector3, centripetal
 from .surface import GapFunction, PlaneSurface, TracedSurface
 
 __all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
 
-Scalar = Any
 #: Friction has reached 76 % of its value at this speed [m/s], as tanh(ṙ/ṙ₀): N eq. 6 is 0/0 at rest.
 SLIDING_SPEED = 1e-3
 
@@ -113,8 +112,10 @@ class HeldPoints:
         """The surfaces with their derivatives."""
         return tuple(TracedSurface(p.surface, f"{self.mechanism.name}: held point {p.label!r}") for p in self.points)
 
-    def ends(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink | None = None) -> list[HeldEnd]:
-        """Every point in a state; `tree` is the mechanism's, or its lean one."""
+    def ends(
+        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion] | None = None
+    ) -> list[HeldEnd]:
+        """Every point in a state; `tree` is the mechanism's, or its base-parameter tree."""
         motions = link_motions(tree, q, v) if motions is None else motions
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
         pairs = zip(self.points, self.surfaces, strict=True)
@@ -132,7 +133,14 @@ def slide(slip: Sequence[Scalar]) -> list[Scalar]:
     return [x * ratio for x in slip]
 
 
-def _end(tree: Tree, poses: PerLink, twists: PerLink, motions: PerLink, point: HeldPoint, surface: TracedSurface) -> HeldEnd:
+def _end(
+    tree: Tree,
+    poses: PerLink[Transform],
+    twists: PerLink[Motion],
+    motions: PerLink[LinkMotion],
+    point: HeldPoint,
+    surface: TracedSurface,
+) -> HeldEnd:
     place: Place = tree.places[point.body]
     link = tree.links[place.link]
     arm = place.pose.point(Vector3.of(point.point))  # from L's origin, in L

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model import Tree
-from ...scalar import absolute, loop, maximum, select, sqrt, tanh
+from ...scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
 from ...spatial import dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, slide
 
 __all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
 
-Scalar = Any
-#: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (compare `dynamics.row_forces.DAMPING`).
+#: Damping of Λ in implicit steps, over the inverse of the mechanism's mass (compare `dynamics.loops.multipliers.DAMPING`).
 DAMPING = 1e-9
 #: How often the friction of implicit steps is brought nearer to its law at most, until it changes by less than this
 #: fraction; and the Newton steps for one point's speed each time.
@@ -74,7 +73,7 @@ def held_forces(
     ends = system.ends
     wanted = [-(system.free[3 * k] + baumgarte * (2.0 * end.rows[0].rate + baumgarte * end.gap)) for k, end in enumerate(ends)]
     sliding = _sliding(system, wanted)
-    if (implicit_step.__class__ is float and implicit_step == 0.0) or not any(end.friction for end in ends):
+    if is_zero(implicit_step) or not any(end.friction for end in ends):
         return sliding
     return _implicit(tree, system, wanted, sliding, implicit_step)
 

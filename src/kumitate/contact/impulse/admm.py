@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...scalar import loop
+from ...scalar import Scalar, loop
 from ...spatial import Dense, Force, Motion
 from .contact_points import ContactFrame
 from .friction_cone import onto_cone
@@ -19,7 +19,6 @@ from .problem import Impulses, Problem
 
 __all__ = ["admm"]
 
-Scalar = Any
 #: How strong the points are coupled to their laws, against their surroundings.
 STRENGTH = 5.0
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...scalar import loop
+from ...scalar import Scalar, is_zero, loop
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .contact_points import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
@@ -19,7 +19,6 @@ from .problem import LoopEquation, Problem
 
 __all__ = ["assumed_impulses"]
 
-Scalar = Any
 #: How much stiffer points are held than their surroundings are.
 STIFF = 1e5
 #: How often what is missing is solved for; with loops that stand against what is wanted, each leaves a good part of the error.
@@ -103,7 +102,7 @@ def _momenta(given: Problem, x: Sequence[Scalar]) -> list[Scalar]:
 
 def _soft(equation: LoopEquation) -> bool:
     """Whether it stands for inertia along a loop joint, and holds nothing."""
-    return equation.softness.__class__ is not float or equation.softness > 0.0
+    return not is_zero(equation.softness)
 
 
 def _stiffened(frames: Sequence[ContactFrame], strengths: Sequence[Scalar]) -> Dense:

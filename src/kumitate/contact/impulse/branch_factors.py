@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any
 
 from ...model import Link, Tree, outward
-from ...scalar import either, when
+from ...scalar import Scalar, either, when
 from ...spatial import Dense, Elimination, SparseFactors
 from .jacobians import NO_STIFFNESS, LinkJacobians, Pattern
 
 __all__ = ["BranchFactors"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import absolute, both, either, maximum, minimum, select, when
+from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
@@ -21,8 +21,6 @@ from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 
 __all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches"]
-
-Scalar = Any
 
 #: Points that slide slower are at rest: static friction holds them [m/s].
 AT_REST = 1e-4
@@ -122,7 +120,7 @@ class ContactPatch:
         """Of all points."""
         return tuple(point.initial_mode for point in self.points)
 
-    def twist(self, jacobians: LinkJacobians, twists: PerLink) -> Motion:
+    def twist(self, jacobians: LinkJacobians, twists: PerLink[Motion]) -> Motion:
         """[ω; v] of A against B."""
         return _relative(jacobians, twists, self.links, self.shift)
 
@@ -216,7 +214,7 @@ def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shi
     return found
 
 
-def _relative(jacobians: LinkJacobians, twists: PerLink, links: tuple[int, int], shift: Vector3 | None) -> Motion:
+def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[int, int], shift: Vector3 | None) -> Motion:
     twist = twists[jacobians.tree.links[links[0]]]
     if shift is None:
         return twist
@@ -273,11 +271,12 @@ def _any_nearer(points: Sequence[ContactPoint], distance: Scalar) -> Scalar:
 
 
 def _size(tree: Tree, links: tuple[int, int]) -> float:
-    """By the links' own masses; `tree` is the mechanism's own, where no inertia has been moved."""
+    """By the masses of the bodies of both links."""
+    tree.check_physical("contact points")
     total = 0.0
     for index in links:
         if index >= 0:
-            mass = tree.links[index].inertia.mass
+            mass = float(tree.links[index].inertia.mass)
             total += 3.0 / (mass if mass > 1e-6 * tree.mass else tree.mass)
     return total
 

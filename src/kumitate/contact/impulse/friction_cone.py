@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from ...scalar import maximum, select, sqrt
+from ...scalar import Scalar, maximum, select, sqrt
 
 __all__ = ["onto_cone"]
 
-Scalar = Any
 _SMALLEST = 1e-300
 
 

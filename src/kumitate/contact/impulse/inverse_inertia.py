@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model import Link
+from ...scalar import Scalar
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from .jacobians import LinkJacobians
 
 __all__ = ["inverse_link_inertia", "twist_of"]
-
-Scalar = Any
 
 
 def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFactors) -> Dense:

@@ -9,15 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 from ...kinematics import link_poses
 from ...model import Link, PerLink, Tree, inward, outward
-from ...spatial import Dense, Force, Motion, dot
+from ...scalar import Scalar, is_zero
+from ...spatial import Dense, Force, Motion, Transform, Vector3, dot
 
 __all__ = ["NO_STIFFNESS", "LinkJacobians", "Pattern", "along", "frozen", "link_jacobians"]
 
-Scalar = Any
 #: A matrix by its entries that are not always zero.
 Pattern = dict[int, dict[int, Scalar]]
 NO_STIFFNESS = Dense.zero(6, 6)
@@ -34,11 +33,11 @@ class LinkJacobians:
     """
 
     tree: Tree
-    poses: PerLink
-    origins: PerLink
-    S: PerLink
+    poses: PerLink[Transform]
+    origins: PerLink[Vector3]
+    S: PerLink[tuple[Motion, ...]]
 
-    def twists(self, v: Sequence[Scalar]) -> PerLink:
+    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
         """[ω; v] of every link, in the axes of the world, about its origin."""
 
         def stage(link: Link, parent: Motion) -> Motion:
@@ -50,7 +49,7 @@ class LinkJacobians:
 
     def efforts(self, wrenches: Mapping[int, Force]) -> list[Scalar]:
         """Jᵀ F (nv): what wrenches on links, by their index and like the twists, do along the joints."""
-        felt = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
+        felt: PerLink[Force] = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
     def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
@@ -78,7 +77,7 @@ class LinkJacobians:
             return K
 
         felt = inward(self.tree, stage)
-        at_roots += [felt[link] for link in self.tree.children(-1) if felt[link] is not None]
+        at_roots += [K for K in (felt[link] for link in self.tree.children(-1)) if K is not None]
         return reduce(add, at_roots, NO_STIFFNESS)
 
     def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
@@ -95,9 +94,13 @@ class LinkJacobians:
 def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
     """The Jacobians at q (nq)."""
     poses = link_poses(tree, q)
-    origins = outward(tree, lambda link, at: poses[link].translation if at is None else at, None)
 
-    def stage(link: Link, _: None) -> tuple[Motion, ...]:
+    def origin(link: Link, at: Vector3 | None) -> Vector3:
+        return poses[link].translation if at is None else at
+
+    origins: PerLink[Vector3] = outward(tree, origin, None)
+
+    def stage(link: Link, _: object) -> tuple[Motion, ...]:
         X_WL = poses[link]
         lever = X_WL.translation - origins[link]
         found = []
@@ -113,7 +116,7 @@ def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
 
 
 def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
-    if value.__class__ is not float or value != 0.0:
+    if not is_zero(value):
         H[i][k] = H[i].get(k, 0.0) + value
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
 

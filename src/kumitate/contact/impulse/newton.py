@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ...scalar import maximum, minimum, select, sqrt
+from ...scalar import Scalar, maximum, minimum, select, sqrt
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from .contact_points import ContactFrame
 from .friction_cone import onto_cone
@@ -16,7 +16,6 @@ from .problem import STIFF, Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]
 
-Scalar = Any
 Targets = Sequence[Sequence[Scalar]]
 
 #: What is closed and at rest within rounding is taken to hold [m/s].

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
-from ...dynamics.constraints import chord_closings, constraint_rows
 from ...dynamics.crba import crba
-from ...dynamics.loop_jacobian import loop_jacobian
+from ...dynamics.loops.constraints import chord_closings, constraint_rows
+from ...dynamics.loops.jacobian import loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Tree
-from ...scalar import absolute, either, maximum
+from ...scalar import Scalar, absolute, either, is_zero, maximum
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .branch_factors import BranchFactors
@@ -23,7 +22,6 @@ from .jacobians import LinkJacobians, Pattern, along, frozen
 
 __all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
 
-Scalar = Any
 #: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
 STIFF = 1e7
 #: Sweeps that settle the loops' impulses.
@@ -140,7 +138,7 @@ class Problem:
 
     def nothing(self) -> Impulses:
         """No impulses."""
-        points = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
+        points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
         return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
 
     def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
@@ -150,7 +148,8 @@ class Problem:
             for patch, of_points in zip(self.patches, points, strict=True)
         ]
         v = list(self.v_free)
-        moved = [0.0] * len(v)  # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
+        # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
+        moved: list[Scalar] = [0.0] * len(v)
         for _ in range(SWEEPS if self.loops else 1):
             pulls = [
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
@@ -212,6 +211,8 @@ class Problem:
         for link in a:
             if link not in b:
                 found.update({k: list(S) for k, S in enumerate(self.jacobians.S[link], link.v_start)})
+        if patch.shift is None:  # B is part of the world
+            return found
         for link in b:
             if link not in a:
                 for k, S in enumerate(self.jacobians.S[link], link.v_start):
@@ -289,9 +290,7 @@ def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step:
         resisting = resisting_inertia(link, link.velocities(v), implicit_step)
         for k, (all_of_it, armature) in enumerate(zip(resisting, link.armature, strict=True), link.v_start):
             M[k][k] = M[k][k] + (all_of_it - armature)
-    return {
-        i: {j: value for j, value in enumerate(row) if value.__class__ is not float or value != 0.0} for i, row in enumerate(M)
-    }
+    return {i: {j: value for j, value in enumerate(row) if not is_zero(value)} for i, row in enumerate(M)}
 
 
 def loop_equations(
@@ -304,9 +303,9 @@ def loop_equations(
     rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
     found = []
     for row, all_entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
-        entries = {k: value for k, value in enumerate(all_entries) if value.__class__ is not float or value != 0.0}
+        entries = {k: value for k, value in enumerate(all_entries) if not is_zero(value)}
         size = sum((value * value / M[k][k] for k, value in entries.items()), 0.0)
-        soft = row.softness.__class__ is not float or row.softness > 0.0
+        soft = not is_zero(row.softness)
         start = along(entries, v_free) if soft else 0.0
         found.append(LoopEquation(entries, start, row.softness, maximum(size, 1e-30)))
     return found

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...errors import InputError
 from ...model import Mechanism
-from ...model.traversal import rolled_runs
-from ...scalar import Program, either, select, trace, when
+from ...model.tree.traversal import rolled_runs
+from ...scalar import Program, Scalar, either, select, trace, when
 from ..scene import Contact, contact_pairs
 from .branch_factors import BranchFactors
 from .contact_points import contact_patches
@@ -18,7 +18,6 @@ from .problem import Problem, Solved, inertia, loop_equations
 
 __all__ = ["impact_program"]
 
-Scalar = Any
 #: Residuals are compared with the speeds of the points, and with this where all are at rest: what falls for 1 ms [m/s].
 RESTING = 0.01
 
@@ -33,7 +32,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     Raises:
         InputError: for chains that are rolled up, from 100 links on.
     """
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     if rolled_runs(tree):
         raise InputError(
             f"{mechanism.name}: its chains of like links are so long ({len(tree.links)} links) that they become loops of code, "

@@ -15,14 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
+from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
 from ..impulse.assumed_impulses import assumed_impulses
 from ..impulse.contact_points import AT_REST, ContactPatch, ContactPoint
 from ..impulse.problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 
-Scalar = Any
 #: Points no further apart are in contact, whether they close or not [m].
 TOUCHING = 1e-9
 #: A point that has no more than this part of the largest impulse along its normal does not push.
@@ -50,7 +49,7 @@ def multipoint(given: Problem) -> Solved:
     inside = [[_touches(patch, point) for point in patch.points] for patch in given.patches]
     rests = [[_slower(point) for point in patch.points] for patch in given.patches]
     count = sum(len(patch.points) for patch in given.patches)
-    still = [0.0 for _ in given.loops]
+    still: list[Scalar] = [0.0 for _ in given.loops]
     free = given.after(given.nothing().points, still).v
 
     def turn(_: Any, now: _Set) -> tuple[_Set, None]:
@@ -68,8 +67,8 @@ def multipoint(given: Problem) -> Solved:
 
         def complete() -> _Set:  # step 8
             impulses = [
-                [_rubbed(*point) for point in zip(patch.points, *of, strict=True)]
-                for patch, *of in zip(given.patches, assumed, now.rests, strict=True)
+                [_rubbed(point, impulse, rests) for point, impulse, rests in zip(patch.points, held, resting, strict=True)]
+                for patch, held, resting in zip(given.patches, assumed, now.rests, strict=True)
             ]
             found = given.after(impulses, still)
             twists, turned = given.jacobians.twists(found.v), []

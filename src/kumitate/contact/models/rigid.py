@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ..impulse.admm import admm
 from ..impulse.newton import Approach, again, newton
 from ..impulse.problem import STIFF, Impulses, Problem, Solved
 
 __all__ = ["rigid"]
 
-Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
 #: At most so many steps of Newton's.

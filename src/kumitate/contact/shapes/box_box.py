@@ -7,14 +7,12 @@ from functools import reduce
 from typing import Any
 
 from ...model import Box
-from ...scalar import absolute, both, equal, maximum, select, sqrt
+from ...scalar import Scalar, absolute, both, equal, maximum, select, sqrt
 from ...spatial import Transform, Vector3, dot
 from .facing import Oriented, face_touches
 from .touch import FAR, Touch, axes_of, signed
 
 __all__ = ["box_box"]
-
-Scalar = Any
 
 #: Two edges are taken where they are further apart than any face by this part of the shortest half edge: in a stack, faces.
 _FACES_FIRST = 0.02

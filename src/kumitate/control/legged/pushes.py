@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...dynamics import chord_closings, chord_drives, rnea
-from ...dynamics.constraints import constraint_rows
-from ...dynamics.loop_jacobian import loop_jacobian
+from ...dynamics.loops.constraints import constraint_rows
+from ...dynamics.loops.jacobian import loop_jacobian
 from ...dynamics.motion import link_motions
 from ...errors import InputError
-from ...scalar import both, select, sin, table
+from ...scalar import Scalar, both, is_zero, select, sin, table
 from ...spatial import dot, nearest_solution
 from ..compiled_page import CompiledPage, mechanism_of
 from ..controllers import Controller
@@ -20,7 +20,6 @@ from ..paths.spline import Spline
 
 __all__ = ["closed_gravity_compensation", "half_sine", "pulse", "push"]
 
-Scalar = Any
 #: Of J Jᵀ per square of the mechanism's size: directions that the loops hold less than this are left to the drives, smoothly.
 DAMPING = 1e-12
 
@@ -33,7 +32,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
     moves it alike. This takes the λ with the least tau, so that both legs carry their share. Springs in joints help.
     """
     mechanism = mechanism_of(robot)
-    tree, nv = mechanism.lean_tree, mechanism.nv
+    tree, nv = mechanism.base_parameter_tree, mechanism.nv
 
     def holding(q: Any) -> list[Scalar]:
         still = table([0.0] * nv)
@@ -41,7 +40,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
         load = rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=chord_drives(tree, closings, {}, None))
         motions = link_motions(tree, q, still)
         rows = constraint_rows(tree, closings, q, still, motions)
-        J = loop_jacobian(tree, motions, [row for row in rows if row.softness.__class__ is float and row.softness == 0.0])
+        J = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
         A = [[dot(a, b) for b in J] for a in J]
         E = [[DAMPING * tree.size**2 if i == j else 0.0 for j in range(len(J))] for i in range(len(J))]
         strengths = nearest_solution(A, [dot(row, load) for row in J], E, sweeps=1) if J else []

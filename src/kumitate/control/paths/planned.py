@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...compile import Kernel
-from ...scalar import Symbol, trace
+from ...scalar import Scalar, Symbol, trace
 
 __all__ = ["PlannedMotion"]
-
-Scalar = Any
 
 
 class PlannedMotion(ABC):
@@ -50,8 +48,8 @@ class PlannedMotion(ABC):
         if np.ndim(t):
             rows = self._kernels[order](np.asarray(t, dtype=float))
             return rows[..., 0] if self._plain else rows
-        found = self._at(t if t.__class__ is Symbol else float(t), order)
-        return found[0] if self._plain else np.array(found, dtype=object if t.__class__ is Symbol else float)
+        found = self._at(t if isinstance(t, Symbol) else float(t), order)
+        return found[0] if self._plain else np.array(found, dtype=object if isinstance(t, Symbol) else float)
 
     @cached_property
     def _kernels(self) -> list[Kernel]:

@@ -11,13 +11,12 @@ import numpy as np
 
 from ...compile import Kernel
 from ...errors import InputError
-from ...scalar import Symbol, select, trace
+from ...scalar import Scalar, Symbol, select, trace
 from ...spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
 from .spline import Spline
 
 __all__ = ["PoseSpline"]
 
-Scalar = Any
 #: Terms of the series of the two functions below: exact to rounding for turns up to a whole one.
 _TERMS = 22
 
@@ -104,7 +103,7 @@ class PoseSpline:
     def _evaluated(self, t: Any, order: int) -> Any:
         if np.ndim(t):
             return self._kernels[order](np.asarray(t, dtype=float))
-        symbolic = t.__class__ is Symbol
+        symbolic = isinstance(t, Symbol)
         return np.array(self._at(t if symbolic else float(t), order), dtype=object if symbolic else float)
 
     def _at(self, t: Scalar, order: int) -> list[Scalar]:

@@ -12,12 +12,11 @@ import numpy as np
 
 from ...errors import InputError
 from ...model.values import ANY, checked_array
-from ...scalar import Symbol, both, loop, maximum, minimum, select, table, when
+from ...scalar import Scalar, Symbol, both, loop, maximum, minimum, select, table, when
 from .planned import PlannedMotion
 
 __all__ = ["Spline"]
 
-Scalar = Any
 #: Coefficients of a polynomial of fifth order.
 _TERMS = 6
 #: More pieces than these are looked up in tables.
@@ -83,7 +82,7 @@ class Spline(PlannedMotion):
         return float(self.times[-1])
 
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
-        symbolic = t.__class__ is Symbol
+        symbolic = isinstance(t, Symbol)
         inside = minimum(maximum(t, self.start), self.end)
         pieces = self.coefficients
         if symbolic and len(pieces) > _MANY:

@@ -8,12 +8,10 @@ import numpy as np
 
 from ...errors import InputError
 from ...model.values import BOUND, checked_array
-from ...scalar import both, either, maximum, minimum, select
+from ...scalar import Scalar, both, either, maximum, minimum, select
 from .planned import PlannedMotion
 
 __all__ = ["Trapezoid"]
-
-Scalar = Any
 
 
 class Trapezoid(PlannedMotion):

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...errors import InputError
 from ...spatial import Transform, quaternion_of
+from ..elements import Joint
 from ..mechanism import Mechanism
-from ..parts import Joint
-from ..tree import WORLD_LINK, Link, alignment
+from ..tree.tree import WORLD_LINK, Link, alignment
 from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
 from .order import Order

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...compile.cache import cached
+from ...compile.disk import cached
 from ...errors import InputError
 from ..read.content import file_bytes
 from ..shapes import Facets, Hull, Mesh

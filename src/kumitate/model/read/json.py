@@ -17,9 +17,9 @@ from typing import Any
 
 from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
+from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
-from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
 from ..shapes import SHAPES, Geometry, Shape
 from ..values import shown
 from .content import file_text

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...spatial import pose
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS, Distance
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
 from ..shapes import Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, LENGTH, hinge, planar_3r, rod
 

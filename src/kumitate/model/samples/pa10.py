@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
 from ..shapes import Capsule, Cylinder, Geometry
 
 __all__ = ["pa10"]

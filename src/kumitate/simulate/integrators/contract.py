@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
+from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
-from ...scalar import maximum
 
 __all__ = ["Impact", "Integrator", "MechanicalSystem", "State", "worst_error"]
-
-Scalar = Any
 
 
 class Impact(NamedTuple):

@@ -7,14 +7,11 @@ Review 27, 1985). Springs and damping stay implicit in every substep, so that fa
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...scalar import Scalar
 from .contract import Integrator, MechanicalSystem, State, worst_error
 from .semi_implicit_euler import SemiImplicitEuler
 
 __all__ = ["ExtrapolatedEuler"]
-
-Scalar = Any
 
 
 class ExtrapolatedEuler(Integrator):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ...scalar import Scalar
 from .contract import Integrator, MechanicalSystem, State, worst_error
 
 __all__ = ["ButcherTableau", "RungeKutta"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

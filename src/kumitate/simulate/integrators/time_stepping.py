@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ...scalar import select, when
+from ...scalar import Scalar, select, when
 from .contract import Impact, Integrator, MechanicalSystem, State
 
 __all__ = ["FAILED", "TimeStepping"]
 
-Scalar = Any
 #: A search for impulses that stops further from the laws of contact than this part of the points' speeds has failed.
 FAILED = 1e-3
 #: Velocities that miss the laws of contact by more than this many times the speeds that the points had before are no motion:

@@ -91,7 +91,7 @@ class ForceContact(Interaction):
                 "gap": [point.gap for point in found.points],
                 "velocity": [list(point.velocity) for point in found.points],
                 "power": found.power,
-                "energy": kinetic_energy(forces.tree, q, v) + potential_energy(forces.tree, q, mechanism.gravity),
+                "energy": kinetic_energy(mechanism.tree, q, v) + potential_energy(mechanism.tree, q, mechanism.gravity),
             }
 
         known = digest(mechanism)

@@ -12,7 +12,7 @@ import numpy as np
 from ...compile import Kernel
 from ...contact.held.motion import HeldDynamics
 from ...contact.held.point import HeldPoint, HeldPoints
-from ...dynamics import Wrenches
+from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
@@ -151,7 +151,7 @@ class HeldContact(Interaction):
         """Refuses points that hold what others, or loops, hold already: their forces would not be determined."""
         mechanism = self.held.points.mechanism
         still = [0.0] * mechanism.nv
-        system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, gravity=mechanism.gravity)
+        system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, Acting(mechanism.gravity))
         Lambda = np.array(system.Lambda, dtype=float)[::3, ::3]
         values = np.linalg.eigvalsh(Lambda * mechanism.tree.mass)
         if not values[0] > _RANK * max(values[-1], 1.0):
@@ -171,7 +171,7 @@ def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u
         applied = {name: list(islice(efforts, 6)) for name in places}
         loop_tau = {name: list(islice(efforts, nv)) for name, nv in drives.items()}
         wrenches = Wrenches(tree, applied) if places else None
-        return held.observed(tree, q, v, tau, gravity=mechanism.gravity, wrenches=wrenches, loop_tau=loop_tau)
+        return held.observed(tree, q, v, tau, Acting(mechanism.gravity, wrenches, loop_tau))
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)

@@ -59,7 +59,7 @@ class ImpulseContact(Interaction):
         if contact.model not in IMPULSE_MODELS:
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
-        pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
+        pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
 
     @cached_property
@@ -94,7 +94,7 @@ class ImpulseContact(Interaction):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """What touches, or is within `_NEAR` of it, at q (nq), in words: "'foot' on 'ground'"."""
-        tree = self.mechanism.lean_tree
+        tree = self.mechanism.base_parameter_tree
         poses = link_poses(tree, q.tolist())
         found: dict[str, None] = {}
         for pair in self.pairs:
