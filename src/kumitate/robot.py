@@ -22,8 +22,8 @@ from .model.samples import SAMPLES, sample
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
-from .simulate.columns import joint_columns
-from .simulate.result import Energy
+from .simulate.results.columns import joint_columns
+from .simulate.results.result import Energy
 from .simulate.start import default_start
 
 __all__ = ["Robot", "load", "samples"]

@@ -17,7 +17,7 @@ from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
 from .simulate.checks import checked_state
-from .simulate.result import Result
+from .simulate.results.result import Result
 
 if TYPE_CHECKING:
     from .simulate.many import Runs
@@ -40,7 +40,7 @@ class Run(Result):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as of `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.simulate.contact_loads` says.
+        Contact forces of the run are in them, as `kumitate.simulate.results.contact_loads` says.
 
         Raises:
             InputError: if wrenches or drives of loops acted that are not given again: a run keeps their names only.
@@ -54,14 +54,14 @@ class Run(Result):
                 )
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, **options)
-        from .simulate.contact_loads import contact_loads
+        from .simulate.results.contact_loads import contact_loads
 
         tau, wrenches = contact_loads(self, options.pop("wrenches", None))
         return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
-        from .simulate import archive
+        from .simulate.results import archive
 
         return archive.save(self, path)
 
@@ -189,7 +189,7 @@ def open_run(path: str | Path) -> Run:
     Raises:
         InputError: if the file is missing, broken, or of a later version.
     """
-    from .simulate import archive
+    from .simulate.results import archive
 
     return as_run(archive.load(path))
 

@@ -14,7 +14,7 @@ from .programs import PROGRAMS, make_program
 from .robot import Robot
 from .run import Run, as_run, runs_in_errors
 from .simulate import simulation
-from .simulate.outputs import SIGNALS, Output, function_output, signal_output
+from .simulate.stepping.outputs import SIGNALS, Output, function_output, signal_output
 
 __all__ = ["Simulation"]
 

@@ -11,8 +11,8 @@ from kumitate.dynamics import Acting, aba_with_loops, rnea
 from kumitate.errors import KumitateError
 from kumitate.model import Mechanism, Tree
 from kumitate.scalar import Program, Scalar, call, loop, trace
-from kumitate.simulate.actuation import Actuation
-from kumitate.simulate.forcing import Forcing
+from kumitate.simulate.stepping.actuation import Actuation
+from kumitate.simulate.stepping.forcing import Forcing
 
 __all__ = ["compiled_drives", "forward_dynamics", "inverse_dynamics", "rollout"]
 

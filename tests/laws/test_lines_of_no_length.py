@@ -8,7 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import Acting
 from kumitate.errors import InputError
-from kumitate.simulate.stiffness import fastest_rate
+from kumitate.simulate.stepping.stiffness import fastest_rate
 
 MASS, K, D = 2.0, 50.0, 0.7
 

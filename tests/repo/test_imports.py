@@ -16,7 +16,8 @@ LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.scalar.purity",
-    "kumitate.simulate.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.simulation", "kumitate.view",
+    "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.simulation",
+    "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy

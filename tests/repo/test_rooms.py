@@ -13,7 +13,7 @@ MOST_MODULES = 16
 #: Folders of many files of one kind each: readers, joints, verbs, pictures, examples.
 COLLECTIONS = {"cli", "examples/gallery", "model/joints", "model/read", "view"}
 #: Larger folders that are still to be cut.
-TO_BE_CUT = {"simulate"}
+TO_BE_CUT: set[str] = set()
 
 MOST_NAMES = 12
 #: Rooms that are languages or catalogues: what they offer is used name by name.

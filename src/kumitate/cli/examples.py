@@ -37,7 +37,7 @@ def examples(
 def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
-    from ..simulate.archive import save
+    from ..simulate.results.archive import save
     from .draw_result import formats_of
 
     wanted = formats_of(formats)

@@ -12,7 +12,7 @@ from ..dynamics import Acting
 from ..dynamics.hybrid import hybrid
 from ..model.tree.subchains import parts_by_names
 from ..scalar import trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 
 __all__ = ["hybrid_apart", "hybrid_note"]
 

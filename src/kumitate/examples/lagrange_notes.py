@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..lagrange import System, Trajectory
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 
 __all__ = ["agreement"]
 

@@ -24,7 +24,7 @@ from ..kinematics import link_poses, place_pose
 from ..model import Box, Capsule, Geometry, Mechanism
 from ..model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
 from ..scalar import trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from ..spatial import Vector3
 from .standing import STRATEGIES, Strategy

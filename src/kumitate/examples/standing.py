@@ -25,7 +25,7 @@ from ..kinematics import center_of_mass, link_poses, place_pose
 from ..model import Mechanism
 from ..model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from ..scalar import absolute, trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from .illustrated import Curves, Plate
 

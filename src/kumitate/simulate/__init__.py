@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .audit import Audit
     from .integrators import INTEGRATORS, Integrator
-    from .result import Energy, JointMotion, Result
+    from .results.audit import Audit
+    from .results.result import Energy, JointMotion, Result
     from .run import simulate
 
 __all__ = ["INTEGRATORS", "Audit", "Energy", "Integrator", "JointMotion", "Result", "simulate"]
 
 _LATER = {
-    "INTEGRATORS": ".integrators", "Audit": ".audit", "Energy": ".result", "Integrator": ".integrators",
-    "JointMotion": ".result", "Result": ".result", "simulate": ".run",
+    "INTEGRATORS": ".integrators", "Audit": ".results.audit", "Energy": ".results.result", "Integrator": ".integrators",
+    "JointMotion": ".results.result", "Result": ".results.result", "simulate": ".run",
 }  # fmt: skip
 
 

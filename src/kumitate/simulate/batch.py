@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .actuation import How
 from .rows import RUNAWAY
+from .stepping.actuation import How
 
 if TYPE_CHECKING:
     from .simulation import Simulation

@@ -10,13 +10,13 @@ import numpy as np
 from ..analysis import LoopEquations
 from ..errors import KumitateWarning
 from ..model import Mechanism
-from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
-from .choice import singular_angles
 from .interactions import Interaction
-from .result import Energy, Result
+from .results.audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .results.result import Energy, Result
 from .rows import Rows
-from .stepper import Stepper
-from .system import NO_STEP
+from .stepping.choice import singular_angles
+from .stepping.stepper import Stepper
+from .stepping.system import NO_STEP
 
 __all__ = ["result_of"]
 

@@ -15,13 +15,13 @@ from ..model import Mechanism
 from ..model.values import checked_whole
 from .batch import Batch
 from .checks import check_memory, checked_rows, step_count, steps_held
-from .forcing import Controller
 from .rows import LOOK, RUNAWAY
 from .simulation import Simulation
+from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
-    from .contact_record import ContactRecord
+    from .results.contact_record import ContactRecord
 
 __all__ = ["Runs", "simulate_batch"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .choice import divergence, vanishing_steps
 from .interactions import Interaction
-from .outputs import STATE
-from .stepper import Stepper
+from .stepping.choice import divergence, vanishing_steps
+from .stepping.outputs import STATE
+from .stepping.stepper import Stepper
 
 __all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
 

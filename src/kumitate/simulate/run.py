@@ -9,9 +9,9 @@ import numpy as np
 
 from ..model import Mechanism
 from .checks import step_count
-from .forcing import Controller
-from .result import Result
+from .results.result import Result
 from .simulation import Simulation
+from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint

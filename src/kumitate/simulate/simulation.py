@@ -17,7 +17,6 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
 from ..model.values import checked_whole
-from .actuation import Actuation, How
 from .batch import Batch
 from .checks import (
     by_name,
@@ -29,23 +28,24 @@ from .checks import (
     step_count,
     steps_held,
 )  # fmt: skip
-from .choice import divergence
-from .compiled_step import CompiledStep, compiled_step
 from .evaluation import result_of
-from .forcing import Controller, Forcing
 from .interactions import Asked, interaction_of
-from .outputs import STATE, Output
-from .result import Result
+from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
-from .stabilisation import Stabilisation
 from .starts import closed_starts
-from .state import State, read_carried, write_carried
-from .stepper import Stepper
+from .stepping.actuation import Actuation, How
+from .stepping.choice import divergence
+from .stepping.compiled_step import CompiledStep, compiled_step
+from .stepping.forcing import Controller, Forcing
+from .stepping.outputs import STATE, Output
+from .stepping.stabilisation import Stabilisation
+from .stepping.state import State, read_carried, write_carried
+from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
-    from .contact_record import Touched
+    from .results.contact_record import Touched
 
 __all__ = ["Simulation", "Until"]
 

@@ -11,8 +11,8 @@ from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..scalar import trace
-from ..simulate.contact_loads import contact_loads
-from ..simulate.result import Result
+from ..simulate.results.contact_loads import contact_loads
+from ..simulate.results.result import Result
 
 __all__ = ["ForceCurves", "force_curves"]
 

@@ -13,8 +13,8 @@ from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import WORLD, JointKind
 from ..scalar import trace
-from ..simulate.columns import JointColumns, joint_columns
-from ..simulate.result import Result
+from ..simulate.results.columns import JointColumns, joint_columns
+from ..simulate.results.result import Result
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels
 from .forces import force_curves
 from .panel import Panel, without_impacts

@@ -11,7 +11,7 @@ from ...dynamics import Acting, aba
 from ...errors import InputError
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ...scalar import Program, trace
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -13,7 +13,7 @@ from ...dynamics import solve_symmetric
 from ...kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from ...model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
 from ...scalar import trace
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import dot, pose
 from ..illustrated import Curves, Illustrated, Plate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...model import Mechanism
-from ..kept import Kept
+from ..stepping.kept import Kept
 from .contract import Asked, Interaction
 
 if TYPE_CHECKING:

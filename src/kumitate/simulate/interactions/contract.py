@@ -9,15 +9,15 @@ import numpy as np
 
 from ...compile import Kernel
 from ...model import Mechanism
-from ..choice import chosen_integrator
-from ..forcing import Forcing
 from ..integrators import Integrator
+from ..stepping.choice import chosen_integrator
+from ..stepping.forcing import Forcing
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.held.motion import HeldDynamics
     from ...scalar import Program
-    from ..contact_record import Touched
+    from ..results.contact_record import Touched
 
 __all__ = ["Asked", "Interaction", "content_of"]
 

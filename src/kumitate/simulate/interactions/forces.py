@@ -19,9 +19,9 @@ from ...contact.straddling import warn_of_thin_boxes
 from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import trace
-from ..contact_record import ContactRecord, Touched
 from ..integrators import Integrator
-from ..system import NO_STEP
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.system import NO_STEP
 from .contract import Asked, Interaction, content_of
 
 __all__ = ["ForceContact"]

@@ -16,9 +16,9 @@ from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
-from ..forcing import Forcing
 from ..integrators import Integrator
-from ..result import Result
+from ..results.result import Result
+from ..stepping.forcing import Forcing
 from .contract import Asked, Interaction
 
 __all__ = ["HeldContact", "HeldMotion", "held_motion"]

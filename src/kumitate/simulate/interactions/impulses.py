@@ -22,10 +22,10 @@ from ...kinematics import link_poses
 from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import Program, trace
-from ..choice import EXPLICIT
-from ..contact_record import ContactRecord, Touched
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
-from ..stiffness import fastest_rate
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.choice import EXPLICIT
+from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, content_of
 
 __all__ = ["ImpulseContact"]

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
-from ..model import Mechanism
-from ..scalar import floats
+from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
+from ...model import Mechanism
+from ...scalar import floats
 
 __all__ = ["fastest_rate"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import InputError
+from ...errors import InputError
 
 __all__ = ["replacing"]
 

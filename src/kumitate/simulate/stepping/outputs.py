@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import Mechanism
-from ..scalar import Program, call, trace
-from ..scalar.purity import judged
+from ...errors import InputError
+from ...model import Mechanism
+from ...scalar import Program, call, trace
+from ...scalar.purity import judged
 
 __all__ = ["SIGNALS", "STATE", "Output", "evaluated", "function_output", "signal_output"]
 

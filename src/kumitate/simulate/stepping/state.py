@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..model.read.content import opened
-from .archive import DAMAGES
-from .npz import NpzEntries, as_npz
-from .whole_file import replacing
+from ...errors import InputError
+from ...model.read.content import opened
+from ..results.archive import DAMAGES
+from ..results.npz import NpzEntries, as_npz
+from ..results.whole_file import replacing
 
 __all__ = ["State", "read_carried", "write_carried"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .integrators import FAILED
+from ..integrators import FAILED
 
 __all__ = ["ContactRecord", "Touched"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..analysis import LoopGap
-from ..model import Mechanism
+from ...analysis import LoopGap
+from ...model import Mechanism
 from .columns import joint_columns
 
 if TYPE_CHECKING:

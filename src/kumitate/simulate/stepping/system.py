@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import kinematics
-from ..analysis import kinetic_energy, momentum, potential_energy
-from ..compile import Kernel
-from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
-from ..dynamics.wrenches import Applied, LinkForces
-from ..kinematics import center_of_mass, link_twists
-from ..model import Mechanism, check_resistance
-from ..scalar import Program, Scalar, call, trace
+from ... import kinematics
+from ...analysis import kinetic_energy, momentum, potential_energy
+from ...compile import Kernel
+from ...dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
+from ...dynamics.wrenches import Applied, LinkForces
+from ...kinematics import center_of_mass, link_twists
+from ...model import Mechanism, check_resistance
+from ...scalar import Program, Scalar, call, trace
+from ..integrators import Impact, Integrator, State
 from .actuation import Actuation
 from .forcing import Forcing
-from .integrators import Impact, Integrator, State
 
 if TYPE_CHECKING:
-    from ..contact.forces import ContactForces
-    from ..contact.held.motion import HeldDynamics
+    from ...contact.forces import ContactForces
+    from ...contact.held.motion import HeldDynamics
 
 __all__ = [
     "NO_STEP",

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import kinematics
-from ..compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from ..model.digest import digest
-from ..scalar import Hole, Program, call, maximum, trace
+from ... import kinematics
+from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model.digest import digest
+from ...scalar import Hole, Program, call, maximum, trace
+from ..integrators import Integrator
+from ..interactions import Interaction
 from .actuation import Actuation
-from .integrators import Integrator
-from .interactions import Interaction
 from .kept import Kept
 from .outputs import Output, evaluated
 from .stabilisation import Stabilisation

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import Mechanism
+from ...errors import InputError
+from ...model import Mechanism
 
 __all__ = ["Controller", "Forcing"]
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis import centroidal_momentum, centroidal_momentum_rate, ground_wrench, powers, zero_moment_point
-from ..compile import Kernel
-from ..dynamics import Wrenches
-from ..errors import InputError
-from ..model import Mechanism
-from ..scalar import trace
+from ...analysis import centroidal_momentum, centroidal_momentum_rate, ground_wrench, powers, zero_moment_point
+from ...compile import Kernel
+from ...dynamics import Wrenches
+from ...errors import InputError
+from ...model import Mechanism
+from ...scalar import trace
 from .result import Result
 
 __all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]

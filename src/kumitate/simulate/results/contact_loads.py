@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
-from ..dynamics import Wrenches, rnea
-from ..errors import InputError
-from ..kinematics import link_poses, place_pose
-from ..scalar import trace
+from ...compile import Kernel
+from ...dynamics import Wrenches, rnea
+from ...errors import InputError
+from ...kinematics import link_poses, place_pose
+from ...scalar import trace
+from ..stepping.stiffness import fastest_rate
 from .result import Result
-from .stiffness import fastest_rate
 
 __all__ = ["Loads", "contact_loads"]
 

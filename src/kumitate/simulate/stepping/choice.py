@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import Mechanism
-from .checks import checked_tolerance
-from .integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, SemiImplicitEuler, TimeStepping
+from ...errors import InputError
+from ...model import Mechanism
+from ..checks import checked_tolerance
+from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
 __all__ = ["EXPLICIT", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..kinematics import integrate
-from ..model import Mechanism
-from ..scalar import Program, trace
-from ..scalar.arrays import SymbolArray
-from ..scalar.purity import Verdict, judged
+from ...errors import InputError
+from ...kinematics import integrate
+from ...model import Mechanism
+from ...scalar import Program, trace
+from ...scalar.arrays import SymbolArray
+from ...scalar.purity import Verdict, judged
 from .forcing import Forcing
 
 __all__ = ["Actuation", "How"]

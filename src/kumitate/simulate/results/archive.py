@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..errors import InputError, KumitateError
-from ..model.read.content import opened
+from ...errors import InputError, KumitateError
+from ...model.read.content import opened
 from .audit import Audit
 from .hdf5 import Hdf5Entries, as_hdf5
 from .npz import NpzEntries, as_npz
@@ -117,7 +117,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
 
 
 def _texts(result: Result) -> dict[str, str]:
-    from ..model.read.json import to_json  # the readers are loaded when they are needed
+    from ...model.read.json import to_json  # the readers are loaded when they are needed
 
     header = {"format": FORMAT, "version": VERSION}
     try:
@@ -181,7 +181,7 @@ def _check_header(path: Path, entries: Entries) -> None:
 
 
 def _result(entries: Entries) -> Result:
-    from ..model.read.json import from_json  # the readers are loaded when they are needed
+    from ...model.read.json import from_json  # the readers are loaded when they are needed
 
     settings = json.loads(entries.text("settings"))
     if not isinstance(settings, dict):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..integrators import State
 from .actuation import Actuation
 from .compiled_step import CompiledStep
-from .integrators import State
 from .outputs import STATE
 from .system import CalledSystem
 
 if TYPE_CHECKING:
-    from ..compile import Rollout
+    from ...compile import Rollout
 
 __all__ = ["Stepper"]
 

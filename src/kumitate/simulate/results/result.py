@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import Mechanism
+from ...errors import InputError
+from ...model import Mechanism
 from .audit import Audit
 from .columns import joint_columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..model import Joint, JointKind, Mechanism
+from ...model import Joint, JointKind, Mechanism
 
 __all__ = ["JointColumns", "joint_columns"]
 
