@@ -23,7 +23,7 @@ _AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
 
-class Simulation(simulation.Simulation):
+class Simulation(simulation.MechanismSimulation):
     """A robot, what drives it and what surrounds it, compiled once: run, stepped, or many of them side by side.
 
     >>> from kumitate import load
@@ -57,7 +57,7 @@ class Simulation(simulation.Simulation):
         super().__init__(robot.mechanism, start=start, outputs=found, **options)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
-        """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.Simulation.run`."""
+        """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
 

@@ -19,7 +19,7 @@ from kumitate.dynamics.assembly.bodies import Bodies, Route
 from kumitate.dynamics.assembly.central_tree import Prepared, prepared
 from kumitate.dynamics.assembly.connectivity import WORLD
 from kumitate.dynamics.assembly.initial import joint_of
-from kumitate.dynamics.assembly.joint_connection import Joint
+from kumitate.dynamics.assembly.joint_connection import JointConnection
 from kumitate.dynamics.assembly.order import assembly_order
 from kumitate.dynamics.assembly.recursion import assembled, disassembled
 from kumitate.dynamics.motion import link_motions
@@ -223,7 +223,7 @@ def _opaque(page: Callable[..., Any], given: tuple[Any, ...], name: str) -> Call
     return prepared_page
 
 
-def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Motion) -> Joint:
+def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Motion) -> JointConnection:
     joint = joint_of(ready, link, q, v, tau, bias, in_carrier=False)
     whole = Transform()
     for X in joint.outer.poses:

@@ -19,11 +19,6 @@ MOST_NAMES = 12
 #: Rooms that are languages or catalogues: what they offer is used name by name.
 CATALOGUES = {"analysis", "control", "dynamics", "kinematics", "lagrange", "model", "scalar", "spatial"}
 
-#: Class names that still stand for two things.
-TWO_MEANINGS = {
-    "Gear", "HasMechanism", "Joint", "Kept", "Loop", "Plan", "Readings", "Run", "Simulation", "State",
-}  # fmt: skip
-
 FOLDERS = sorted({path.parent for path in modules()} - {PACKAGE})
 ROOMS = [path for path in modules() if path.name == "__init__.py" and path.parent.parent == PACKAGE]
 
@@ -52,5 +47,5 @@ def test_a_class_name_means_one_thing():
         for node in tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(title(path))
-    twice = {name: where for name, where in places.items() if len(where) > 1 and name not in TWO_MEANINGS}
+    twice = {name: where for name, where in places.items() if len(where) > 1}
     assert not twice, f"class names for two things: {twice}; rename one of them"

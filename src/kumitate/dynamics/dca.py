@@ -17,7 +17,7 @@ from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
 from .assembly.accelerations import Accelerations, assembled_accelerations
 from .assembly.connection import Connection
-from .assembly.joint_connection import Joint
+from .assembly.joint_connection import JointConnection
 from .assembly.order import Order
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
@@ -57,7 +57,7 @@ class JointGrip:
 
 def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | None) -> JointGrip | ConstraintGrip:
     """How a joint grips that moves by S q̈ (2.6) while Sᵀ F = −a q̈ besides its drive (2.10), from Ψ = Φ_A + Φ_B."""
-    if not isinstance(connection, Joint) or connection.S is None or damping is not None:
+    if not isinstance(connection, JointConnection) or connection.S is None or damping is not None:
         return constraint_law(connection, Psi, damping)
     factors = Psi.factored()  # of Y⁻¹ (2.38)
     YS = Dense.columns([factors.solve(column) for column in zip(*connection.S.rows, strict=True)])

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..dynamics import Acting, aba_with_loops
 from ..dynamics.hybrid import hybrid, hybrid_operations
 from ..dynamics.subchains.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
-from ..model import Mechanism, Tree, check_freedom, check_resistance
+from ..model import HasMechanism, Mechanism, Tree, check_freedom, check_resistance
 from ..model.tree.subchains import parts_by_cuts, parts_by_names
 from ..model.tree.tree import WORLD_LINK
 from ..scalar import Program, trace
@@ -44,14 +44,6 @@ _CHOICES: dict[str, Callable[[PartitionTrial], float]] = {
     "time": lambda trial: trial.single,
     "batch": lambda trial: trial.batch,
 }
-
-
-class HasMechanism(Protocol):
-    """A robot."""
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """What it is made of."""
 
 
 @dataclass(frozen=True)

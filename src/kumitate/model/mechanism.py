@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ..errors import ModelError
 from .circles import first_circle
@@ -21,7 +21,7 @@ from .tree.dh_frames import with_dh_frames
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "Mechanism"]
+__all__ = ["WORLD", "HasMechanism", "Mechanism"]
 
 #: The name of the body that does not move.
 WORLD = "world"
@@ -236,3 +236,11 @@ def _check_names(mechanism: str, what: str, names: list[str]) -> None:
             raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique, rename one")
         if not name:
             raise ModelError(f"{mechanism}: a {what} has an empty name; give it one")
+
+
+class HasMechanism(Protocol):
+    """What has a mechanism, such as a robot."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What it is made of."""

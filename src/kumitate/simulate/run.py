@@ -10,7 +10,7 @@ import numpy as np
 from ..model import Mechanism
 from .checks import step_count
 from .results.result import Result
-from .simulation import Simulation
+from .simulation import MechanismSimulation
 from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def simulate(
         KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; the audit's notes say it too.
     """
     step_count(duration, step)
-    simulation = Simulation(
+    simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
         traced=traced, start=(q, v), equal_steps=False,

@@ -1,4 +1,4 @@
-"""`Simulation`: a mechanism with all that acts on it, compiled once; run, stepped, or many of them side by side."""
+"""`MechanismSimulation`: a mechanism with all that acts on it, compiled once; run, stepped, or many of them side by side."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from ..contact.scene import Contact
     from .results.contact_record import Touched
 
-__all__ = ["Simulation", "Until"]
+__all__ = ["MechanismSimulation", "Until"]
 
 #: Whether a run is to end at (t, q, v).
 Until = Callable[[float, np.ndarray, np.ndarray], bool]
 
 
-class Simulation:
+class MechanismSimulation:
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:

@@ -21,7 +21,7 @@ from .central_tree import Prepared, prepared
 from .connection import Connection
 from .connectivity import WORLD, connected_links, loop_closers
 from .initial import chord_of, gears_of, joint_of, rigid_bodies
-from .joint_connection import Joint
+from .joint_connection import JointConnection
 from .order import Order, assembly_order
 from .recursion import ClosingLaw, assembled, disassembled
 
@@ -72,7 +72,7 @@ def assembled_accelerations(
     turns = [j for j in assembly_order(tree, order) if held[j]]
     motions, closings = link_motions(ready.tree, q, v), chord_closings(ready.tree, q, v)
     first = {handle: j for j in reversed(turns) for handle in held[j]}
-    joints: list[Joint] = []
+    joints: list[JointConnection] = []
     for link in ready.tree.links:
         # as long as the carrier is single, its Φ is numbers in its own frame: those are not turned
         carrier = ready.carriers[link.index]
@@ -103,7 +103,7 @@ def assembled_accelerations(
     return Accelerations(vdot, true, whole[len(tree.links) :])
 
 
-def _true_force(ready: Prepared, joint: Joint, force: Force, V: Motion, omega: Vector3) -> Force:
+def _true_force(ready: Prepared, joint: JointConnection, force: Force, V: Motion, omega: Vector3) -> Force:
     """What a joint exerts on a link, in its frame as it was; less what moves the piece that the link carries for another."""
     index, X_LC = joint.b, ready.to_center(joint.b)
     on_link = joint.inner.inward(force).to_parent(X_LC)

@@ -9,20 +9,20 @@ from ...scalar import Scalar
 from ...spatial import Dense, Force, Motion
 from .bodies import Bodies
 from .connection import HandleResponse, Holding
-from .joint_connection import Joint
+from .joint_connection import JointConnection
 
-__all__ = ["Gear"]
+__all__ = ["GearConnection"]
 
 
 @dataclass(frozen=True)
-class Gear:
+class GearConnection:
     """A relation of joints' velocities: `units` is what its force does to handles, `given` what velocities add."""
 
     units: Mapping[int, Force]
     given: Scalar
 
     @classmethod
-    def of(cls, joints: Sequence[tuple[Joint, int, Scalar]]) -> Gear:
+    def of(cls, joints: Sequence[tuple[JointConnection, int, Scalar]]) -> GearConnection:
         """From joints, which of their freedoms, and how much each counts."""
         units: dict[int, Force] = {}
         given: Scalar = 0.0

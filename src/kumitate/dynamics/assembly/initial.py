@@ -13,8 +13,8 @@ from ..passive import driving_force
 from .bodies import Bodies, Route
 from .central_tree import Prepared
 from .connectivity import WORLD
-from .gear_connection import Gear
-from .joint_connection import Joint
+from .gear_connection import GearConnection
+from .joint_connection import JointConnection
 
 __all__ = ["central_inertia", "chord_of", "gears_of", "joint_of", "rigid_bodies", "unheld_motion"]
 
@@ -28,7 +28,7 @@ def joint_of(
     bias: Motion,
     *,
     in_carrier: bool,
-) -> Joint:
+) -> JointConnection:
     """The joint that carries a link, closed in the link's frame; `in_carrier` in the other's, if it looks the same there."""
     own, carrier = link.coordinates(q), ready.carriers[link.index]
     S, T_a, T = link.kind.subspace(own), link.kind.active(own), link.kind.constraint(own)
@@ -44,26 +44,30 @@ def joint_of(
         outer.append(X_FM)
     columns = Dense.columns([list(vector) for vector in S])
     routes = (Route(tuple(outer)), Route(tuple(inner)))
-    return Joint(carrier, link.index, columns, T_a, T, link.armature, drive, bias, *routes)
+    return JointConnection(carrier, link.index, columns, T_a, T, link.armature, drive, bias, *routes)
 
 
-def chord_of(ready: Prepared, motions: PerLink[LinkMotion], chord: Chord, closing: Closing, drive: Force) -> Joint:
+def chord_of(ready: Prepared, motions: PerLink[LinkMotion], chord: Chord, closing: Closing, drive: Force) -> JointConnection:
     """A chord under this force of its drive, closed in its frame M."""
     bias = velocity_terms(ready.tree, motions, chord, closing) * -1.0
     outer = Route((ready.from_center(chord.base.link, chord.base.pose), closing.pose))
     inner = Route((ready.from_center(chord.follower.link, chord.follower.pose),)).inverse()
     ends = (chord.base.link, chord.follower.link)
-    return Joint(*ends, None, closing.active, closing.constraint, chord.armature, drive, bias, outer, inner)
+    return JointConnection(*ends, None, closing.active, closing.constraint, chord.armature, drive, bias, outer, inner)
 
 
-def gears_of(tree: Tree, joints: Sequence[Joint]) -> list[Gear]:
+def gears_of(tree: Tree, joints: Sequence[JointConnection]) -> list[GearConnection]:
     """The gears, between joints by their links' indices."""
     at = {link.v_start + k: (joints[link.index], k) for link in tree.links for k in range(link.kind.nv)}
-    return [Gear.of([(*at[index], ratio) for index, ratio in gear.v_ratios]) for gear in tree.gears]
+    return [GearConnection.of([(*at[index], ratio) for index, ratio in gear.v_ratios]) for gear in tree.gears]
 
 
 def rigid_bodies(
-    ready: Prepared, motions: PerLink[LinkMotion], joints: Iterable[Joint], pushed: Sequence[Force], gravity: Sequence[Scalar]
+    ready: Prepared,
+    motions: PerLink[LinkMotion],
+    joints: Iterable[JointConnection],
+    pushed: Sequence[Force],
+    gravity: Sequence[Scalar],
 ) -> Bodies:
     """Single links, under joints' drives and what pushes each at its mass centre; and the world.
 

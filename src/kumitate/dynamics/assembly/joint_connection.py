@@ -10,11 +10,11 @@ from ...spatial import Dense, Force, Motion
 from .bodies import Bodies, Route
 from .connection import HandleResponse, Holding, heavy_freedoms
 
-__all__ = ["Joint"]
+__all__ = ["JointConnection"]
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointConnection:
     """A joint between A and B, the links (or the world) a and b, closed in a frame J.
 
     Attributes:

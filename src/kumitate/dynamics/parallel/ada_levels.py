@@ -19,7 +19,7 @@ from ..ada import constraint_law
 from ..assembly.bodies import Bodies
 from ..assembly.free_connection import FreeGrip
 from ..assembly.initial import unheld_motion
-from ..assembly.joint_connection import Joint
+from ..assembly.joint_connection import JointConnection
 from ..assembly.recursion import Step, closed_bodies
 from ..motion import link_motion
 
@@ -76,7 +76,7 @@ class Closed:
     K: dict[int, Dense]
 
 
-def closed_pair(joint: Joint, bodies: Bodies, kept: Sequence[int]) -> Closed:
+def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> Closed:
     """The joint between two bodies closed (2.15, 2.18, 2.21)."""
     free = not joint.holding.softness
     grip = FreeGrip() if free else constraint_law(joint, joint.mobility(bodies), None)
@@ -89,7 +89,7 @@ def closed_pair(joint: Joint, bodies: Bodies, kept: Sequence[int]) -> Closed:
     return Closed(after, F_0, K)
 
 
-def _gain(joint: Joint, bodies: Bodies, grip: Any, handle: int) -> Dense:
+def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Dense:
     """K: what unit forces on a handle add to the forces that the joint holds by."""
     columns = []
     for axis in range(6):
@@ -99,7 +99,9 @@ def _gain(joint: Joint, bodies: Bodies, grip: Any, handle: int) -> Dense:
     return Dense.columns(columns)
 
 
-def opened_pair(joint: Joint, F_0: Sequence[Scalar], K: Mapping[int, Dense], forces: Mapping[int, Force]) -> dict[int, Force]:
+def opened_pair(
+    joint: JointConnection, F_0: Sequence[Scalar], K: Mapping[int, Dense], forces: Mapping[int, Force]
+) -> dict[int, Force]:
     """The forces on the handles of both bodies, the joint open again, from those on the handles kept (2.15)."""
     F = list(F_0)
     for handle, gain in K.items():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from copy import copy
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...compile.batches import Round, run_rounds
 from ...compile.threads import pool
 from ...errors import InputError, ModelError
-from ...model import Mechanism, check_resistance
+from ...model import HasMechanism, Mechanism, check_resistance
 from .plan import LevelPlan
 
 __all__ = ["ParallelADA", "parallel_ada"]
@@ -94,13 +94,6 @@ class ParallelADA:
     def bytes(self) -> int:
         """Of the arrays that are kept between programs and calls, without the mechanism's constants."""
         return sum(array.nbytes for array in self._plan.arrays.values())
-
-
-class HasMechanism(Protocol):
-    """A robot."""
-
-    @property
-    def mechanism(self) -> Mechanism: ...
 
 
 def parallel_ada(robot: HasMechanism | Mechanism, *, threads: int = 1) -> ParallelADA:

@@ -14,7 +14,7 @@ from ..assembly.bodies import Bodies
 from ..assembly.central_tree import Prepared
 from ..assembly.connectivity import WORLD
 from ..assembly.initial import central_inertia, joint_of
-from ..assembly.joint_connection import Joint
+from ..assembly.joint_connection import JointConnection
 from ..motion import falling
 from .ada_levels import Single, Turn, closed_pair, opened_pair
 from .rounds import Merge
@@ -172,7 +172,7 @@ class PairPrograms:
     def _inputs(self, **more: int | tuple[int, ...]) -> Inputs:
         return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
 
-    def _joint(self, pair: PairNumbers, state: Any, bias: Sequence[Scalar]) -> Joint:
+    def _joint(self, pair: PairNumbers, state: Any, bias: Sequence[Scalar]) -> JointConnection:
         carrier = WORLD if self.form.grounded else CARRIER
         centers = dict(zip((carrier, LINK), pair.centers, strict=True))
         about = Prepared(self.ready.tree, {}, {}, centers, {LINK: carrier})

@@ -28,7 +28,7 @@ ROLL_AT_LEAST = 16
 
 
 @dataclass(frozen=True)
-class Run:
+class LinkRun:
     """A chain of like links `first` … `first + length − 1`, each the only child of the one before; one more link follows."""
 
     first: int
@@ -42,7 +42,7 @@ class Run:
 class RolledLink(Link):
     """The link at `position` of a run, where the position is a loop's index."""
 
-    run: Run
+    run: LinkRun
     position: Any
 
     def is_link(self, index: int) -> Any:
@@ -59,7 +59,7 @@ class PerLink(ABC, Generic[T]):
         self.tree = tree
         self.runs = rolled_runs(tree)
         self.known: dict[int, T] = {}
-        self.stacks: dict[Run, Stack] = {}
+        self.stacks: dict[LinkRun, Stack] = {}
 
     def __getitem__(self, link: Link) -> T:
         if isinstance(link, RolledLink):
@@ -73,7 +73,7 @@ class PerLink(ABC, Generic[T]):
     def _need(self, index: int) -> None:
         """Makes the value of a link known."""
 
-    def _roll(self, run: Run, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
+    def _roll(self, run: LinkRun, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
         """Runs the stage over the run as a loop; each link gets the value of the one before."""
 
         def body(i: int | Index, before: T) -> tuple[T, T]:
@@ -87,7 +87,7 @@ class PerLink(ABC, Generic[T]):
         for k, i in positions.items():
             self.known[run.first + k] = stack[i]
 
-    def _run_of(self, index: int) -> Run | None:
+    def _run_of(self, index: int) -> LinkRun | None:
         return next((run for run in self.runs if index in run), None)
 
 
@@ -153,7 +153,7 @@ def _children_first(tree: Tree) -> Iterator[int]:
             waiting.extend((child, False) for child in reversed(tree.children(link.index)))
 
 
-def rolled_runs(tree: Tree) -> tuple[Run, ...]:
+def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
     """The chains that become loops: of like links, in trees that are large enough."""
     if len(tree.links) < ROLL_FROM_LINKS or tree.closed:  # chords and gears reach single links
         return ()
@@ -168,7 +168,7 @@ def rolled_runs(tree: Tree) -> tuple[Run, ...]:
             # the ends stay out: the first link's parent and the last link's children are other than within
             length = index - 2 - start
             if length >= ROLL_AT_LEAST:
-                runs.append(Run(start + 1, length))
+                runs.append(LinkRun(start + 1, length))
             start = index
     return tuple(runs)
 
@@ -182,7 +182,7 @@ def _likeness(link: Link) -> tuple:
 _CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 
 
-def rolled_link(tree: Tree, run: Run, position: int | Index) -> Link:
+def rolled_link(tree: Tree, run: LinkRun, position: int | Index) -> Link:
     """The link at `position` of a run: constants that all links share stay numbers, the others are read from tables."""
     links = tree.links[run.first : run.first + run.length]
     parts = {}

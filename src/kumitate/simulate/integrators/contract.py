@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = ["Impact", "Integrator", "MechanicalSystem", "State", "worst_error"]
+__all__ = ["Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
 
 
 class Impact(NamedTuple):
@@ -70,7 +70,7 @@ class MechanicalSystem(Protocol):
 
 
 @dataclass(frozen=True)
-class State:
+class IntegratorState:
     """Coordinates q (nq), velocities v (nv), and the work done on the mechanism since the start [J]."""
 
     q: Sequence[Scalar]
@@ -105,5 +105,5 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
 
     @abstractmethod
-    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         """The state after a step h from time t, and the estimated error in units of the tolerance (0 if none is made)."""

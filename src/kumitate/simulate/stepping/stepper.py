@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..integrators import State
+from ..integrators import IntegratorState
 from .actuation import Actuation
 from .compiled_step import CompiledStep
 from .outputs import STATE
@@ -190,7 +190,7 @@ class Stepper:
         if self._system is None:
             q1, v1, work1, error = self.compiled.kernel(t, h, q, v, work, self.efforts)
             return q1, v1, float(work1), float(error)
-        after, error = self.compiled.code.integrator.step(self._system, t, h, State(q.tolist(), v.tolist(), work))
+        after, error = self.compiled.code.integrator.step(self._system, t, h, IntegratorState(q.tolist(), v.tolist(), work))
         return np.array(after.q), np.array(after.v), float(after.work), float(error)
 
     def _too_small(self, t: float, size: float, v: np.ndarray) -> str:

@@ -17,7 +17,7 @@ from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass, link_twists
 from ...model import Mechanism, check_resistance
 from ...scalar import Program, Scalar, call, trace
-from ..integrators import Impact, Integrator, State
+from ..integrators import Impact, Integrator, IntegratorState
 from .actuation import Actuation
 from .forcing import Forcing
 
@@ -280,7 +280,7 @@ def step_program(
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
         system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
-        after, error = integrator.step(system, t, h, State(list(q), list(v), work))
+        after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
     u_size = next(array.size for array in dynamics.inputs if array.name == "u")
