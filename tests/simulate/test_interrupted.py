@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import numpy as np
@@ -69,3 +70,32 @@ def test_a_stopped_command_saves_what_it_has(tmp_path, kind):
     n = min(len(kept), len(whole))
     assert n > 1
     np.testing.assert_array_equal(kept.q[:n], whole.q[:n])
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_that_python_drops_stops_the_command_all_the_same(tmp_path, kind):
+    """An exception that a signal raises inside a destructor is dropped; the run ends at its next report of progress."""
+    script = textwrap.dedent(f"""
+        import os, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from kumitate.simulate.rows import fill
+        from kumitate.simulate import simulation
+
+        class Dropping:
+            def __del__(self):
+                os.kill(os.getpid(), {int(kind)})
+                for _ in range(1000):
+                    pass  # the signal is taken here
+
+        def dropping(*arguments):
+            thing = Dropping()
+            del thing
+            return fill(*arguments)
+
+        simulation.fill = dropping
+        from kumitate.cli import main
+        main(["simulate", "pendulum", "--integrator", "rkf45_adaptive", "--duration", "1000", "--out", {str(tmp_path)!r}])
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100.0, check=False)
+    assert done.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[kind], done.stderr
+    assert "Exception ignored" in done.stderr

@@ -20,9 +20,9 @@ def main(arguments: Sequence[str] | None = None, *, commands: str = "kumitate.cl
     """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- as long as the process
-    from .signals import stop_on_sigterm
+    from .signals import stop_on_signals
 
-    stop_on_sigterm()
+    stop_on_signals()
     try:
         run = import_module(commands).run  # loads the parser
         sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .signals import raise_stop
+
 __all__ = ["answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "progress", "shown"]
 
 #: Columns of tables that go to a file or a pipe.
@@ -99,7 +101,12 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
     clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(escape(what), total=1.0)
-        yield lambda fraction: bar.update(task, completed=min(max(float(fraction), 0.0), 1.0))
+
+        def tell(fraction: float) -> None:
+            raise_stop()
+            bar.update(task, completed=min(max(float(fraction), 0.0), 1.0))
+
+        yield tell
 
 
 def shown(path: Path) -> str:

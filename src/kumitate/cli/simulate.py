@@ -16,6 +16,7 @@ from .draw_result import draw, formats_of
 from .named_values import with_values
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
 from .report import complain, print_facts, print_json, progress, shown
+from .signals import forget_stop
 
 if TYPE_CHECKING:
     from ..examples.illustrated import Plate
@@ -106,6 +107,7 @@ def simulate(
             )
         result.save(runs.result_file(folder))
     except BaseException as error:  # it diverged, or was stopped
+        forget_stop()
         _keep(result if result is not None else getattr(error, "result", None), runs.result_file(folder))
         raise
     finish(name, result, runs.result_file(folder), gif=gif, formats=wanted, as_json=as_json)
