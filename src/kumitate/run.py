@@ -26,7 +26,7 @@ from .simulate.result import Result
 if TYPE_CHECKING:
     from .simulate.many import Runs
 
-__all__ = ["Run", "Simulation", "linearize", "open_run", "simulate", "simulate_batch"]
+__all__ = ["Run", "Simulation", "checked_output", "linearize", "open_run", "simulate", "simulate_batch"]
 
 
 class Run(Result):
@@ -164,6 +164,19 @@ class Simulation(simulation.Simulation):
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.Simulation.run`."""
         with _runs_in_errors():
             return _as_run(super().run(q, v, **options))
+
+    def result(self, time: Any, seen: Mapping[str, Any], efforts: Any, every: int) -> Run:
+        """The run of one row of a batch; arguments as of `kumitate.simulate.simulation.Simulation.result`."""
+        return _as_run(super().result(time, seen, efforts, every))
+
+
+def checked_output(mechanism: Mechanism, name: Any) -> None:
+    """Checks the name of an output.
+
+    Raises:
+        InputError: for a name that is none; with the closest one.
+    """
+    _output(mechanism, str(name), str(name), ((), ()))
 
 
 def _output(mechanism: Mechanism, name: str, what: Any, start: tuple[Any, Any]) -> Output:

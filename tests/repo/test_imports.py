@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
-HEAVY = {"cyclopts", "h5py", "matplotlib", "mujoco", "PIL", "pinocchio", "rich", "scipy", "sympy", "trimesh", "viser"}
+HEAVY = {
+    "cyclopts", "dask", "distributed", "h5py", "matplotlib", "mujoco", "PIL", "pinocchio", "pyarrow", "rich", "ruamel", "scipy",
+    "sympy", "trimesh", "viser",
+}  # fmt: skip
 PROBE = """
 import json, sys, time
 start = time.perf_counter()
