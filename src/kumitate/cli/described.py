@@ -22,7 +22,7 @@ def described(source: str, run: int | None, controller: str | None) -> tuple[str
     Args:
         source: a scenario's file, a sweep's folder, or a result's file.
         run: of a sweep.
-        controller: the functions that a result's scenario may call, "FILE.py:FUNCTION".
+        controller: the functions that a result or a sweep may call, "FILE.py:FUNCTION".
 
     Raises:
         InputError: if the file is refused, or an option does not fit it.
@@ -32,8 +32,8 @@ def described(source: str, run: int | None, controller: str | None) -> tuple[str
 
     path = Path(source)
     is_result = path.suffix.lower() in _RESULTS
-    if controller is not None and not is_result:
-        raise InputError(f"--controller {controller}: is for results that are run again; write it in a scenario")
+    if controller is not None and not (is_result or is_sweep(path)):
+        raise InputError(f"--controller {controller}: is for results and runs of sweeps; write it in a scenario")
     if is_result:
         from .. import open as reopen
 
@@ -44,7 +44,7 @@ def described(source: str, run: int | None, controller: str | None) -> tuple[str
     if names_scenario(source):
         scenario, name = read_scenario(source), path.stem
     elif is_sweep(path):
-        scenario, name = opened_scenario(path), path.resolve().name
+        scenario, name = opened_scenario(path, controller), path.resolve().name
     elif run is not None:
         raise InputError(f"--run {run}: is for sweeps, and {source} is neither a scenario's file nor a sweep's folder")
     else:

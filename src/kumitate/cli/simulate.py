@@ -38,15 +38,15 @@ def simulate(
     robot: Annotated[
         str,
         Parameter(
-            help="A robot's file (.urdf, .sdf, or kumitate's own .json), the name of a sample such as pa10, a scenario "
-            "(.yaml), a result's file to run again, or a sweep's folder with --run."
+            help="A robot's file (.urdf, .sdf, or kumitate's own .json), the name of a sample such as pa10, a scenario in YAML, "
+            "a result's file to run again, or a sweep's folder with --run."
         ),
     ],
     /,
     *,
     run: Annotated[int | None, Parameter(help="Which run of a sweep, from 0.")] = None,
     controller: Annotated[
-        str | None, Parameter(help="For results: the FILE.py:FUNCTION that they may run as their controller.")
+        str | None, Parameter(help="The FILE.py:FUNCTION that a result or a sweep may run as its controller.")
     ] = None,
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; unless given, the sample's own, or 10.")] = None,
     step: Annotated[

@@ -58,6 +58,7 @@ class Law:
         undriven: joints that it leaves without a drive.
         file: of the function, in full.
         hash: SHA-256 of that file when it was first read.
+        allowed: whether the code in that file may be run.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Law:
     undriven: tuple[str, ...] = ()
     file: Path | None = None
     hash: str = ""
+    allowed: bool = True
 
     def with_gain(self, gain: str, value: float, columns: Sequence[int] | None, nv: int) -> Law:
         """The law with another gain: at all degrees of freedom, or at those of these columns."""
@@ -79,8 +81,13 @@ class Law:
         """The function that drives the robot.
 
         Raises:
-            InputError: if the file of the function has changed, or does not give a function.
+            InputError: if the file of the function has changed, does not give a function, or its code may not be run.
         """
+        if not self.allowed:
+            raise InputError(
+                f"{self.name}: is code that a file of results names, and is not run unasked; read it, then allow it by "
+                f"--controller {self.name}"
+            )
         if self.file is None:
             law = LAWS[self.name].make(robot, self.gains, self.reference)
         else:

@@ -20,6 +20,7 @@ class Mistakes:
     def __init__(self, written: Written):
         self._written = written
         self._found: list[tuple[int, str]] = list(written.faults)
+        self._unread = {line for line, _ in written.faults}
 
     def __len__(self) -> int:
         return len(self._found)
@@ -27,6 +28,8 @@ class Mistakes:
     def add(self, at: At, message: str) -> None:
         """Adds a mistake in the value that these keys lead to, or that would stand there."""
         line = next((self._written.lines[at[:k]] for k in range(len(at), -1, -1) if at[:k] in self._written.lines), 0)
+        if line in self._unread:  # the value could not be taken, and that is told already
+            return
         where = ".".join(map(str, at)).replace(".[", "[")
         self._found.append((line, f"{where}: {message}" if where else message))
 

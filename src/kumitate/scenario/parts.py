@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -86,8 +86,10 @@ def _named(section: Section, key: str, names: Sequence[str], default: np.ndarray
 
 
 # --- controllers ------------------------------------------------------------------------------------------------------
-def read_laws(top: Section, case: Case, folder: Path, plain: dict[str, Any]) -> Case:
-    """The case with the controllers that are named."""
+def read_laws(
+    top: Section, case: Case, folder: Path, plain: dict[str, Any], allowed: Collection[str] | None = None
+) -> Case:  # fmt: skip
+    """The case with the controllers that are named; `allowed`: the functions of files that may be run, all unless given."""
     given = top.values.get("controller")
     if given is None:
         return case
@@ -98,6 +100,7 @@ def read_laws(top: Section, case: Case, folder: Path, plain: dict[str, Any]) -> 
         item = {"law": item} if isinstance(item, str) else item
         with top.mistakes.catching(at):
             law = _law(Section(item, at, top.mistakes, ()), case, folder)
+            law = replace(law, allowed=law.file is None or allowed is None or law.name in allowed)
             laws.append(law)
             written.append({**item, "law": law.name, **({"sha256": law.hash} if law.file else {})})
     plain["controller"] = written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +17,12 @@ from ..simulate.checks import step_count
 from ..simulate.integrators import INTEGRATORS
 from .case import Case, Solver
 from .design import Design, read_design
-from .laws import names_function
 from .mistakes import Mistakes, Section
 from .parameters import parameter
 from .parts import read_contact, read_laws, read_robot, read_start
 from .written import Written, read_yaml
 
-__all__ = ["KEYS", "Scenario", "names_scenario", "read_scenario", "scenario_of"]
+__all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
 
 #: What a scenario may say.
 KEYS = (
@@ -100,7 +99,11 @@ def names_scenario(source: str | Path) -> bool:
 
 
 def read_scenario(
-    given: str | Path | Mapping[str, Any], *, mechanism: Mechanism | None = None, source: str = "the scenario"
+    given: str | Path | Mapping[str, Any],
+    *,
+    mechanism: Mechanism | None = None,
+    source: str = "the scenario",
+    allowed: Collection[str] | None = None,
 ) -> Scenario:
     """A scenario from a YAML file, or from a dictionary with the same keys.
 
@@ -108,12 +111,13 @@ def read_scenario(
         given: path or dictionary. Paths in a file are relative to it.
         mechanism: that moves, in place of the robot that is named, as the `parameters` made it.
         source: what messages call a dictionary.
+        allowed: the functions of files, "FILE.py:FUNCTION", whose code may be run; all that the scenario names unless given.
 
     Raises:
         InputError: with all mistakes, each with its line in the file.
 
     >>> scenario = read_scenario({"robot": "pendulum", "solver": {"duration": 0.1}})
-    >>> scenario.run().time[-1]
+    >>> float(scenario.run().time[-1])
     0.1
     """
     if isinstance(given, Mapping):
@@ -133,7 +137,7 @@ def read_scenario(
         mistakes.check()
     assert robot is not None
     case = read_start(top, robot, solver)
-    case = read_laws(top, case, written.folder, plain)
+    case = read_laws(top, case, written.folder, plain, allowed)
     case = read_contact(top, case)
     case = _outputs(top, case)
     parameters = top.section("parameters")
@@ -143,7 +147,7 @@ def read_scenario(
             # the mechanism that is given is as the parameters made it: a factor must not act twice
             case = changed if mechanism is None else replace(changed, mechanism=mechanism)
     design = read_design(top.section("sweep", ("grid", "random", "record")), case) if "sweep" in top else None
-    if not len(mistakes):
+    if not len(mistakes) and all(law.allowed for law in case.laws):
         with mistakes.catching(()):
             case.simulation(equal_steps=design is not None)
     mistakes.check()
@@ -154,27 +158,28 @@ def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
     """The scenario that a result was made from, to run it again with the mechanism that is inside the result.
 
     Args:
-        controller: "FILE.py:FUNCTION" of each function that the scenario names, separated by commas: a result does not run the
-            code of a file unless it is named here.
+        controller: "FILE.py:FUNCTION" of the function that the scenario names, several separated by commas: the code of a file
+            is not run because a result names it, but because it is named here.
 
     Raises:
         InputError: if the result does not hold a scenario, or its functions are not named.
     """
-    plain = result.settings.get("scenario")
+    plain, name = result.settings.get("scenario"), result.mechanism.name
     if not isinstance(plain, Mapping):
         raise InputError(
-            f"{result.mechanism.name}: the result holds no scenario, so it cannot be run again; results of scenarios and of "
-            "`kumitate simulate` hold one"
+            f"{name}: the result holds no scenario, so it cannot be run again; results of scenarios and of `kumitate simulate` "
+            "hold one"
         )
-    laws = plain.get("controller")
-    names = [law if isinstance(law, str) else law.get("law", "") for law in (laws if isinstance(laws, list) else [laws]) if law]
-    needed = [str(name) for name in names if names_function(str(name))]
-    named = [name.strip() for name in (controller or "").split(",") if name.strip()]
-    if sorted(needed) != sorted(named):
-        is_ = f"is {', '.join(needed)}, code that is run" if needed else "is not a function of a file"
-        remedy = f"read that file, then add --controller {','.join(needed)}" if needed else "leave --controller out"
-        raise InputError(f"{result.mechanism.name}: the controller of this result {is_}; {remedy}")
-    return read_scenario(plain, mechanism=result.mechanism, source=f"the scenario of {result.mechanism.name}")
+    scenario = read_scenario(
+        plain, mechanism=result.mechanism, source=f"the scenario of {name}", allowed=functions_of(controller)
+    )
+    scenario.case.simulation()  # refuses functions that are not allowed
+    return scenario
+
+
+def functions_of(controller: str | None) -> tuple[str, ...]:
+    """The functions in a list such as "balance.py:upright, push.py:away"; none of None."""
+    return tuple(name.strip() for name in (controller or "").split(",") if name.strip())
 
 
 def _plain_copy(given: Mapping[str, Any], source: str) -> Any:

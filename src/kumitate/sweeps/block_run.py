@@ -6,6 +6,8 @@ import time as clock
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +23,7 @@ from ..simulate.kept import Kept
 from .outcomes import Outcome, Summary
 from .plan import Block
 
-__all__ = ["Answer", "Task", "run_block"]
+__all__ = ["Answer", "Task", "run_block", "version"]
 
 #: Bytes that the records of a block may take before they are summed up.
 ROOM = 64 * 2**20
@@ -66,17 +68,23 @@ class Answer:
     files: dict[int, dict[str, bytes]] = field(default_factory=dict)
 
 
+def version() -> str:
+    """Which kumitate is installed here."""
+    try:
+        return metadata.version("kumitate")
+    except metadata.PackageNotFoundError:  # run from its sources
+        return "from sources"
+
+
 def run_block(task: Task) -> Answer:
     """Simulates a block. Runs whose values are refused have the status "failed" and the reason.
 
     Raises:
         InputError: if another version of kumitate sent it.
     """
-    from .. import __version__
-
-    if task.version != __version__:
+    if task.version != version():
         raise InputError(
-            f"a worker has kumitate {__version__}, and the sweep {task.version}; results of two versions are not mixed. "
+            f"a worker has kumitate {version()}, and the sweep {task.version}; results of two versions are not mixed. "
             "Install one of them on all machines"
         )
     begin = clock.perf_counter()
@@ -248,6 +256,4 @@ def _files(run: Run, plain: Mapping[str, Any]) -> dict[str, bytes]:
 
 def result_name() -> str:
     """What a result's file is called: HDF5 where h5py is installed."""
-    from importlib.util import find_spec
-
     return "result.h5" if find_spec("h5py") else "result.npz"

@@ -136,7 +136,7 @@ def _end_with(parent: Any) -> None:
 class DaskCrew(Crew):
     """The workers of a scheduler of dask.distributed. It sends blocks of dead workers to others itself."""
 
-    #: Between two questions how many workers there are [s].
+    #: Between two questions how many workers there are, at most [s].
     INTERVAL = 2.0
 
     def __init__(self, address: str, patience: float):
@@ -184,7 +184,7 @@ class DaskCrew(Crew):
     def _ask(self) -> None:
         """Asks the scheduler how many threads its workers have, now and then."""
         now = clock.monotonic()
-        if now - self._asked < self.INTERVAL or self._client.status != "running":
+        if now - self._asked < min(self.INTERVAL, 0.3 * self._patience) or self._client.status != "running":
             return
         self._asked = now
         with suppress(OSError, TimeoutError, CancelledError):

@@ -16,8 +16,9 @@ from ..errors import InputError
 from ..model.read.content import file_bytes
 from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
+from ..scenario.scenario import functions_of
 from ..simulate.whole_file import replacing
-from .block_run import Answer
+from .block_run import Answer, version
 from .plan import Block
 
 __all__ = ["MANIFEST", "SweepFolder", "is_sweep"]
@@ -71,6 +72,11 @@ class SweepFolder:
             temporary.write_text(json.dumps({**content, "digest": digest}, indent=1), encoding="utf-8")
         return cls(path, digest, units)
 
+    @classmethod
+    def of(cls, path: Path, units: Mapping[str, str]) -> SweepFolder:
+        """The folder of a sweep as it is, for reading."""
+        return cls(path, str(_manifest(path).get("digest")), units)
+
     def part(self, block: Block) -> Path:
         """The file of a block."""
         return self.path / PARTS / f"block-{block.number:06d}.parquet"
@@ -111,8 +117,11 @@ class SweepFolder:
         return arrow.concat_tables(tables).sort_by("run").combine_chunks()
 
 
-def opened_scenario(path: Path) -> Scenario:
+def opened_scenario(path: Path, controller: str | None = None) -> Scenario:
     """The scenario that a sweep's folder is of, with the mechanism that is kept there.
+
+    Args:
+        controller: the functions of files that may be run, as of `kumitate.scenario_of`.
 
     Raises:
         InputError: if the folder is not a sweep's, or damaged.
@@ -120,17 +129,16 @@ def opened_scenario(path: Path) -> Scenario:
     found = _manifest(path)
     try:
         mechanism = from_json(found["mechanism"], str(path / MANIFEST))
-        return read_scenario(found["scenario"], mechanism=mechanism, source=str(path))
+        allowed = functions_of(controller)
+        return read_scenario(found["scenario"], mechanism=mechanism, source=str(path), allowed=allowed)
     except (KeyError, TypeError) as error:
         raise InputError(f"{path / MANIFEST}: is damaged ({error}); take a copy of the file, or run the sweep again") from None
 
 
 def _content(scenario: Scenario) -> dict[str, Any]:
     """What a sweep is made from."""
-    from .. import __version__
-
     return {
-        "format": FORMAT, "version": VERSION, "kumitate": __version__, "scenario": dict(scenario.plain),
+        "format": FORMAT, "version": VERSION, "kumitate": version(), "scenario": dict(scenario.plain),
         "mechanism": to_json(scenario.case.mechanism),
     }  # fmt: skip
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from ..run import Simulation
 from ..scenario.case import Case
 from ..scenario.parameters.states import Coordinate, Velocity
 from ..simulate.rows import RUNAWAY
@@ -36,8 +35,9 @@ class Outcome:
     of: str = "end"
 
 
-def outcomes_of(case: Case, simulation: Simulation) -> tuple[Outcome, ...]:
-    """The columns that the runs of a case have, none of which depends on the parameters that vary."""
+def outcomes_of(case: Case) -> tuple[Outcome, ...]:
+    """The columns that the runs of a case have, none of which depends on the parameters that vary, or on controllers."""
+    simulation = replace(case, laws=()).simulation(equal_steps=True)
     found = [Outcome("work", "J", "work", ())]
     for kind, array in ((Coordinate(), "q"), (Velocity(), "v")):
         found += [

@@ -17,7 +17,7 @@ from ..errors import InputError, KumitateError
 from ..model.values import checked_whole
 from ..run import Run, open_run
 from ..scenario import Scenario, read_scenario
-from .block_run import Task, run_block
+from .block_run import Task, run_block, version
 from .crew import Crew, CrewLostError, WorkerLostError, crew_of
 from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
 from .outcomes import outcomes_of
@@ -70,7 +70,7 @@ class Sweep:
         if self.scenario.design is None:
             raise InputError(f"{self.path}: its scenario has no sweep; take a copy of the folder")
         self._blocks = blocks_of(self.scenario.design)
-        self._folder = SweepFolder.begin(self.path, self.scenario, _units(self.scenario))
+        self._folder = SweepFolder.of(self.path, _units(self.scenario))
 
     def __len__(self) -> int:
         """The number of runs that are asked for."""
@@ -116,13 +116,16 @@ class Sweep:
         )  # fmt: skip
 
 
-def open_sweep(path: str | Path) -> Sweep:
+def open_sweep(path: str | Path, *, controller: str | None = None) -> Sweep:
     """The sweep in a folder, without simulating anything.
+
+    Args:
+        controller: the functions of files that its runs may call when they are simulated again, as of `scenario_of`.
 
     Raises:
         InputError: if there is none.
     """
-    return Sweep(path)
+    return Sweep(path, opened_scenario(Path(path), controller) if is_sweep(path) else None)
 
 
 def sweep(
@@ -219,11 +222,9 @@ class _Tasks:
     """Makes the tasks of one sweep."""
 
     def __init__(self, scenario: Scenario, digest: str):
-        from .. import __version__
-
         assert scenario.design is not None
-        self._scenario, self._digest, self._version, self.design = scenario, digest, __version__, scenario.design
-        self._outcomes = outcomes_of(scenario.case, scenario.case.simulation(equal_steps=True))
+        self._scenario, self._digest, self._version, self.design = scenario, digest, version(), scenario.design
+        self._outcomes = outcomes_of(scenario.case)
 
     def of(self, block: Block) -> Task:
         design = self.design
@@ -239,7 +240,7 @@ class _Tasks:
 def _units(scenario: Scenario) -> dict[str, str]:
     """The columns of the table in their order, with their units."""
     assert scenario.design is not None
-    outcomes = outcomes_of(scenario.case, scenario.case.simulation(equal_steps=True))
+    outcomes = outcomes_of(scenario.case)
     found = {"run": "", **{one.name: one.unit for one in scenario.design.parameters}, "seed": ""}
     found |= {"status": "", "message": "", "reached": "s", **{one.name: one.unit for one in outcomes}}
     return {**found, "wall_time": "s", "recorded": ""}
