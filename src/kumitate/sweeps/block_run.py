@@ -6,7 +6,6 @@ import time as clock
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DivergenceError, InputError, KumitateError
+from ..measure.machine import version_of
 from ..run import Run, Simulation
 from ..scenario.case import Case
 from ..scenario.parameters import Parameter, Rows
@@ -70,10 +70,7 @@ class Answer:
 
 def version() -> str:
     """Which kumitate is installed here."""
-    try:
-        return metadata.version("kumitate")
-    except metadata.PackageNotFoundError:  # run from its sources
-        return "from sources"
+    return version_of("kumitate") or "from its sources"
 
 
 def run_block(task: Task) -> Answer:

@@ -106,7 +106,7 @@ class ProcessCrew(Crew):
     def close(self) -> None:
         for process in list((getattr(self._pool, "_processes", None) or {}).values()):
             process.terminate()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _again(self) -> None:
         if getattr(self._pool, "_broken", False):
