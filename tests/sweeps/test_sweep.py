@@ -1,5 +1,7 @@
 """The table of a sweep: each row is what its run gives alone, and what cannot be simulated is said in its row."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -125,3 +127,35 @@ def test_runs_that_need_python_are_simulated_one_by_one(tmp_path):
     with pytest.raises(InputError, match="is code that a file of results names"):
         opened.run(0)
     assert km.open_sweep(tmp_path / "swept", controller=f"{tmp_path / 'mine.py'}:law").run(0).q.shape == (101, 1)
+
+
+def test_solvers_are_compared_whether_their_runs_are_side_by_side_or_not(tmp_path):
+    grid = {"solver:integrator": ["rk4", "rkf45_adaptive", "semi_implicit_euler"], "solver:step": [1e-3, 2e-3]}
+    found = km.sweep({"robot": "pendulum", "solver": {"duration": 0.2}, "sweep": {"grid": grid}}, tmp_path / "swept")
+    assert list(found.column("solver:integrator")) == [name for name in grid["solver:integrator"] for _ in "ab"]
+    q = found.column(f"end:q:{km.load('pendulum').mechanism.q_names[0]}")
+    np.testing.assert_allclose(q[:4], q[0], rtol=1e-8)
+    np.testing.assert_allclose(q[4:], q[0], rtol=2e-2)
+    assert abs(q[5] - q[0]) == pytest.approx(2.0 * abs(q[4] - q[0]), rel=0.1)  # of order one
+
+
+def test_balls_slide_as_their_friction_says(tmp_path):
+    """With a start on the floor for each run, and in a process of its own."""
+    body = km.Body("ball", 1.0, inertia=(0.004, 0.004, 0.004), collisions=(km.Geometry(km.Sphere(0.1)),))
+    ball = km.Mechanism("ball", (body,), (km.Joint("free", "floating", "world", "ball"),))
+    given = {
+        "robot": "ball", "contact": "rigid", "start": {"height": 0.0}, "solver": {"duration": 0.1, "step": 1e-3},
+        "outputs": ["momentum"],
+        "sweep": {"grid": {"friction:floor": [0.05, 0.1], "v:free.vx": [1.0, 2.0], "q:free.z": [0.3, 3.0]}},
+    }  # fmt: skip
+    found = km.sweep(km.read_scenario(given, mechanism=ball), tmp_path / "swept", processes=2)
+    assert set(found.column("status")) == {"done"}
+    slowed = found.column("v:free.vx") - found.column("friction:floor") * 9.81 * 0.1
+    np.testing.assert_allclose(found.column("end:momentum[3]"), slowed, rtol=1e-9)
+
+
+def test_shards_may_begin_at_the_same_time(tmp_path):
+    scenario = km.read_scenario(written(tmp_path))
+    with ThreadPoolExecutor(8) as pool:
+        made = [pool.submit(km.sweep, scenario, tmp_path / "swept", shard=f"{k}/40") for k in range(21, 37)]
+        assert all(one.result().table.num_rows == 0 for one in made)

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from ..errors import InputError
 from . import folder as runs
 from .options import AsJson, Out
-from .report import print_facts, print_json, shown
+from .report import complain, print_facts, print_json, shown
 
 __all__ = ["sweep"]
 
@@ -51,8 +51,14 @@ def sweep(
     read = read_scenario(scenario)
     place = out if out is not None else runs.RUNS / scenario.stem
     begin = time.perf_counter()
-    with _progress(f"sweeping {scenario.stem}") as told:
-        swept = simulate(read, place, processes=processes, scheduler=scheduler, shard=shard, patience=patience, progress=told)
+    try:
+        with _progress(f"sweeping {scenario.stem}") as told:
+            swept = simulate(
+                read, place, processes=processes, scheduler=scheduler, shard=shard, patience=patience, progress=told
+            )
+    except KeyboardInterrupt:
+        complain(f"what is done is in {shown(place)}; the same command goes on from there", what="note")
+        raise
     table = swept.table
     count: dict[str, int] = {}
     for status in table.column("status").to_pylist():

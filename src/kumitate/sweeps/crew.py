@@ -159,7 +159,7 @@ class DaskCrew(Crew):
         return max(2, 2 * self._threads)
 
     def submit(self, function: Callable[..., Any], task: Any) -> Future:
-        return self._executor.submit(function, task)
+        return self._executor.submit(_on_one_thread, function, task)
 
     def result(self, future: Future) -> Any:
         try:
@@ -190,6 +190,12 @@ class DaskCrew(Crew):
         with suppress(OSError, TimeoutError, CancelledError):
             self._threads = sum(self._client.nthreads().values())
             self._seen = now if self._threads else self._seen
+
+
+def _on_one_thread(function: Callable[..., Any], task: Any) -> Any:
+    """A block in a worker, which has as many threads of its own as it was told to."""
+    os.environ.setdefault("KUMITATE_THREADS", "1")
+    return function(task)
 
 
 def _distributed() -> Any:

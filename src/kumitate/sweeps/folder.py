@@ -64,12 +64,13 @@ class SweepFolder:
                     f"{path}: holds another sweep (the scenario, the robot, a controller's file or the version of kumitate is "
                     "not the same); give another folder by --out, or delete this one"
                 )
-        elif path.is_dir() and any(path.iterdir()):
+        elif path.is_dir() and any(not other.name.startswith(".") for other in path.iterdir()):
             raise InputError(f"{path}: is not the folder of a sweep, and not empty; give another folder by --out")
-        for folder in (path, path / PARTS):
-            folder.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
+        # first, and hidden until it is whole: another shard that begins now sees an empty folder, or this sweep's
         with replacing(path / MANIFEST) as temporary:
             temporary.write_text(json.dumps({**content, "digest": digest}, indent=1), encoding="utf-8")
+        (path / PARTS).mkdir(exist_ok=True)
         return cls(path, digest, units)
 
     @classmethod
