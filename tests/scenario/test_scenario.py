@@ -118,6 +118,7 @@ def test_functions_of_files_drive_and_are_run_again_only_when_they_are_named(tmp
     [
         ("1 / 0", "fails when it is loaded"),
         ("x = 1", "has no function 'law'"),
+        ("def law(robot, k): return 3", "law: fails .TypeError"),
         ("def law(robot): return 3", "gives a controller"),
     ],
 )

@@ -36,7 +36,7 @@ def killed(process):
     """Kills a process, and what it leaves behind once that was looked at."""
     below = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.wait()  # not for the end of its output: what it leaves behind may hold that open
     return below
 
 
@@ -49,6 +49,7 @@ def gone(below):
     return not alive
 
 
+@pytest.mark.slow
 def test_a_killed_process_and_a_killed_sweep_lose_no_run_and_count_none_twice(undisturbed, tmp_path):
     scenario, expected = undisturbed
     out = tmp_path / "swept"
@@ -81,6 +82,7 @@ def cluster():
             process.communicate(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_and_a_killed_scheduler_lose_no_run_and_count_none_twice(undisturbed, tmp_path, cluster):
     scenario, expected = undisturbed
     out = tmp_path / "swept"

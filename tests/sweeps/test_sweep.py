@@ -159,3 +159,15 @@ def test_shards_may_begin_at_the_same_time(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         made = [pool.submit(km.sweep, scenario, tmp_path / "swept", shard=f"{k}/40") for k in range(21, 37)]
         assert all(one.result().table.num_rows == 0 for one in made)
+
+
+def test_a_controller_that_fails_in_a_run_fails_that_run_alone(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import math\n\n\ndef law(robot, k):\n"
+        "    return lambda t, q, v: [0.0 if t < 0.05 or k > 1.5 else math.sqrt(-1.0)] if type(t) is float else [t.nothing]\n"
+    )
+    controller = {"law": f"{tmp_path / 'mine.py'}:law", "k": 1.0}
+    given = {"robot": "pendulum", "controller": controller, "solver": SOLVER, "sweep": {"grid": {"gain:k": [1.0, 2.0]}}}
+    found = km.sweep(given, tmp_path / "swept")
+    assert list(found.column("status")) == ["failed", "done"]
+    assert "ValueError" in found.column("message")[0]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import control
-from ..errors import InputError
+from ..errors import InputError, KumitateError
 from ..model.read.content import file_bytes
 from ..robot import Robot
 
@@ -91,7 +91,13 @@ class Law:
         if self.file is None:
             law = LAWS[self.name].make(robot, self.gains, self.reference)
         else:
-            law = _of_file(self.file, self.name.rpartition(":")[2], self.hash)(robot, **self.gains)
+            make = _of_file(self.file, self.name.rpartition(":")[2], self.hash)
+            try:
+                law = make(robot, **self.gains)
+            except KumitateError:
+                raise
+            except Exception as error:  # whatever a user's function does
+                raise InputError(f"{self.name}: fails ({type(error).__name__}: {error}); correct the function") from error
             if not callable(law):
                 raise InputError(
                     f"{self.name}: gave {law!r:.60}; a function of a scenario takes the robot and gives a controller, "

@@ -216,6 +216,9 @@ def _one_by_one(task: Task, case: Case) -> Answer:
         except KumitateError as error:
             answer.columns["message"][place] = str(error)
             continue
+        except Exception as error:  # of a controller that is called: the others go on
+            answer.columns["message"][place] = f"{type(error).__name__}: {error}"
+            continue
         summary = Summary(task.outcomes, 1)
         # the work of a single run is known at its end only
         seen = {"q": run.q, "v": run.v, "work": np.full(len(run), run.audit.work), "error": np.zeros(len(run)), **run.outputs}
