@@ -56,6 +56,22 @@ def test_every_run_is_in_one_block_of_one_shard_and_blocks_share_what_is_compile
         assert sorted(shards, key=lambda block: block.number) == blocks
 
 
+def test_draws_follow_their_distributions():
+    random = {
+        "count": 2000, "seed": 3, "q:shoulder": {"uniform": ["-90deg", "90deg"]}, "q:elbow": {"choice": ["30deg", 0]},
+        "damping:elbow": {"log_uniform": [0.01, 1.0]}, "v:elbow": {"normal": [2.0, 0.5]},
+    }  # fmt: skip
+    drawn = np.array(design(grid={}, random=random).drawn)
+    uniform, choice, log_uniform, normal = drawn.T
+    for found, mean, deviation in (
+        (uniform, 0.0, np.pi / np.sqrt(12)), ((choice > 0).astype(float), 0.5, 0.5),
+        (np.log10(log_uniform), -1.0, 2 / np.sqrt(12)), (normal, 2.0, 0.5),
+    ):  # fmt: skip
+        assert found.mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(2000))
+        assert found.std() == pytest.approx(deviation, rel=0.1)
+    assert set(choice) == {np.pi / 6, 0.0}
+
+
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3"])
 def test_what_is_not_a_shard_is_refused(shard):
     with pytest.raises(InputError, match="must be i/n"):

@@ -134,8 +134,8 @@ def _drawn(section: Section, case: Case, names: list[Parameter]) -> tuple[tuple[
             continue
         at = (*section.at, name)
         with section.mistakes.catching(at):
-            law, tried, each = _distribution(given)
             one = parameter(case, name)
+            law, tried, each = _distribution(given, one)
             for value in tried:
                 one.put(case, value)
             apart = [parameter(case, f"{one.kind.name}:{target}") for target in one.targets] if each else [one]
@@ -150,7 +150,7 @@ def _drawn(section: Section, case: Case, names: list[Parameter]) -> tuple[tuple[
     return tuple(tuple(law(x) for (_, law), x in zip(laws, row, strict=True)) for row in u.tolist()), seed
 
 
-def _distribution(given: Any) -> tuple[Quantile, list[Any], bool]:
+def _distribution(given: Any, one: Parameter) -> tuple[Quantile, list[Any], bool]:
     """The quantile function of a distribution, values of it to try, and whether each target has draws of its own."""
     each = isinstance(given, dict) and given.get("each") is True
     rest = {key: value for key, value in given.items() if key != "each"} if isinstance(given, dict) else {}
@@ -162,7 +162,8 @@ def _distribution(given: Any) -> tuple[Quantile, list[Any], bool]:
         )
     (kind, numbers), *_ = rest.items()
     if kind == "choice" and isinstance(numbers, list) and numbers:
-        return (lambda u: numbers[int(u * len(numbers))]), numbers, each
+        values = [one.checked(value) for value in numbers]
+        return (lambda u: values[int(u * len(values))]), values, each
     if kind not in ("uniform", "log_uniform", "normal") or not isinstance(numbers, list) or len(numbers) != 2:
         raise InputError(f"is {shown(given)}; uniform, log_uniform and normal have two numbers, choice a list")
     a, b = (number_of(kind, x) for x in numbers)

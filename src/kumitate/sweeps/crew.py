@@ -22,7 +22,7 @@ from typing import Any
 
 from ..errors import InputError, KumitateError
 
-__all__ = ["Crew", "CrewLostError", "HereCrew", "WorkerLostError", "crew_of"]
+__all__ = ["Crew", "CrewLostError", "DaskCrew", "HereCrew", "ProcessCrew", "WorkerLostError", "crew_of"]
 
 
 class WorkerLostError(Exception):
@@ -101,7 +101,9 @@ class ProcessCrew(Crew):
             return future.result()
         except (BrokenProcessPool, CancelledError) as error:
             self._again()
-            raise WorkerLostError("a process died") from error
+            raise WorkerLostError(
+                'memory, a signal, or a script that starts processes without `if __name__ == "__main__"`'
+            ) from error
 
     def close(self) -> None:
         for process in list((getattr(self._pool, "_processes", None) or {}).values()):

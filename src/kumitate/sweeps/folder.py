@@ -21,7 +21,7 @@ from ..simulate.whole_file import replacing
 from .block_run import Answer, version
 from .plan import Block
 
-__all__ = ["MANIFEST", "SweepFolder", "is_sweep"]
+__all__ = ["MANIFEST", "SweepFolder", "is_sweep", "opened_scenario"]
 
 MANIFEST, PARTS, RUNS = "sweep.json", "parts", "runs"
 FORMAT, VERSION = "kumitate-sweep", 1

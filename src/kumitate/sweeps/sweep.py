@@ -25,7 +25,7 @@ from .plan import Block, blocks_of, shard_of
 
 __all__ = ["Progress", "Sweep", "open_sweep", "sweep"]
 
-#: A block that takes its worker with it so many times is given up.
+#: A block that is under way so many times when a worker dies is given up, and the sweep with it.
 DEATHS = 3
 
 
@@ -211,7 +211,7 @@ def _simulate(scenario: Scenario, folder: SweepFolder, blocks: Sequence[Block], 
             except WorkerLostError as error:
                 deaths[block.number] += 1
                 if deaths[block.number] == DEATHS:
-                    raise CrewLostError(f"block {block.number} ended its worker {DEATHS} times ({error})") from None
+                    raise CrewLostError(f"workers died {DEATHS} times while block {block.number} was sent ({error})") from None
                 waiting.append(block)
                 continue
             folder.write(block, tasks.columns(block), tasks.design.seed, answer)
