@@ -42,7 +42,7 @@ designs, processes that start, code that is loaded, blocks that are sent, summed
 
 #: Of each run [s].
 DURATION, STEP = 2.0, 1e-3
-#: Rows of the batch that the kernel's rate is measured with, as many as a large sweep's blocks have; and steps of a call.
+#: BatchInput of the batch that the kernel's rate is measured with, as many as a large sweep's blocks have; and steps of a call.
 ROWS, STEPS = 1024, 200
 
 
@@ -90,7 +90,7 @@ def measured(runs: int, processes: int) -> Rates:
         after = _kernel(scenario)
     steps = runs * round(DURATION / STEP)
     kernel = Rate(*((a + b) / 2.0 for a, b in zip(before, after, strict=True)))
-    return Rates(scenario.case.mechanism.name, runs, processes, kernel, Rate(steps / took[0], steps / took[1]))
+    return Rates(scenario.setup.mechanism.name, runs, processes, kernel, Rate(steps / took[0], steps / took[1]))
 
 
 def cells(rates: Rates) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _scenario(runs: int) -> dict[str, Any]:
 
 def _kernel(scenario: km.Scenario) -> Rate:
     """Of one thread; the best of several calls."""
-    batch = scenario.case.simulation(equal_steps=True).batch(ROWS)
+    batch = scenario.setup.simulation(equal_steps=True).batch(ROWS)
     batch.step(10)
     found = []
     for _ in range(8):

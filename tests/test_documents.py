@@ -305,6 +305,17 @@ def spherical_joints(shown: Shown, values: Shown) -> None:
         np.testing.assert_allclose(over, np.maximum(np.abs(q) - 1.0, 0.0), atol=1e-6, err_msg=name)
 
 
+def simulation(shown: Shown, values: Shown) -> None:
+    state, batch, sim = shown["state"], shown["batch"], shown["sim"]
+    assert shown["run"].outputs["center_of_mass"].shape == (501, 3)
+    assert state.time == pytest.approx(0.1)
+    assert np.abs(state.v).max() < np.abs(shown["run"].v[100]).max()  # damped by the input
+    assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
+    np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
+    last = sim.start()
+    np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+
+
 def sweeps(shown: Shown, values: Shown) -> None:
     assert shown["kp"].tolist() == [1.0, 2.0]
     assert shown["energy"].shape == (2,)
@@ -331,6 +342,7 @@ JUDGES = {
     "lagrange.md": lagrange,
     "meshes.md": meshes,
     "partitions.md": partitions,
+    "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,
     "virtual-loops.md": virtual_loops,

@@ -46,28 +46,28 @@ def test_a_start_on_the_floor_slides_as_friction_says():
 
 
 MADE = {
-    "mass:link3": (2.5, lambda case: case.mechanism.body("link3").mass),
+    "mass:link3": (2.5, lambda setup: setup.mechanism.body("link3").mass),
     "inertia:link2": (
         0.5,
-        lambda case: case.mechanism.body("link2").inertia[0][0] / LINK.inertia[0][0],
+        lambda setup: setup.mechanism.body("link2").inertia[0][0] / LINK.inertia[0][0],
     ),
-    "damping:*": (0.3, lambda case: case.mechanism.joint("joint2").damping[0]),
-    "friction:joint1": (0.2, lambda case: case.mechanism.joint("joint1").friction[0]),
-    "armature:joint1": (0.2, lambda case: case.mechanism.joint("joint1").armature[0]),
-    "stiffness:joint3": (4.0, lambda case: case.mechanism.joint("joint3").stiffness[0]),
-    "gravity": (1.62, lambda case: -case.mechanism.gravity[2]),
-    "q:joint2": (0.7, lambda case: case.q[1]),
-    "v:joint2": (0.7, lambda case: case.v[1]),
-    "tau:joint2": (0.7, lambda case: case.tau[1]),
-    "solver:step": (0.01, lambda case: case.solver.step),
+    "damping:*": (0.3, lambda setup: setup.mechanism.joint("joint2").damping[0]),
+    "friction:joint1": (0.2, lambda setup: setup.mechanism.joint("joint1").friction[0]),
+    "armature:joint1": (0.2, lambda setup: setup.mechanism.joint("joint1").armature[0]),
+    "stiffness:joint3": (4.0, lambda setup: setup.mechanism.joint("joint3").stiffness[0]),
+    "gravity": (1.62, lambda setup: -setup.mechanism.gravity[2]),
+    "q:joint2": (0.7, lambda setup: setup.q[1]),
+    "v:joint2": (0.7, lambda setup: setup.v[1]),
+    "tau:joint2": (0.7, lambda setup: setup.tau[1]),
+    "solver:step": (0.01, lambda setup: setup.solver.step),
 }
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_parameter_sets_what_it_names(name):
     value, found = MADE[name]
-    case = km.read_scenario({**ARM, "parameters": {name: value}}).case
-    assert found(case) == pytest.approx(value, rel=1e-15)
+    setup = km.read_scenario({**ARM, "parameters": {name: value}}).setup
+    assert found(setup) == pytest.approx(value, rel=1e-15)
 
 
 def test_every_kind_of_parameter_is_tested_or_has_a_test_of_its_own():
@@ -75,14 +75,14 @@ def test_every_kind_of_parameter_is_tested_or_has_a_test_of_its_own():
 
 
 def test_parameters_of_gains_and_surfaces():
-    case = km.read_scenario({**ARM, "controller": {"law": "pd", "kp": 2, "kd": 1}, "parameters": {"gain:kp:joint2": 7}}).case
-    np.testing.assert_array_equal(case.laws[0].gains["kp"], [2.0, 7.0, 2.0])
-    assert parameter(case, "gain:kd").put(case, 4.0).laws[0].gains["kd"] == 4.0
-    on_floor = ball(0.3).case
+    setup = km.read_scenario({**ARM, "controller": {"law": "pd", "kp": 2, "kd": 1}, "parameters": {"gain:kp:joint2": 7}}).setup
+    np.testing.assert_array_equal(setup.laws[0].gains["kp"], [2.0, 7.0, 2.0])
+    assert parameter(setup, "gain:kd").put(setup, 4.0).laws[0].gains["kd"] == 4.0
+    on_floor = ball(0.3).setup
     assert parameter(on_floor, "friction:floor").put(on_floor, 0.2).contact.surface.friction == 0.2
     assert parameter(on_floor, "restitution:floor").put(on_floor, 0.2).contact.surface.restitution == 0.2
     with pytest.raises(InputError, match="tau is a constant effort, and there is a controller"):
-        parameter(case, "tau:joint1").put(case, 1.0)
+        parameter(setup, "tau:joint1").put(setup, 1.0)
 
 
 def test_a_result_is_run_again_with_its_own_mechanism(tmp_path):
@@ -134,6 +134,6 @@ def test_loops_are_closed_from_a_rough_start_where_that_is_asked_for():
     q = km.load("four_bars_2").start[0] + 1e-3
     with pytest.raises(InputError, match="open"):
         km.read_scenario({**given, "start": {"q": q.tolist()}})
-    case = km.read_scenario({**given, "start": {"q": q.tolist(), "assemble": True}}).case
-    np.testing.assert_allclose(case.start[0], km.Robot(case.mechanism).assemble(q), atol=1e-12)
-    assert replace(case, assemble=False).start[0] is case.q
+    setup = km.read_scenario({**given, "start": {"q": q.tolist(), "assemble": True}}).setup
+    np.testing.assert_allclose(setup.start[0], km.Robot(setup.mechanism).assemble(q), atol=1e-12)
+    assert replace(setup, assemble=False).start[0] is setup.q

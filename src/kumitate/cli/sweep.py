@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import InputError
-from . import folder as runs
+from . import run_folder as runs
 from .options import AsJson, Out
 from .report import complain, print_facts, print_json, shown
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.values import shown
-from .case import Case
 from .mistakes import Section, number_of
 from .parameters import Parameter, parameter
+from .setup import Setup
 
 __all__ = ["Design", "read_design"]
 
 #: Most runs of one sweep.
 MOST = 2_000_000
-#: So many values of a grid's axis are tried on the case before anything is simulated.
+#: So many values of a grid's axis are tried on the setup before anything is simulated.
 TRIED = 64
 
 #: From a number in [0, 1) to a value.
@@ -61,7 +61,7 @@ class Design:
         return self.record is None or run in self.record
 
 
-def read_design(section: Section, case: Case) -> Design | None:
+def read_design(section: Section, setup: Setup) -> Design | None:
     """The design of a scenario's `sweep`; mistakes go to the section's list.
 
     Args:
@@ -69,9 +69,9 @@ def read_design(section: Section, case: Case) -> Design | None:
     """
     before = len(section.mistakes)
     names: list[Parameter] = []
-    grid = _grid(section.section("grid"), case, names)
+    grid = _grid(section.section("grid"), setup, names)
     random = section.section("random")
-    drawn, seed = _drawn(random, case, names)
+    drawn, seed = _drawn(random, setup, names)
     _check_distinct(section, names)
     if len(section.mistakes) > before:
         return None
@@ -87,17 +87,17 @@ def read_design(section: Section, case: Case) -> Design | None:
 
 
 # --- grids ------------------------------------------------------------------------------------------------------------
-def _grid(section: Section, case: Case, names: list[Parameter]) -> tuple[tuple[Any, ...], ...]:
+def _grid(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[Any, ...], ...]:
     axes = []
     for name in section.values:
         at = (*section.at, name)
         with section.mistakes.catching(at):
-            one = parameter(case, name)
+            one = parameter(setup, name)
             axis = tuple(one.checked(value) for value in _axis(section.values[name]))
             if len(set(axis)) < len(axis):
                 raise InputError(f"has the value {next(x for k, x in enumerate(axis) if x in axis[:k])!r} twice; keep one")
             for value in islice(axis, TRIED):
-                one.put(case, value)
+                one.put(setup, value)
             names.append(one)
             axes.append(axis)
     return tuple(axes)
@@ -121,7 +121,7 @@ def _axis(given: Any) -> Sequence[Any]:
 
 
 # --- random -----------------------------------------------------------------------------------------------------------
-def _drawn(section: Section, case: Case, names: list[Parameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
+def _drawn(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
     if not section.values:
         return ((),), None
     count = section.whole("count", 1)
@@ -134,11 +134,11 @@ def _drawn(section: Section, case: Case, names: list[Parameter]) -> tuple[tuple[
             continue
         at = (*section.at, name)
         with section.mistakes.catching(at):
-            one = parameter(case, name)
+            one = parameter(setup, name)
             law, tried, each = _distribution(given, one)
             for value in tried:
-                one.put(case, value)
-            apart = [parameter(case, f"{one.kind.name}:{target}") for target in one.targets] if each else [one]
+                one.put(setup, value)
+            apart = [parameter(setup, f"{one.kind.name}:{target}") for target in one.targets] if each else [one]
             laws += [(part, law) for part in apart]
     if len(laws) == 0 and count is not None and not len(section.mistakes):
         section.mistakes.add(section.at, "draws nothing; write parameters with their distributions")

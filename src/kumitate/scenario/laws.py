@@ -17,7 +17,7 @@ from ..errors import InputError, KumitateError
 from ..model.read.content import file_bytes
 from ..robot import Robot
 
-__all__ = ["LAWS", "Law", "LawKind", "controller_of", "file_hash", "names_function"]
+__all__ = ["LAWS", "ControlLaw", "LawKind", "controller_of", "file_hash", "names_function"]
 
 #: What a law of a scenario gives: tau (nv) = f(t, q, v).
 Controller = Callable[[Any, Any, Any], Any]
@@ -48,7 +48,7 @@ LAWS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ControlLaw:
     """One controller of a scenario.
 
     Attributes:
@@ -69,7 +69,7 @@ class Law:
     hash: str = ""
     allowed: bool = True
 
-    def with_gain(self, gain: str, value: float, columns: Sequence[int] | None, nv: int) -> Law:
+    def with_gain(self, gain: str, value: float, columns: Sequence[int] | None, nv: int) -> ControlLaw:
         """The law with another gain: at all degrees of freedom, or at those of these columns."""
         given: Any = value
         if columns is not None:
@@ -106,7 +106,7 @@ class Law:
         return control.undriven(robot, self.undriven, law) if self.undriven else law
 
 
-def controller_of(laws: Sequence[Law], robot: Robot) -> Controller:
+def controller_of(laws: Sequence[ControlLaw], robot: Robot) -> Controller:
     """The sum of the laws."""
     made = [law.of(robot) for law in laws]
     return made[0] if len(made) == 1 else control.total(*made)

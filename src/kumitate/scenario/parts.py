@@ -15,9 +15,9 @@ from ..model import Mechanism
 from ..model.samples import SAMPLES
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, shown
 from ..robot import Robot, load
-from .case import Case, Solver
-from .laws import LAWS, Law, file_hash, names_function
+from .laws import LAWS, ControlLaw, file_hash, names_function
 from .mistakes import Section, number_of
+from .setup import Setup, Solver
 
 __all__ = ["read_contact", "read_laws", "read_robot", "read_start"]
 
@@ -53,8 +53,8 @@ def read_robot(
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
-def read_start(top: Section, robot: Robot, solver: Solver) -> Case:
-    """The case of a robot from its start."""
+def read_start(top: Section, robot: Robot, solver: Solver) -> Setup:
+    """The setup of a robot from its start."""
     m = robot.mechanism
     section = top.section("start", ("q", "v", "assemble", "height"))
     q, v = robot.start
@@ -63,7 +63,7 @@ def read_start(top: Section, robot: Robot, solver: Solver) -> Case:
     tau = _named(top, "tau", m.v_names, np.zeros(m.nv))
     if "tau" in top and "controller" in top:
         top.mistakes.add(("tau",), "is a constant effort, and there is a controller; write one of them")
-    return Case(
+    return Setup(
         m, q, v, tau, solver=solver, assemble=section.flag("assemble"), height=section.number("height", LENGTH),
     )  # fmt: skip
 
@@ -87,32 +87,32 @@ def _named(section: Section, key: str, names: Sequence[str], default: np.ndarray
 
 # --- controllers ------------------------------------------------------------------------------------------------------
 def read_laws(
-    top: Section, case: Case, folder: Path, plain: dict[str, Any], allowed: Collection[str] | None = None
-) -> Case:  # fmt: skip
-    """The case with the controllers that are named; `allowed`: the functions of files that may be run, all unless given."""
+    top: Section, setup: Setup, folder: Path, plain: dict[str, Any], allowed: Collection[str] | None = None
+) -> Setup:  # fmt: skip
+    """The setup with the controllers that are named; `allowed`: the functions of files that may be run, all unless given."""
     given = top.values.get("controller")
     if given is None:
-        return case
+        return setup
     items = given if isinstance(given, list) else [given]
     laws, written = [], []
     for k, item in enumerate(items):
         at = ("controller", k) if isinstance(given, list) else ("controller",)
         item = {"law": item} if isinstance(item, str) else item
         with top.mistakes.catching(at):
-            law = _law(Section(item, at, top.mistakes, ()), case, folder)
+            law = _law(Section(item, at, top.mistakes, ()), setup, folder)
             law = replace(law, allowed=law.file is None or allowed is None or law.name in allowed)
             laws.append(law)
             written.append({**item, "law": law.name, **({"sha256": law.hash} if law.file else {})})
     plain["controller"] = written
-    return replace(case, laws=tuple(laws))
+    return replace(setup, laws=tuple(laws))
 
 
-def _law(section: Section, case: Case, folder: Path) -> Law:
+def _law(section: Section, setup: Setup, folder: Path) -> ControlLaw:
     name = section.text("law")
     if name is None:
         raise InputError(f"there is no law; write one of {', '.join(LAWS)}, or FILE.py:FUNCTION")
-    undriven = section.take("undriven", lambda value: _joints(value, case.mechanism), ())
-    nv, gains = case.mechanism.nv, {}
+    undriven = section.take("undriven", lambda value: _joints(value, setup.mechanism), ())
+    nv, gains = setup.mechanism.nv, {}
     if names_function(name):
         file, _, function = name.rpartition(":")
         if not file or not function.isidentifier():
@@ -121,7 +121,7 @@ def _law(section: Section, case: Case, folder: Path) -> Law:
         for gain in section.values:
             if gain not in ("law", "undriven", "sha256"):
                 gains[gain] = section.number(gain)
-        return Law(f"{path}:{function}", gains, None, undriven, path, section.text("sha256") or file_hash(path))
+        return ControlLaw(f"{path}:{function}", gains, None, undriven, path, section.text("sha256") or file_hash(path))
     if name not in LAWS:
         near = get_close_matches(name, LAWS, 1)
         meant = f", did you mean {near[0]!r}?" if near else ""
@@ -134,10 +134,10 @@ def _law(section: Section, case: Case, folder: Path) -> Law:
         value = section.values[gain]
         one = not isinstance(value, dict | list)
         gains[gain] = (
-            section.number(gain, NOT_NEGATIVE, 0.0) if one else _named(section, gain, case.mechanism.v_names, np.zeros(nv))
+            section.number(gain, NOT_NEGATIVE, 0.0) if one else _named(section, gain, setup.mechanism.v_names, np.zeros(nv))
         )
-    reference = _named(section, "reference", case.mechanism.q_names, case.q) if kind.refers else None
-    return Law(name, gains, reference, undriven)
+    reference = _named(section, "reference", setup.mechanism.q_names, setup.q) if kind.refers else None
+    return ControlLaw(name, gains, reference, undriven)
 
 
 def _joints(given: Any, mechanism: Mechanism) -> tuple[str, ...]:
@@ -148,13 +148,13 @@ def _joints(given: Any, mechanism: Mechanism) -> tuple[str, ...]:
 
 
 # --- contact ----------------------------------------------------------------------------------------------------------
-def read_contact(top: Section, case: Case) -> Case:
-    """The case with the contact that is asked for."""
+def read_contact(top: Section, setup: Setup) -> Setup:
+    """The setup with the contact that is asked for."""
     given = top.values.get("contact")
     if given is None:
-        if case.height is not None:
+        if setup.height is not None:
             top.mistakes.add(("start", "height"), "is a height above the floor, and there is no contact; write contact: rigid")
-        return case
+        return setup
     from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
     from ..contact.scene import Contact
     from ..contact.surface import Surface
@@ -171,7 +171,7 @@ def read_contact(top: Section, case: Case) -> Case:
             return Surface(**{key: value for key, value in found.items() if value is not None})
         return Surface()
 
-    bodies = [body.name for body in case.mechanism.bodies]
+    bodies = [body.name for body in setup.mechanism.bodies]
     surfaces = section.section("surfaces", (*bodies, "ground"))
     named = {name: surface(surfaces.section(name, surface_keys)) for name in surfaces.values if name in (*bodies, "ground")}
     between = section.take("between", _pairs)
@@ -179,8 +179,8 @@ def read_contact(top: Section, case: Case) -> Case:
         contact = Contact(
             model, surface=surface(section), surfaces=named, between=between, options=section.section("options").values
         )
-        return replace(case, contact=contact)
-    return case
+        return replace(setup, contact=contact)
+    return setup
 
 
 def _pairs(given: Any) -> list[tuple[str, str]]:

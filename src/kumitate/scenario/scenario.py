@@ -12,14 +12,15 @@ from typing import Any
 from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import POSITIVE, Rule, shown
-from ..run import Run, checked_output
+from ..run import Run
 from ..simulate.checks import step_count
 from ..simulate.integrators import INTEGRATORS
-from .case import Case, Solver
+from ..simulation import checked_output
 from .design import Design, read_design
 from .mistakes import Mistakes, Section
 from .parameters import parameter
 from .parts import read_contact, read_laws, read_robot, read_start
+from .setup import Setup, Solver
 from .written import Written, read_yaml
 
 __all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
@@ -40,13 +41,13 @@ class Scenario:
     Attributes:
         source: the file it was read from, or what messages call it.
         plain: it as plain data, with paths in full.
-        case: the simulation; of a sweep, with the values that are not varied.
+        setup: the simulation; of a sweep, with the values that are not varied.
         design: the runs of a sweep; None of a single simulation.
     """
 
     source: str
     plain: Mapping[str, Any]
-    case: Case
+    setup: Setup
     design: Design | None = None
 
     def __len__(self) -> int:
@@ -71,12 +72,12 @@ class Scenario:
         Raises:
             KumitateError: if there is no such run, or the values are refused.
         """
-        values, case = self.values(run), self.case
+        values, setup = self.values(run), self.setup
         for one in () if self.design is None else self.design.parameters:
-            case = one.put(case, values[one.name])
+            setup = one.put(setup, values[one.name])
         plain = {key: value for key, value in self.plain.items() if key != "sweep"}
         plain["parameters"] = {**(self.plain.get("parameters") or {}), **values}
-        return Scenario(f"{self.source}, run {run}" if self.design else self.source, plain, case)
+        return Scenario(f"{self.source}, run {run}" if self.design else self.source, plain, setup)
 
     def run(self, *, progress: Any = None) -> Run:
         """Simulates it; a result's `settings["scenario"]` is `plain`.
@@ -86,7 +87,7 @@ class Scenario:
         """
         if self.design is not None:
             raise InputError(f"{self.source}: describes {len(self)} runs; choose one by of_run, or simulate all by km.sweep")
-        return self.case.run(self.plain, progress)
+        return self.setup.run(self.plain, progress)
 
 
 def names_scenario(source: str | Path) -> bool:
@@ -136,22 +137,22 @@ def read_scenario(
             mistakes.add((), "names of joints, bodies and parameters were not checked, as the robot could not be read")
         mistakes.check()
     assert robot is not None
-    case = read_start(top, robot, solver)
-    case = read_laws(top, case, written.folder, plain, allowed)
-    case = read_contact(top, case)
-    case = _outputs(top, case)
+    setup = read_start(top, robot, solver)
+    setup = read_laws(top, setup, written.folder, plain, allowed)
+    setup = read_contact(top, setup)
+    setup = _outputs(top, setup)
     parameters = top.section("parameters")
     for name, value in parameters.values.items():
         with mistakes.catching((*parameters.at, name)):
-            changed = parameter(case, name).put(case, value)
+            changed = parameter(setup, name).put(setup, value)
             # the mechanism that is given is as the parameters made it: a factor must not act twice
-            case = changed if mechanism is None else replace(changed, mechanism=mechanism)
-    design = read_design(top.section("sweep", ("grid", "random", "record")), case) if "sweep" in top else None
-    if not len(mistakes) and all(law.allowed for law in case.laws):
+            setup = changed if mechanism is None else replace(changed, mechanism=mechanism)
+    design = read_design(top.section("sweep", ("grid", "random", "record")), setup) if "sweep" in top else None
+    if not len(mistakes) and all(law.allowed for law in setup.laws):
         with mistakes.catching(()):
-            case.simulation(equal_steps=design is not None)
+            setup.simulation(equal_steps=design is not None)
     mistakes.check()
-    return Scenario(written.source, plain, case, design)
+    return Scenario(written.source, plain, setup, design)
 
 
 def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
@@ -173,7 +174,7 @@ def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
     scenario = read_scenario(
         plain, mechanism=result.mechanism, source=f"the scenario of {name}", allowed=functions_of(controller)
     )
-    scenario.case.simulation()  # refuses functions that are not allowed
+    scenario.setup.simulation()  # refuses functions that are not allowed
     return scenario
 
 
@@ -208,16 +209,16 @@ def _solver(section: Section, own: Solver) -> Solver:
     return solver
 
 
-def _outputs(top: Section, case: Case) -> Case:
+def _outputs(top: Section, setup: Setup) -> Setup:
     given = top.values.get("outputs") or []
     if not isinstance(given, list):
         top.mistakes.add(("outputs",), f"is {shown(given)}; write a list of names, such as [energy, center_of_mass]")
-        return case
+        return setup
     found = []
     for k, name in enumerate(given):
         with top.mistakes.catching(("outputs", k)):
-            checked_output(case.mechanism, name)
+            checked_output(setup.mechanism, name)
             if name in found:
                 raise InputError(f"{name!r} stands here twice; keep one")
             found.append(name)
-    return replace(case, outputs=tuple(found))
+    return replace(setup, outputs=tuple(found))

@@ -15,11 +15,12 @@ import numpy as np
 
 from ..errors import DivergenceError, InputError, KumitateError
 from ..measure.machine import version_of
-from ..run import Run, Simulation
-from ..scenario.case import Case
-from ..scenario.parameters import Parameter, Rows
+from ..run import Run
+from ..scenario.parameters import BatchInput, Parameter
+from ..scenario.setup import Setup
 from ..simulate.checks import step_count
-from ..simulate.kept import Kept
+from ..simulate.stepping.kept import Kept
+from ..simulation import Simulation
 from .outcomes import Outcome, Summary
 from .plan import Block
 
@@ -39,7 +40,7 @@ class Task:
 
     Attributes:
         sweep: the digest of the whole sweep; `version`: of kumitate that sends it.
-        case: with the values that do not vary.
+        setup: with the values that do not vary.
         parameters: that vary, and the `values` of each run, a row for each.
         outcomes: that the table has.
         keep: the plain scenarios of the runs whose motions are kept, by their places in the block.
@@ -48,7 +49,7 @@ class Task:
     sweep: str
     version: str
     block: Block
-    case: Case
+    setup: Setup
     parameters: tuple[Parameter, ...]
     values: tuple[tuple[Any, ...], ...]
     outcomes: tuple[Outcome, ...]
@@ -88,62 +89,64 @@ def run_block(task: Task) -> Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the table says what became of each run
         try:
-            case = _compiled_in(task)
-            simulation = _SIMULATIONS.get((task.sweep, task.block.group), lambda: case.simulation(equal_steps=True))
+            setup = _compiled_in(task)
+            simulation = _SIMULATIONS.get((task.sweep, task.block.group), lambda: setup.simulation(equal_steps=True))
         except KumitateError as error:
             answer = _failed(task, str(error))
         else:
-            answer = _side_by_side(task, case, simulation) if simulation.whole else _one_by_one(task, case)
+            answer = _side_by_side(task, setup, simulation) if simulation.whole else _one_by_one(task, setup)
     answer.columns["wall_time"] = np.full(len(task.values), (clock.perf_counter() - begin) / len(task.values))
     return answer
 
 
-def _compiled_in(task: Task) -> Case:
-    """The case with the values that all runs of the block share."""
-    case = task.case
+def _compiled_in(task: Task) -> Setup:
+    """The setup with the values that all runs of the block share."""
+    setup = task.setup
     for one, value in zip(task.parameters, task.values[0], strict=True):
-        if not isinstance(one.kind, Rows):
-            case = one.put(case, value)
-    return case
+        if not isinstance(one.kind, BatchInput):
+            setup = one.put(setup, value)
+    return setup
 
 
-def _case(task: Task, case: Case, place: int) -> Case:
-    """The case of one run of the block."""
+def _setup(task: Task, setup: Setup, place: int) -> Setup:
+    """The setup of one run of the block."""
     for one, value in zip(task.parameters, task.values[place], strict=True):
-        if isinstance(one.kind, Rows):
-            case = one.put(case, value)
-    return case
+        if isinstance(one.kind, BatchInput):
+            setup = one.put(setup, value)
+    return setup
 
 
 # --- many runs at once ------------------------------------------------------------------------------------------------
-def _side_by_side(task: Task, case: Case, simulation: Simulation) -> Answer:
+def _side_by_side(task: Task, setup: Setup, simulation: Simulation) -> Answer:
     """The block as one batch; runs whose start is refused are left out of it."""
-    inputs: dict[str, np.ndarray] = {name: np.tile(getattr(case, name), (len(task.values), 1)) for name in ("q", "v", "tau")}
+    inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(task.values), 1)) for name in ("q", "v", "tau")}
     for k, one in enumerate(task.parameters):
-        if isinstance(one.kind, Rows):
+        if isinstance(one.kind, BatchInput):
             values = np.array([row[k] for row in task.values])
-            inputs[one.kind.array][:, one.kind.columns(case, one.targets)] = values[:, None]
-    q, v, refused = _starts(case, simulation, inputs["q"], inputs["v"])
+            inputs[one.kind.array][:, one.kind.columns(setup, one.targets)] = values[:, None]
+    q, v, refused = _starts(setup, simulation, inputs["q"], inputs["v"])
     rows = [k for k in range(len(task.values)) if k not in refused]
     answer = _failed(task, "")
     for place, reason in refused.items():
         answer.columns["message"][place] = reason
     if rows:
-        _record(task, case, simulation, rows, (q[rows], v[rows], inputs["tau"][rows]), answer)
+        _record(task, setup, simulation, rows, (q[rows], v[rows], inputs["tau"][rows]), answer)
     return answer
 
 
-def _starts(case: Case, simulation: Simulation, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+def _starts(
+    setup: Setup, simulation: Simulation, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
     """The starts as the simulation takes them, and why it refuses some."""
     refused: dict[int, str] = {}
-    if not (case.assemble or case.height is not None):
+    if not (setup.assemble or setup.height is not None):
         try:
             return (*simulation.starts(q, v, len(q)), refused)
         except KumitateError:
             pass  # below each by itself, to find those that are refused
     for k in range(len(q)):
         try:
-            starts = simulation.starts(*case.started(q[k], v[k]), 1)
+            starts = simulation.starts(*setup.started(q[k], v[k]), 1)
             q[k], v[k] = starts[0][0], starts[1][0]
         except KumitateError as error:
             refused[k] = str(error)
@@ -151,24 +154,24 @@ def _starts(case: Case, simulation: Simulation, q: np.ndarray, v: np.ndarray) ->
 
 
 def _record(
-    task: Task, case: Case, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
+    task: Task, setup: Setup, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
 ) -> None:
     """Simulates the rows of a block that have a start, and puts what comes out into the answer."""
     batch = simulation.batch(start[0], start[1])
-    if not case.laws:
+    if not setup.laws:
         batch.tau[:] = start[2]
-    every, records = _recorded(case)
+    every, records = _recorded(setup)
     kept = [k for k, place in enumerate(rows) if place in task.keep]
     first = _first(simulation, batch)
     summary = Summary(task.outcomes, len(rows))
-    summary.add(np.zeros(1), first, contact=case.contact is not None)
+    summary.add(np.zeros(1), first, contact=setup.contact is not None)
     parts = [{name: array[kept] for name, array in first.items()}]
     chunk = max(1, min(records, ROOM // max(1, sum(array.nbytes for array in first.values()))))
     for done in range(0, records, chunk):
         count = min(chunk, records - done)
         seen = batch.record(count, every)
         time = (done + 1 + np.arange(count)) * every * simulation.step_size
-        summary.add(time, seen, contact=case.contact is not None)
+        summary.add(time, seen, contact=setup.contact is not None)
         parts.append({name: array[kept] for name, array in seen.items()})
     _put(answer, rows, summary)
     times = np.arange(records + 1) * every * simulation.step_size
@@ -179,9 +182,9 @@ def _record(
         answer.files[rows[row]] = _files(run, task.keep[rows[row]])
 
 
-def _recorded(case: Case) -> tuple[int, int]:
+def _recorded(setup: Setup) -> tuple[int, int]:
     """Steps from one record to the next, and how many records there are."""
-    solver = case.solver
+    solver = setup.solver
     count = step_count(solver.duration, solver.step)
     every = solver.every or max(k for k in range(1, max(1, count // RECORDS) + 1) if count % k == 0)
     if count % every:
@@ -194,17 +197,17 @@ def _first(simulation: Simulation, batch: Any) -> dict[str, np.ndarray]:
     compiled = simulation.compiled
     state = (batch.state[name] for name in ("number", "q", "v", "work", "error"))
     h = np.full(len(batch), simulation.step_size)
-    seen = compiled.look_kernel(*state, h, batch.efforts)
+    seen = compiled.look(*state, h, batch.efforts)
     return {array.name: np.array(values)[:, None] for array, values in zip(compiled.look.outputs, seen, strict=True)}
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------
-def _one_by_one(task: Task, case: Case) -> Answer:
+def _one_by_one(task: Task, setup: Setup) -> Answer:
     """The block run by run, where the step needs Python: adaptive integrators, controllers that are called."""
     answer = _failed(task, "")
     for place in range(len(task.values)):
         try:
-            own = _case(task, case, place)
+            own = _setup(task, setup, place)
             own = own.with_solver(every=_recorded(own)[0])
             lost = False
             try:

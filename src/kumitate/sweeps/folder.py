@@ -17,7 +17,7 @@ from ..model.read.content import file_bytes
 from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of
-from ..simulate.whole_file import replacing
+from ..simulate.results.whole_file import replacing
 from .block_run import Answer, version
 from .plan import Block
 
@@ -140,7 +140,7 @@ def _content(scenario: Scenario) -> dict[str, Any]:
     """What a sweep is made from."""
     return {
         "format": FORMAT, "version": VERSION, "kumitate": version(), "scenario": dict(scenario.plain),
-        "mechanism": to_json(scenario.case.mechanism),
+        "mechanism": to_json(scenario.setup.mechanism),
     }  # fmt: skip
 
 

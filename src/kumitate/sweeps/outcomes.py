@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..scenario.case import Case
 from ..scenario.parameters.states import Coordinate, Velocity
+from ..scenario.setup import Setup
 from ..simulate.rows import RUNAWAY
 
 __all__ = ["Outcome", "Summary", "outcomes_of"]
@@ -35,13 +35,13 @@ class Outcome:
     of: str = "end"
 
 
-def outcomes_of(case: Case) -> tuple[Outcome, ...]:
-    """The columns that the runs of a case have, none of which depends on the parameters that vary, or on controllers."""
-    simulation = replace(case, laws=()).simulation(equal_steps=True)
+def outcomes_of(setup: Setup) -> tuple[Outcome, ...]:
+    """The columns that the runs of a setup have, none of which depends on the parameters that vary, or on controllers."""
+    simulation = replace(setup, laws=()).simulation(equal_steps=True)
     found = [Outcome("work", "J", "work", ())]
     for kind, array in ((Coordinate(), "q"), (Velocity(), "v")):
         found += [
-            Outcome(f"end:{array}:{name}", kind.unit(case, name), array, (k,)) for k, name in enumerate(kind.targets(case))
+            Outcome(f"end:{array}:{name}", kind.unit(setup, name), array, (k,)) for k, name in enumerate(kind.targets(setup))
         ]
     for output in simulation.outputs:
         made = output.make().outputs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..scenario.design import Design
-from ..scenario.parameters import Rows
+from ..scenario.parameters import BatchInput
 
 __all__ = ["Block", "blocks_of", "shard_of"]
 
@@ -35,7 +35,7 @@ class Block:
 
 def blocks_of(design: Design) -> list[Block]:
     """The blocks of a sweep: they depend on nothing but its design."""
-    compiled = [k for k, one in enumerate(design.parameters) if not isinstance(one.kind, Rows)]
+    compiled = [k for k, one in enumerate(design.parameters) if not isinstance(one.kind, BatchInput)]
     groups: dict[tuple, list[int]] = {}
     for run in range(len(design)):
         values = design.values(run)

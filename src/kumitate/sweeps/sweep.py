@@ -224,13 +224,13 @@ class _Tasks:
     def __init__(self, scenario: Scenario, digest: str):
         assert scenario.design is not None
         self._scenario, self._digest, self._version, self.design = scenario, digest, version(), scenario.design
-        self._outcomes = outcomes_of(scenario.case)
+        self._outcomes = outcomes_of(scenario.setup)
 
     def of(self, block: Block) -> Task:
         design = self.design
         keep = {k: self._scenario.of_run(run).plain for k, run in enumerate(block.runs) if design.records(run)}
         values = tuple(design.values(run) for run in block.runs)
-        return Task(self._digest, self._version, block, self._scenario.case, design.parameters, values, self._outcomes, keep)
+        return Task(self._digest, self._version, block, self._scenario.setup, design.parameters, values, self._outcomes, keep)
 
     def columns(self, block: Block) -> dict[str, list[Any]]:
         rows = zip(*(self.design.values(run) for run in block.runs), strict=True)
@@ -240,7 +240,7 @@ class _Tasks:
 def _units(scenario: Scenario) -> dict[str, str]:
     """The columns of the table in their order, with their units."""
     assert scenario.design is not None
-    outcomes = outcomes_of(scenario.case)
+    outcomes = outcomes_of(scenario.setup)
     found = {"run": "", **{one.name: one.unit for one in scenario.design.parameters}, "seed": ""}
     found |= {"status": "", "message": "", "reached": "s", **{one.name: one.unit for one in outcomes}}
     return {**found, "wall_time": "s", "recorded": ""}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulate.whole_file import replacing
+from ..simulate.results.whole_file import replacing
 from .page import embedded, filled
 
 __all__ = ["SHOWN", "write_sweep_page"]

@@ -16,7 +16,7 @@ from ..blocks import Program
 from ..evaluate import evaluate
 from ..graph import Symbol, TraceError
 from ..tracing import trace
-from .reach import Opaque, Reach
+from .reach import Opaque, Reachable
 from .watch import Impure, watched
 
 __all__ = ["Verdict", "judged"]
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
     program: Program | None
     remembers: bool
     reason: str
-    reach: Reach | None = None
+    reach: Reachable | None = None
 
     def changed_since(self) -> str | None:
         """What has changed of all that the function can reach since it was judged; None if nothing has."""
@@ -52,7 +52,7 @@ def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> 
     that may depend on more than its arguments, and the program gives what the function gives.
     """
     try:
-        reach = Reach(function)
+        reach = Reachable(function)
     except Opaque as reason:
         return Verdict(None, True, str(reason))
     try:
@@ -62,7 +62,7 @@ def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> 
             entry.restore()
 
 
-def _tried(function: Callable[..., Any], states: Sequence[State], size: int, reach: Reach) -> Verdict:
+def _tried(function: Callable[..., Any], states: Sequence[State], size: int, reach: Reachable) -> Verdict:
     values: list[np.ndarray] = []
     written, failure = "", ""
     try:
@@ -93,7 +93,7 @@ def _tried(function: Callable[..., Any], states: Sequence[State], size: int, rea
 
 
 def _traced(
-    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], size: int, reach: Reach
+    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], size: int, reach: Reachable
 ) -> Verdict:
     def page(t: Any, q: Any, v: Any) -> Any:
         return list(np.asarray(function(t, SymbolArray(q), SymbolArray(v))))
@@ -118,7 +118,7 @@ def _traced(
     return Verdict(program, False, "", reach)
 
 
-def _told(error: Exception, reach: Reach) -> str:
+def _told(error: Exception, reach: Reachable) -> str:
     """An error in one line, with the line of the user's code, and the remedy where there is one."""
     frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code in reach.codes]
     text = f"{error}" if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from ...errors import InputError
 from ...model.values import FINITE, Rule, shown
-from ..case import Case
 from ..mistakes import number_of
+from ..setup import Setup
 
-__all__ = ["Parameter", "ParameterKind", "Rows", "resolved"]
+__all__ = ["BatchInput", "Parameter", "ParameterKind", "resolved"]
 
 
 class ParameterKind(ABC):
@@ -31,16 +31,16 @@ class ParameterKind(ABC):
     rule: ClassVar[Rule] = FINITE
 
     @abstractmethod
-    def targets(self, case: Case) -> Sequence[str]:
+    def targets(self, setup: Setup) -> Sequence[str]:
         """What may stand behind the colon; ("",) for kinds that are written without one."""
 
     @abstractmethod
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         """The unit of a target's number."""
 
     @abstractmethod
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        """The case with the value in the place of each of the targets.
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        """The setup with the value in the place of each of the targets.
 
         Raises:
             KumitateError: if it cannot have that value.
@@ -55,23 +55,23 @@ class ParameterKind(ABC):
         return number_of(name, value, self.rule)
 
 
-class Rows(ParameterKind):
+class BatchInput(ParameterKind):
     """A kind whose numbers are inputs of the compiled step: runs that differ in nothing else share one batch.
 
     Attributes:
-        array: of a `Case` that its numbers stand in: "q", "v" or "tau".
+        array: of a `Setup` that its numbers stand in: "q", "v" or "tau".
     """
 
     array: ClassVar[str]
 
     @abstractmethod
-    def columns(self, case: Case, targets: Sequence[str]) -> list[int]:
+    def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
         """Where the targets stand in the array."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of one case.
+    """A parameter of one setup.
 
     Attributes:
         name: as the user wrote it; `targets`: what it sets, all to the same value.
@@ -87,16 +87,16 @@ class Parameter:
         """The value, in SI units; errors as of `ParameterKind.checked`."""
         return self.kind.checked(self.name, value)
 
-    def put(self, case: Case, value: Any) -> Case:
-        """The case with this value; errors as of `ParameterKind.put`."""
-        return self.kind.put(case, self.targets, self.checked(value))
+    def put(self, setup: Setup, value: Any) -> Setup:
+        """The setup with this value; errors as of `ParameterKind.put`."""
+        return self.kind.put(setup, self.targets, self.checked(value))
 
 
-def resolved(kinds: Sequence[ParameterKind], case: Case, name: Any) -> Parameter:
+def resolved(kinds: Sequence[ParameterKind], setup: Setup, name: Any) -> Parameter:
     """The parameter of a name such as "mass:link3" or "damping:*".
 
     Raises:
-        InputError: for a name that the case does not have; with the closest one.
+        InputError: for a name that the setup does not have; with the closest one.
     """
     by_name = {kind.name: kind for kind in kinds}
     before, colon, target = str(name).partition(":")
@@ -105,14 +105,14 @@ def resolved(kinds: Sequence[ParameterKind], case: Case, name: Any) -> Parameter
         meant = f", did you mean {near[0] + colon + target!r}?" if near else ""
         raise InputError(f'there is no parameter {shown(name)}{meant}; there are {", ".join(by_name)}, as in "mass:BODY"')
     kind = by_name[before]
-    known = kind.targets(case)
+    known = kind.targets(setup)
     found = tuple(one for one in known if one == target) or tuple(one for one in known if fnmatchcase(one, target))
     if not found:
         near = get_close_matches(target, known, 1)
         meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
         some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         raise InputError(f"there is no parameter {name!r}{meant}; {kind.name} has {some or 'nothing to vary in this scenario'}")
-    units = {kind.unit(case, one) for one in found}
+    units = {kind.unit(setup, one) for one in found}
     if len(units) > 1:
         raise InputError(
             f"{name!r} stands for {', '.join(found)}, which have the units {', '.join(sorted(units))}; name them apart"

@@ -10,8 +10,8 @@ from ...control.controllers import columns_of
 from ...errors import InputError
 from ...model.values import POSITIVE, checked_whole
 from ...simulate.integrators import INTEGRATORS
-from ..case import Case
 from ..mistakes import number_of
+from ..setup import Setup
 from .contract import ParameterKind
 
 __all__ = ["Gain", "OfSolver"]
@@ -23,21 +23,21 @@ class Gain(ParameterKind):
     name = "gain"
     meaning = "a gain of a controller; as gain:kp:JOINT, that of one joint"
 
-    def targets(self, case: Case) -> Sequence[str]:
-        gains = list(dict.fromkeys(name for law in case.laws for name in law.gains))
-        of_joints = list(dict.fromkeys(name for law in case.laws if law.file is None for name in law.gains))
-        return [*gains, *(f"{gain}:{joint.name}" for gain in of_joints for joint in case.mechanism.joints if joint.kind.nv)]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        gains = list(dict.fromkeys(name for law in setup.laws for name in law.gains))
+        of_joints = list(dict.fromkeys(name for law in setup.laws if law.file is None for name in law.gains))
+        return [*gains, *(f"{gain}:{joint.name}" for gain in of_joints for joint in setup.mechanism.joints if joint.kind.nv)]
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return ""
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        laws = case.laws
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        laws = setup.laws
         for target in targets:
             gain, colon, joint = target.partition(":")
-            columns = list(columns_of(case.mechanism, [joint])[joint]) if colon else None
-            laws = tuple(law.with_gain(gain, value, columns, case.mechanism.nv) if gain in law.gains else law for law in laws)
-        return replace(case, laws=laws)
+            columns = list(columns_of(setup.mechanism, [joint])[joint]) if colon else None
+            laws = tuple(law.with_gain(gain, value, columns, setup.mechanism.nv) if gain in law.gains else law for law in laws)
+        return replace(setup, laws=laws)
 
 
 class OfSolver(ParameterKind):
@@ -46,10 +46,10 @@ class OfSolver(ParameterKind):
     name, meaning = "solver", "a setting of the solver: solver:step, solver:integrator"
     units: ClassVar = {"step": "s", "duration": "s", "integrator": "", "every": "1"}
 
-    def targets(self, case: Case) -> Sequence[str]:
+    def targets(self, setup: Setup) -> Sequence[str]:
         return list(self.units)
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return self.units[target]
 
     def checked(self, name: str, value: Any) -> Any:
@@ -62,5 +62,5 @@ class OfSolver(ParameterKind):
             return checked_whole("scenario", name, value, 1, remedy="Give a number of steps", error=InputError)
         return number_of(name, value, POSITIVE)
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        return case.with_solver(**dict.fromkeys(targets, value))
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        return setup.with_solver(**dict.fromkeys(targets, value))

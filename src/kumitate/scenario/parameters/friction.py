@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ...model.values import FRACTION, NOT_NEGATIVE
-from ..case import Case
+from ..setup import Setup
 from .contract import ParameterKind
 from .model import OfJoints
 
@@ -17,19 +17,19 @@ __all__ = ["FLOOR", "Friction", "Restitution"]
 FLOOR = "floor"
 
 
-def _surfaces(case: Case) -> list[str]:
-    return [] if case.contact is None else [FLOOR, *(name for name in case.contact.surfaces if name != FLOOR)]
+def _surfaces(setup: Setup) -> list[str]:
+    return [] if setup.contact is None else [FLOOR, *(name for name in setup.contact.surfaces if name != FLOOR)]
 
 
-def _with_surface(case: Case, targets: Sequence[str], **properties: float) -> Case:
-    """The case with these properties of surfaces."""
-    contact = case.contact
+def _with_surface(setup: Setup, targets: Sequence[str], **properties: float) -> Setup:
+    """The setup with these properties of surfaces."""
+    contact = setup.contact
     assert contact is not None
     surfaces = {
         name: replace(surface, **properties) if name in targets else surface for name, surface in contact.surfaces.items()
     }
     surface = replace(contact.surface, **properties) if FLOOR in targets else contact.surface
-    return replace(case, contact=replace(contact, surface=surface, surfaces=surfaces))
+    return replace(setup, contact=replace(contact, surface=surface, surfaces=surfaces))
 
 
 class Friction(OfJoints):
@@ -39,15 +39,15 @@ class Friction(OfJoints):
     meaning = "the dry friction of a joint; or, as friction:floor, the coefficient of friction of what touches"
     units: ClassVar = ("N·m", "N")
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return [*super().targets(case), *_surfaces(case)]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return [*super().targets(setup), *_surfaces(setup)]
 
-    def unit(self, case: Case, target: str) -> str:
-        return "1" if target in _surfaces(case) else super().unit(case, target)
+    def unit(self, setup: Setup, target: str) -> str:
+        return "1" if target in _surfaces(setup) else super().unit(setup, target)
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        touching = [target for target in targets if target in _surfaces(case)]
-        return _with_surface(case, touching, friction=value) if touching else super().put(case, targets, value)
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        touching = [target for target in targets if target in _surfaces(setup)]
+        return _with_surface(setup, touching, friction=value) if touching else super().put(setup, targets, value)
 
 
 class Restitution(ParameterKind):
@@ -55,11 +55,11 @@ class Restitution(ParameterKind):
 
     name, meaning, rule = "restitution", "the coefficient of restitution of what touches, as restitution:floor", FRACTION
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return _surfaces(case)
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return _surfaces(setup)
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return "1"
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        return _with_surface(case, targets, restitution=value)
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        return _with_surface(setup, targets, restitution=value)

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...model import Mechanism
 from ...model.values import MASS, NOT_NEGATIVE, Rule
-from ..case import Case
+from ..setup import Setup
 from .contract import ParameterKind
 from .states import sort_of
 
-__all__ = ["Armature", "Damping", "Gravity", "Inertia", "Mass", "OfJoints", "Stiffness"]
+__all__ = ["Armature", "Damping", "Gravity", "InertiaFactor", "Mass", "OfJoints", "Stiffness"]
 
 
 class Mass(ParameterKind):
@@ -22,34 +22,34 @@ class Mass(ParameterKind):
 
     name, meaning, rule = "mass", "the mass of a body; its rotational inertia stays", MASS
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return [body.name for body in case.mechanism.bodies]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return [body.name for body in setup.mechanism.bodies]
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return "kg"
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        bodies = (replace(b, mass=value) if b.name in targets else b for b in case.mechanism.bodies)
-        return replace(case, mechanism=replace(case.mechanism, bodies=tuple(bodies)))
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        bodies = (replace(b, mass=value) if b.name in targets else b for b in setup.mechanism.bodies)
+        return replace(setup, mechanism=replace(setup.mechanism, bodies=tuple(bodies)))
 
 
-class Inertia(ParameterKind):
+class InertiaFactor(ParameterKind):
     """A factor on the rotational inertia of a body about its center of mass."""
 
     name, meaning, rule = "inertia", "a factor on the rotational inertia of a body about its center of mass", NOT_NEGATIVE
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return [body.name for body in case.mechanism.bodies]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return [body.name for body in setup.mechanism.bodies]
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return "1"
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
         bodies = (
             replace(b, inertia=(value * np.asarray(b.inertia)).tolist()) if b.name in targets else b
-            for b in case.mechanism.bodies
+            for b in setup.mechanism.bodies
         )
-        return replace(case, mechanism=replace(case.mechanism, bodies=tuple(bodies)))
+        return replace(setup, mechanism=replace(setup.mechanism, bodies=tuple(bodies)))
 
 
 def _moving(mechanism: Mechanism) -> list[Any]:
@@ -67,20 +67,20 @@ class OfJoints(ParameterKind):
     units: ClassVar[tuple[str, str]]
     rule: ClassVar[Rule] = NOT_NEGATIVE
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return [part.name for part in _moving(case.mechanism) if part.kind.nv]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return [part.name for part in _moving(setup.mechanism) if part.kind.nv]
 
-    def unit(self, case: Case, target: str) -> str:
-        parts = {part.name: part.kind for part in _moving(case.mechanism)}
+    def unit(self, setup: Setup, target: str) -> str:
+        parts = {part.name: part.kind for part in _moving(setup.mechanism)}
         turning, sliding = self.units
         sorts = {sort_of(name) for name in getattr(parts[target], "velocities", ("position",))}
         return turning if sorts == {"angle"} else sliding if sorts == {"length"} else f"{turning}, {sliding}"
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        m = case.mechanism
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        m = setup.mechanism
         joints = tuple(replace(part, **{self.name: value}) if part.name in targets else part for part in m.joints)
         loops = tuple(replace(part, **{self.name: value}) if part.name in targets else part for part in m.loops)
-        return replace(case, mechanism=replace(m, joints=joints, loops=loops))
+        return replace(setup, mechanism=replace(m, joints=joints, loops=loops))
 
 
 class Damping(OfJoints):
@@ -106,14 +106,14 @@ class Gravity(ParameterKind):
 
     name, meaning, rule = "gravity", "the acceleration of free fall", NOT_NEGATIVE
 
-    def targets(self, case: Case) -> Sequence[str]:
+    def targets(self, setup: Setup) -> Sequence[str]:
         return ("",)
 
-    def unit(self, case: Case, target: str) -> str:
+    def unit(self, setup: Setup, target: str) -> str:
         return "m/s²"
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        g = np.asarray(case.mechanism.gravity)
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        g = np.asarray(setup.mechanism.gravity)
         size = float(np.linalg.norm(g))
         direction = g / size if size else np.array([0.0, 0.0, -1.0])
-        return replace(case, mechanism=replace(case.mechanism, gravity=tuple((value * direction).tolist())))
+        return replace(setup, mechanism=replace(setup.mechanism, gravity=tuple((value * direction).tolist())))

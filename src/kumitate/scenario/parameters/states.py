@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import InputError
-from ..case import Case
-from .contract import Rows
+from ..setup import Setup
+from .contract import BatchInput
 
-__all__ = ["Coordinate", "Effort", "Velocity", "sort_of"]
+__all__ = ["ConstantEffort", "Coordinate", "Velocity", "sort_of"]
 
 #: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
 _LENGTHS = frozenset({"position", "x", "y", "z", "vx", "vy", "vz"})
@@ -28,29 +28,29 @@ def sort_of(component: str) -> str:
     return "length" if component in _LENGTHS else "plain" if component in _QUATERNION else "angle"
 
 
-class _State(Rows):
+class _State(BatchInput):
     """Components of one array of the start."""
 
     names: ClassVar[str]
     key: ClassVar[str]
     units: ClassVar[dict[str, str]]
 
-    def targets(self, case: Case) -> Sequence[str]:
-        return getattr(case.mechanism, self.names)  # type: ignore[no-any-return]
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return getattr(setup.mechanism, self.names)  # type: ignore[no-any-return]
 
-    def unit(self, case: Case, target: str) -> str:
-        components = [name for joint in case.mechanism.joints for name in getattr(joint.kind, self.key)]
-        return self.units[sort_of(components[self.columns(case, [target])[0]])]
+    def unit(self, setup: Setup, target: str) -> str:
+        components = [name for joint in setup.mechanism.joints for name in getattr(joint.kind, self.key)]
+        return self.units[sort_of(components[self.columns(setup, [target])[0]])]
 
-    def columns(self, case: Case, targets: Sequence[str]) -> list[int]:
-        names = list(getattr(case.mechanism, self.names))
+    def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
+        names = list(getattr(setup.mechanism, self.names))
         return [names.index(target) for target in targets]
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        array = np.array(getattr(case, self.array))
-        array[self.columns(case, targets)] = value
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        array = np.array(getattr(setup, self.array))
+        array[self.columns(setup, targets)] = value
         changed: dict[str, Any] = {self.array: array}
-        return replace(case, **changed)
+        return replace(setup, **changed)
 
 
 class Coordinate(_State):
@@ -69,14 +69,14 @@ class Velocity(_State):
     units: ClassVar = {"angle": "rad/s", "length": "m/s", "plain": "1"}
 
 
-class Effort(_State):
+class ConstantEffort(_State):
     """A constant effort at a joint."""
 
     name, array, names, key = "tau", "tau", "v_names", "velocities"
     meaning = "a constant effort at a joint, without a controller"
     units: ClassVar = {"angle": "N·m", "length": "N", "plain": "1"}
 
-    def put(self, case: Case, targets: Sequence[str], value: Any) -> Case:
-        if case.laws:
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        if setup.laws:
             raise InputError("tau is a constant effort, and there is a controller; write one of them")
-        return super().put(case, targets, value)
+        return super().put(setup, targets, value)
