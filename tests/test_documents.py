@@ -58,6 +58,13 @@ hand = km.Body("hand", 1.0, (0.1, 0.0, -0.2), (0.02, 0.03, 0.04))
 mechanism = km.Mechanism("wrist", (km.Body("ring1"), km.Body("ring2"), hand), tuple(joints))
 q_three, v_three = np.array([0.3, -0.2, 0.5]), np.array([0.4, 0.1, -0.2])
 """
+SWEEP = """
+robot: pendulum
+controller: {law: pd, kp: 2.0, kd: 1.0}
+solver: {duration: 0.1, integrator: rk4}
+outputs: [energy]
+sweep: {grid: {"gain:kp": [1.0, 2.0]}}
+"""
 #: What a page's blocks take for granted: Python that gives it to them.
 GIVEN = {
     "contact-models.md": BALL,
@@ -98,6 +105,7 @@ robot = km.load("double_pendulum")
 q, v, tau = np.ones(2), np.ones(2), np.zeros(2)
 """,
     "spherical-joints.md": WRIST,
+    "sweeps.md": f"from pathlib import Path\nimport kumitate as km\nPath('scenario.yaml').write_text({SWEEP!r})",
     "virtual-loops.md": """
 import numpy as np
 import kumitate as km
@@ -308,6 +316,13 @@ def simulation(shown: Shown, values: Shown) -> None:
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
 
 
+def sweeps(shown: Shown, values: Shown) -> None:
+    assert shown["kp"].tolist() == [1.0, 2.0]
+    assert shown["energy"].shape == (2,)
+    np.testing.assert_array_equal(shown["again"].q, shown["run"].q)
+    assert shown["later"].equals(shown["sweep"].table)
+
+
 def virtual_loops(shown: Shown, values: Shown) -> None:
     tip = shown["arm"].pose(shown["run"].q, "link3") @ [0.0, 0.0, 1.0, 1.0]
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
@@ -329,6 +344,7 @@ JUDGES = {
     "partitions.md": partitions,
     "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
+    "sweeps.md": sweeps,
     "virtual-loops.md": virtual_loops,
 }
 

@@ -47,8 +47,10 @@ if TYPE_CHECKING:
     from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
+    from .scenario.scenario import Scenario, read_scenario, scenario_of
     from .simulate.interactions.held import held_motion
     from .simulation import Simulation
+    from .sweeps.sweep import Sweep, open_sweep, sweep
 
 __version__ = "0.1.0"
 
@@ -56,9 +58,10 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
     "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "best_partition", "clip", "control",
-    "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open",
-    "parallel_ada", "pose", "read_srdf", "samples", "sign", "simulate", "simulate_batch", "where", "zeros",
+    "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep", "best_partition",
+    "clip", "control", "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum",
+    "on_ground", "open", "open_sweep", "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign",
+    "simulate", "simulate_batch", "sweep", "where", "zeros",
 ]  # fmt: skip
 
 
@@ -68,6 +71,8 @@ _LATER = {
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
+    "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
+    "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

@@ -16,7 +16,7 @@ from .run import Run, as_run, runs_in_errors
 from .simulate import simulation
 from .simulate.stepping.outputs import SIGNALS, Output, function_output, signal_output
 
-__all__ = ["Simulation"]
+__all__ = ["Simulation", "checked_output"]
 
 #: Functions of a place, and those that outputs cannot be: they need more than a state and what acts.
 _AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
@@ -60,6 +60,19 @@ class Simulation(simulation.MechanismSimulation):
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
+
+    def result(self, time: Any, seen: Mapping[str, Any], efforts: Any, every: int) -> Run:
+        """The run of one row of a batch; arguments as of `kumitate.simulate.simulation.MechanismSimulation.result`."""
+        return as_run(super().result(time, seen, efforts, every))
+
+
+def checked_output(mechanism: Mechanism, name: Any) -> None:
+    """Checks the name of an output.
+
+    Raises:
+        InputError: for a name that is none; with the closest one.
+    """
+    _output(mechanism, str(name), str(name), ((), ()))
 
 
 def _output(mechanism: Mechanism, name: str, what: Any, start: tuple[Any, Any]) -> Output:

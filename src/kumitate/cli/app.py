@@ -17,6 +17,8 @@ __all__ = ["app", "command", "run", "run_command"]
 
 _VERBS = {
     "simulate": "Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.",
+    "sweep": "Simulate all runs of a scenario's sweep, on one machine or many; leave a table and a page in a folder.",
+    "cluster": "Start a scheduler with workers on this machine, for sweeps.",
     "info": "Say what a mechanism consists of.",
     "check": "Look for faults in a robot's file or a mechanism, and say what to do about them.",
     "plot": "Draw a result again without simulating: the last one, or a file's.",

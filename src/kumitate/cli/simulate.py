@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..simulate.checks import step_count
 from ..simulate.integrators import INTEGRATORS
 from . import run_folder as runs
 from .contact_options import MODELS, asked, start_on
+from .described import described, refuse_options
 from .draw_result import draw, formats_of
 from .named_values import with_values
-from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
+from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out
 from .report import complain, print_facts, print_json, progress, shown
 from .signals import forget_stop
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["finish", "simulate"]
 
+#: Simulates, and tells its progress.
+Motion = Callable[..., "Run"]
+
 #: Simulated time for mechanisms that do not come with their own [s].
 DURATION = 10.0
 #: And its step [s].
@@ -31,9 +36,19 @@ STEP = 1e-3
 
 
 def simulate(
-    robot: RobotName,
+    robot: Annotated[
+        str,
+        Parameter(
+            help="A robot's file (.urdf, .sdf, or kumitate's own .json), the name of a sample such as pa10, a scenario (YAML), "
+            "a result's file to run again, or a sweep's folder with --run."
+        ),
+    ],
     /,
     *,
+    run: Annotated[int | None, Parameter(help="Which run of a sweep, from 0.")] = None,
+    controller: Annotated[
+        str | None, Parameter(help="The FILE.py:FUNCTION that a result or a sweep may run as its controller.")
+    ] = None,
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; unless given, the sample's own, or 10.")] = None,
     step: Annotated[
         float | None,
@@ -72,14 +87,45 @@ def simulate(
 
     With --contact the floor is z = 0, and a robot's file with --floating-base starts with its lowest point on it.
     """
-    from .. import load
-    from .. import simulate as run
-    from ..model.samples import SAMPLES
-
     wanted = formats_of(formats)
     for option, value in (("--duration", duration), ("--step", step)):
         if value is not None and not 0.0 < value < float("inf"):
             raise InputError(f"{option} {value}: must be a time above 0 s")
+    own: dict[str, Any] = {
+        "duration": duration, "step": step, "integrator": integrator, "floating-base": floating_base,
+        "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
+        "restitution": restitution, "height": height,
+    }  # fmt: skip
+    found = described(robot, run, controller)
+    if found is not None:
+        name, scenario = found
+        refuse_options(robot, own)
+        motion: Motion = scenario.run
+    else:
+        name = Path(robot).stem if Path(robot).exists() else robot
+        motion = _motion_of(robot, **{option.replace("-", "_"): value for option, value in own.items()})
+    saved = runs.result_file(runs.make(name, out))
+    result = None
+    try:
+        with progress(f"simulating {name}") as done:
+            result = motion(progress=done)
+        result.save(saved)
+    except BaseException as error:  # it diverged, or was stopped
+        forget_stop()
+        _keep(result if result is not None else getattr(error, "result", None), saved)
+        raise
+    finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
+
+
+def _motion_of(
+    robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
+    q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
+    height: float | None,
+) -> Motion:  # fmt: skip
+    """What simulates a robot as the options say; its result holds a scenario to run it again from."""
+    from .. import Simulation, load
+    from ..model.samples import SAMPLES
+
     machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
     if lock:
         machine = machine.locked([joint.strip() for joint in lock.split(",")])
@@ -89,28 +135,24 @@ def simulate(
     v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
     touching = asked(contact, friction=friction, restitution=restitution, height=height)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
-    name = Path(robot).stem if Path(robot).exists() else robot
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
-    folder = runs.make(name, out)
-    result = None
-    try:
-        with progress(f"simulating {name}") as done:
-            result = run(
-                machine,
-                q0,
-                v0,
-                duration=own_duration if duration is None else duration,
-                step=own_step if step is None else step,
-                integrator=integrator,
-                contact=touching,
-                progress=done,
-            )
-        result.save(runs.result_file(folder))
-    except BaseException as error:  # it diverged, or was stopped
-        forget_stop()
-        _keep(result if result is not None else getattr(error, "result", None), runs.result_file(folder))
-        raise
-    finish(name, result, runs.result_file(folder), gif=gif, formats=wanted, as_json=as_json)
+    duration, step = (own_duration if duration is None else duration), (own_step if step is None else step)
+    surface = {name: value for name, value in (("friction", friction), ("restitution", restitution)) if value is not None}
+    plain = {
+        "robot": robot, "start": {"q": [float(x) for x in q0], "v": [float(x) for x in v0]},
+        "solver": {"duration": duration, "step": step, "integrator": integrator},
+        **({"contact": {"model": contact, **surface}} if contact else {}),
+    }  # fmt: skip
+
+    def motion(*, progress: Callable[[float], None]) -> Run:
+        step_count(duration, step)
+        simulation = Simulation(
+            machine, start=(q0, v0), step=step, integrator=integrator, contact=touching, equal_steps=False
+        )  # fmt: skip
+        simulation.settings["scenario"] = plain
+        return simulation.run(duration=duration, progress=progress)
+
+    return motion
 
 
 def _keep(result: Run | None, path: Path) -> None:

@@ -28,6 +28,7 @@ class Batch:
         error: (N), the largest that a step estimated since the start, as a multiple of what is allowed.
         tau: (N, nv), constant efforts at the joints [N·m, N]; where the simulation has a controller, they have no effect.
         wrenches: [n; f] (N, 6) by place, and `loop_tau` by loop: constants, likewise.
+        efforts: (N, size of u), all of these constants.
         lost: (N), whether a row has run away, or its contact had no usable solution; rows are not reset unless asked for.
         state: what is carried from step to step, by name.
     """
@@ -49,9 +50,9 @@ class Batch:
         self.q, self.v, self.work, self.error = (self.state[name] for name in ("q", "v", "work", "error"))
         self.lost = np.zeros(rows, dtype=bool)
         actuation = simulation.actuation
-        self._efforts = np.tile(actuation.constants, (rows, 1))
-        self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self._efforts)
-        self._given = {"h": np.array([[simulation.step_size]]), "u": self._efforts[:, None]}
+        self.efforts = np.tile(actuation.constants, (rows, 1))
+        self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
+        self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence
         self._step = self._recurrence.over(self.state, self._given, self.room(1), batch=True)
 

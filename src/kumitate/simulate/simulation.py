@@ -64,6 +64,7 @@ class MechanismSimulation:
         interaction: what surrounds it.
         outputs: what is computed of its states.
         notes: sentences for people, such as which integrator "auto" took and why.
+        settings: what was asked for, as plain data; results of `run` keep it.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class MechanismSimulation:
         self._start = self._closed(*self._start, forcing)
         self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
         self.outputs = tuple(outputs)
-        self._settings: dict[str, Any] = {
+        self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain,
@@ -283,7 +284,7 @@ class MechanismSimulation:
                 raise
             interruption = error
         rows.cut()
-        settings = {"duration": duration, **self._settings}
+        settings = {"duration": duration, **self.settings}
 
         def finished() -> Result:
             result = result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
@@ -301,6 +302,24 @@ class MechanismSimulation:
         if failure:
             raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
         return result
+
+    def result(self, time: np.ndarray, seen: Mapping[str, np.ndarray], efforts: np.ndarray, every: int) -> Result:
+        """The result of one row of a batch.
+
+        Args:
+            time: (n) [s], of the records, from the start on.
+            seen: what `Batch.record` gave of the row at these times, by name, (n, ...).
+            efforts: the constants that acted, (size of u), with `tau` first.
+            every: steps from one record to the next.
+        """
+        stepper = Stepper(self.compiled, self.actuation, self.step_size, seen["q"][0], seen["v"][0])
+        stepper.steps = every * (len(time) - 1)
+        outputs = {name: array for name, array in seen.items() if name not in STATE}
+        u = np.tile(efforts, (len(time), 1))
+        state = {name: seen[name] for name in STATE}
+        rows = Rows(time, **state, u=u, outputs=outputs, every=every, reached=len(time) - 1)
+        settings = {"duration": float(time[-1]), **self.settings}
+        return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
     # --- states -----------------------------------------------------------------------------------------------------------
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InputError
 from ..simulate.results.whole_file import replacing
 
-__all__ = ["write_page"]
+__all__ = ["embedded", "filled", "write_page"]
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -37,18 +37,28 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
 
 
 def _page(scene: Mapping[str, Any], target: str) -> str:
+    parts = {"title": html.escape(str(scene.get("title", ""))), "scene": embedded(scene, target)}
+    return filled("page.html", parts, style="page.css", player="player.js")
+
+
+def embedded(data: Mapping[str, Any], target: str) -> str:
+    """Plain data as the text of a page's JSON element.
+
+    Raises:
+        InputError: if it is not plain data.
+    """
     try:
-        data = json.dumps(scene, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+        text = json.dumps(data, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise InputError(f"{target}: the scene is not plain data ({error}); make it with build_scene") from error
-    parts = {
-        "title": html.escape(str(scene.get("title", ""))),
-        "style": _asset("page.css"),
-        # as JSON this is the same; as HTML nothing in it can end the element that holds it
-        "scene": data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
-        "player": _asset("player.js"),
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # one pass: data is never a template
+    # as JSON this is the same; as HTML nothing in it can end the element that holds it
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def filled(template: str, parts: Mapping[str, str], **assets: str) -> str:
+    """A page: the template with each {{name}} replaced by the part or the asset file of that name."""
+    whole = {**parts, **{name: _asset(file) for name, file in assets.items()}}
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: whole[found[1]], _asset(template))  # one pass: data is never a template
 
 
 def _asset(name: str) -> str:

@@ -1,0 +1,199 @@
+"""Designs of sweeps: which values the parameters of each run have; all combinations of a grid, and random draws with a seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.values import shown
+from .mistakes import Section, number_of
+from .parameters import Parameter, parameter
+from .setup import Setup
+
+__all__ = ["Design", "read_design"]
+
+#: Most runs of one sweep.
+MOST = 2_000_000
+#: So many values of a grid's axis are tried on the setup before anything is simulated.
+TRIED = 64
+
+#: From a number in [0, 1) to a value.
+Quantile = Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The runs of a sweep: every combination of the grid's values, each with every random draw.
+
+    Attributes:
+        parameters: those of the grid, then those that are drawn.
+        grid: the values of each parameter of the grid; the last varies fastest.
+        drawn: the values of the others, a row for each draw.
+        seed: of the draws; None without any.
+        record: the runs whose motions are kept; None for all.
+    """
+
+    parameters: tuple[Parameter, ...]
+    grid: tuple[tuple[Any, ...], ...]
+    drawn: tuple[tuple[Any, ...], ...] = ((),)
+    seed: int | None = None
+    record: frozenset[int] | None = frozenset()
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return math.prod(len(axis) for axis in self.grid) * len(self.drawn)
+
+    def values(self, run: int) -> tuple[Any, ...]:
+        """The values of the parameters in a run."""
+        place, draw = divmod(run, len(self.drawn))
+        chosen = np.unravel_index(place, [len(axis) for axis in self.grid]) if self.grid else ()
+        return (*(axis[int(k)] for axis, k in zip(self.grid, chosen, strict=True)), *self.drawn[draw])
+
+    def records(self, run: int) -> bool:
+        """Whether the motion of a run is kept."""
+        return self.record is None or run in self.record
+
+
+def read_design(section: Section, setup: Setup) -> Design | None:
+    """The design of a scenario's `sweep`; mistakes go to the section's list.
+
+    Args:
+        section: with the keys "grid", "random", "record".
+    """
+    before = len(section.mistakes)
+    names: list[Parameter] = []
+    grid = _grid(section.section("grid"), setup, names)
+    random = section.section("random")
+    drawn, seed = _drawn(random, setup, names)
+    _check_distinct(section, names)
+    if len(section.mistakes) > before:
+        return None
+    design = Design(tuple(names), grid, drawn, seed)
+    if not names:
+        section.mistakes.add(section.at, "varies nothing; write parameters under grid or random")
+    elif len(design) > MOST:
+        section.mistakes.add(section.at, f"has {len(design)} runs; it may have {MOST}. Take fewer values")
+    else:
+        record = section.take("record", lambda value: _recorded(value, len(design)), frozenset())
+        design = Design(design.parameters, grid, drawn, seed, record)
+    return design
+
+
+# --- grids ------------------------------------------------------------------------------------------------------------
+def _grid(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[Any, ...], ...]:
+    axes = []
+    for name in section.values:
+        at = (*section.at, name)
+        with section.mistakes.catching(at):
+            one = parameter(setup, name)
+            axis = tuple(one.checked(value) for value in _axis(section.values[name]))
+            if len(set(axis)) < len(axis):
+                raise InputError(f"has the value {next(x for k, x in enumerate(axis) if x in axis[:k])!r} twice; keep one")
+            for value in islice(axis, TRIED):
+                one.put(setup, value)
+            names.append(one)
+            axes.append(axis)
+    return tuple(axes)
+
+
+def _axis(given: Any) -> Sequence[Any]:
+    """The values of an axis: a list of them, or from, to and count."""
+    if isinstance(given, list | tuple) and given:
+        return given
+    if isinstance(given, dict) and set(given) - {"scale"} == {"from", "to", "count"}:
+        first, last = number_of("from", given["from"]), number_of("to", given["to"])
+        count, scale = given["count"], given.get("scale", "linear")
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+            raise InputError(f"count is {shown(count)}; write a whole number, 1 or more")
+        if scale == "linear":
+            return np.linspace(first, last, count).tolist()  # type: ignore[no-any-return]
+        if scale == "log" and first > 0.0 and last > 0.0:
+            return np.geomspace(first, last, count).tolist()  # type: ignore[no-any-return]
+        raise InputError(f"scale is {shown(scale)}; write linear, or log with from and to above zero")
+    raise InputError(f"is {shown(given)}; write a list of values, or {{from: 0, to: 1, count: 11}}")
+
+
+# --- random -----------------------------------------------------------------------------------------------------------
+def _drawn(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
+    if not section.values:
+        return ((),), None
+    count = section.whole("count", 1)
+    seed = section.whole("seed", 0, 0)
+    if "count" not in section:
+        section.mistakes.add(section.at, "has no count; write how many draws, count: 1000")
+    laws: list[tuple[Parameter, Quantile]] = []
+    for name, given in section.values.items():
+        if name in ("count", "seed"):
+            continue
+        at = (*section.at, name)
+        with section.mistakes.catching(at):
+            one = parameter(setup, name)
+            law, tried, each = _distribution(given, one)
+            for value in tried:
+                one.put(setup, value)
+            apart = [parameter(setup, f"{one.kind.name}:{target}") for target in one.targets] if each else [one]
+            laws += [(part, law) for part in apart]
+    if len(laws) == 0 and count is not None and not len(section.mistakes):
+        section.mistakes.add(section.at, "draws nothing; write parameters with their distributions")
+    names += [one for one, _ in laws]
+    if count is None or seed is None or count > MOST:
+        return ((),), None
+    # row by row, so that a larger count only adds draws
+    u = np.random.default_rng(seed).random((count, len(laws)))
+    return tuple(tuple(law(x) for (_, law), x in zip(laws, row, strict=True)) for row in u.tolist()), seed
+
+
+def _distribution(given: Any, one: Parameter) -> tuple[Quantile, list[Any], bool]:
+    """The quantile function of a distribution, values of it to try, and whether each target has draws of its own."""
+    each = isinstance(given, dict) and given.get("each") is True
+    rest = {key: value for key, value in given.items() if key != "each"} if isinstance(given, dict) else {}
+    if len(rest) != 1:
+        raise InputError(
+            f"is {shown(given)}; write {{uniform: [least, most]}}, {{log_uniform: [least, most]}}, "
+            "{normal: [mean, deviation]} or {choice: [one, other]}, with each: true for a draw of its own for each name that a "
+            "* stands for"
+        )
+    (kind, numbers), *_ = rest.items()
+    if kind == "choice" and isinstance(numbers, list) and numbers:
+        values = [one.checked(value) for value in numbers]
+        return (lambda u: values[int(u * len(values))]), values, each
+    if kind not in ("uniform", "log_uniform", "normal") or not isinstance(numbers, list) or len(numbers) != 2:
+        raise InputError(f"is {shown(given)}; uniform, log_uniform and normal have two numbers, choice a list")
+    a, b = (number_of(kind, x) for x in numbers)
+    if kind == "normal":
+        if b < 0.0:
+            raise InputError(f"the deviation of the normal distribution is {b}; it must be zero or more")
+        return (lambda u: a + b * NormalDist().inv_cdf(min(max(u, 1e-300), 1.0 - 2e-16))), [a], each
+    if not a <= b or (kind == "log_uniform" and a <= 0.0):
+        raise InputError(f"{kind} is from {a} to {b}; write the lesser number first{', above zero' * (kind != 'uniform')}")
+    if kind == "uniform":
+        return (lambda u: a + (b - a) * u), [a, b], each
+    return (lambda u: a * (b / a) ** u), [a, b], each
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+def _check_distinct(section: Section, names: Sequence[Parameter]) -> None:
+    """Refuses parameters that set the same thing."""
+    seen: dict[tuple[str, str], str] = {}
+    for one in names:
+        for target in one.targets:
+            other = seen.setdefault((one.kind.name, target), one.name)
+            if other != one.name:
+                section.mistakes.add(section.at, f"{other!r} and {one.name!r} both set {one.kind.name}:{target}; keep one")
+                break
+
+
+def _recorded(given: Any, runs: int) -> frozenset[int] | None:
+    if given in ("all", "none"):
+        return None if given == "all" else frozenset()
+    whole = isinstance(given, list) and all(isinstance(k, int) and not isinstance(k, bool) and 0 <= k < runs for k in given)
+    if not whole:
+        raise InputError(f"is {shown(given)}; write all, none, or a list of runs from 0 to {runs - 1}")
+    return frozenset(given)

@@ -1,0 +1,82 @@
+"""Parameters that are inputs of the compiled step: the start, and constant efforts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import InputError
+from ..setup import Setup
+from .contract import BatchInput
+
+__all__ = ["ConstantEffort", "Coordinate", "Velocity", "sort_of"]
+
+#: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
+_LENGTHS = frozenset({"position", "x", "y", "z", "vx", "vy", "vz"})
+_QUATERNION = frozenset({"qx", "qy", "qz", "qw"})
+
+
+def sort_of(component: str) -> str:
+    """What a component of q or v of a joint is, by its name: an "angle", a "length", or "plain".
+
+    >>> sort_of("vx"), sort_of("angle"), sort_of("qw")
+    ('length', 'angle', 'plain')
+    """
+    return "length" if component in _LENGTHS else "plain" if component in _QUATERNION else "angle"
+
+
+class _State(BatchInput):
+    """Components of one array of the start."""
+
+    names: ClassVar[str]
+    key: ClassVar[str]
+    units: ClassVar[dict[str, str]]
+
+    def targets(self, setup: Setup) -> Sequence[str]:
+        return getattr(setup.mechanism, self.names)  # type: ignore[no-any-return]
+
+    def unit(self, setup: Setup, target: str) -> str:
+        components = [name for joint in setup.mechanism.joints for name in getattr(joint.kind, self.key)]
+        return self.units[sort_of(components[self.columns(setup, [target])[0]])]
+
+    def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
+        names = list(getattr(setup.mechanism, self.names))
+        return [names.index(target) for target in targets]
+
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        array = np.array(getattr(setup, self.array))
+        array[self.columns(setup, targets)] = value
+        changed: dict[str, Any] = {self.array: array}
+        return replace(setup, **changed)
+
+
+class Coordinate(_State):
+    """A coordinate of the start."""
+
+    name, array, names, key = "q", "q", "q_names", "coordinates"
+    meaning = "a coordinate of the start"
+    units: ClassVar = {"angle": "rad", "length": "m", "plain": "1"}
+
+
+class Velocity(_State):
+    """A velocity of the start."""
+
+    name, array, names, key = "v", "v", "v_names", "velocities"
+    meaning = "a velocity of the start"
+    units: ClassVar = {"angle": "rad/s", "length": "m/s", "plain": "1"}
+
+
+class ConstantEffort(_State):
+    """A constant effort at a joint."""
+
+    name, array, names, key = "tau", "tau", "v_names", "velocities"
+    meaning = "a constant effort at a joint, without a controller"
+    units: ClassVar = {"angle": "N·m", "length": "N", "plain": "1"}
+
+    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+        if setup.laws:
+            raise InputError("tau is a constant effort, and there is a controller; write one of them")
+        return super().put(setup, targets, value)

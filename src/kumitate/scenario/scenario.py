@@ -1,0 +1,224 @@
+"""`Scenario`: a file that describes a simulation or a sweep of them, read with all its mistakes at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..model import Mechanism
+from ..model.values import POSITIVE, Rule, shown
+from ..run import Run
+from ..simulate.checks import step_count
+from ..simulate.integrators import INTEGRATORS
+from ..simulation import checked_output
+from .design import Design, read_design
+from .mistakes import Mistakes, Section
+from .parameters import parameter
+from .parts import read_contact, read_laws, read_robot, read_start
+from .setup import Setup, Solver
+from .written import Written, read_yaml
+
+__all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
+
+#: What a scenario may say.
+KEYS = (
+    "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "contact", "solver", "outputs", "parameters",
+    "sweep",
+)  # fmt: skip
+_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "baumgarte")
+_BETWEEN = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A simulation, or a sweep of them.
+
+    Attributes:
+        source: the file it was read from, or what messages call it.
+        plain: it as plain data, with paths in full.
+        setup: the simulation; of a sweep, with the values that are not varied.
+        design: the runs of a sweep; None of a single simulation.
+    """
+
+    source: str
+    plain: Mapping[str, Any]
+    setup: Setup
+    design: Design | None = None
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return 1 if self.design is None else len(self.design)
+
+    def values(self, run: int) -> dict[str, Any]:
+        """The values that a run gives to the parameters that are varied, by name.
+
+        Raises:
+            InputError: if there is no such run.
+        """
+        if not 0 <= run < len(self):
+            raise InputError(f"{self.source}: there is no run {run}; there are {len(self)}, from 0 to {len(self) - 1}")
+        if self.design is None:
+            return {}
+        return {one.name: value for one, value in zip(self.design.parameters, self.design.values(run), strict=True)}
+
+    def of_run(self, run: int) -> Scenario:
+        """The scenario of one run alone, with its values among the `parameters`.
+
+        Raises:
+            KumitateError: if there is no such run, or the values are refused.
+        """
+        values, setup = self.values(run), self.setup
+        for one in () if self.design is None else self.design.parameters:
+            setup = one.put(setup, values[one.name])
+        plain = {key: value for key, value in self.plain.items() if key != "sweep"}
+        plain["parameters"] = {**(self.plain.get("parameters") or {}), **values}
+        return Scenario(f"{self.source}, run {run}" if self.design else self.source, plain, setup)
+
+    def run(self, *, progress: Any = None) -> Run:
+        """Simulates it; a result's `settings["scenario"]` is `plain`.
+
+        Raises:
+            InputError: if it is a sweep. DivergenceError: if the motion runs away.
+        """
+        if self.design is not None:
+            raise InputError(f"{self.source}: describes {len(self)} runs; choose one by of_run, or simulate all by km.sweep")
+        return self.setup.run(self.plain, progress)
+
+
+def names_scenario(source: str | Path) -> bool:
+    """Whether this is the path of a scenario, by its suffix.
+
+    >>> names_scenario("fall.yaml"), names_scenario("pa10")
+    (True, False)
+    """
+    return Path(source).suffix.lower() in (".yaml", ".yml")
+
+
+def read_scenario(
+    given: str | Path | Mapping[str, Any],
+    *,
+    mechanism: Mechanism | None = None,
+    source: str = "the scenario",
+    allowed: Collection[str] | None = None,
+) -> Scenario:
+    """A scenario from a YAML file, or from a dictionary with the same keys.
+
+    Args:
+        given: path or dictionary. Paths in a file are relative to it.
+        mechanism: that moves, in place of the robot that is named, as the `parameters` made it.
+        source: what messages call a dictionary.
+        allowed: the functions of files, "FILE.py:FUNCTION", whose code may be run; all that the scenario names unless given.
+
+    Raises:
+        InputError: with all mistakes, each with its line in the file.
+
+    >>> scenario = read_scenario({"robot": "pendulum", "solver": {"duration": 0.1}})
+    >>> float(scenario.run().time[-1])
+    0.1
+    """
+    if isinstance(given, Mapping):
+        written = Written(source, _plain_copy(given, source), folder=Path.cwd())
+    else:
+        written = read_yaml(given)
+    mistakes = Mistakes(written)
+    top = Section(written.data, (), mistakes, KEYS)
+    if written.data is None:
+        mistakes.add((), "there is nothing in it; a scenario names at least a robot")
+    plain: dict[str, Any] = dict(top.values)
+    robot, own_solver = read_robot(top, written.folder, mechanism, plain)
+    solver = _solver(top.section("solver", _SOLVER), Solver(**own_solver))
+    if robot is None:  # names in the rest belong to a robot that is not known
+        if len(mistakes):
+            mistakes.add((), "names of joints, bodies and parameters were not checked, as the robot could not be read")
+        mistakes.check()
+    assert robot is not None
+    setup = read_start(top, robot, solver)
+    setup = read_laws(top, setup, written.folder, plain, allowed)
+    setup = read_contact(top, setup)
+    setup = _outputs(top, setup)
+    parameters = top.section("parameters")
+    for name, value in parameters.values.items():
+        with mistakes.catching((*parameters.at, name)):
+            changed = parameter(setup, name).put(setup, value)
+            # the mechanism that is given is as the parameters made it: a factor must not act twice
+            setup = changed if mechanism is None else replace(changed, mechanism=mechanism)
+    design = read_design(top.section("sweep", ("grid", "random", "record")), setup) if "sweep" in top else None
+    if not len(mistakes) and all(law.allowed for law in setup.laws):
+        with mistakes.catching(()):
+            setup.simulation(equal_steps=design is not None)
+    mistakes.check()
+    return Scenario(written.source, plain, setup, design)
+
+
+def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
+    """The scenario that a result was made from, to run it again with the mechanism that is inside the result.
+
+    Args:
+        controller: "FILE.py:FUNCTION" of the function that the scenario names, several separated by commas: the code of a file
+            is not run because a result names it, but because it is named here.
+
+    Raises:
+        InputError: if the result does not hold a scenario, or its functions are not named.
+    """
+    plain, name = result.settings.get("scenario"), result.mechanism.name
+    if not isinstance(plain, Mapping):
+        raise InputError(
+            f"{name}: the result holds no scenario, so it cannot be run again; results of scenarios and of `kumitate simulate` "
+            "hold one"
+        )
+    scenario = read_scenario(
+        plain, mechanism=result.mechanism, source=f"the scenario of {name}", allowed=functions_of(controller)
+    )
+    scenario.setup.simulation()  # refuses functions that are not allowed
+    return scenario
+
+
+def functions_of(controller: str | None) -> tuple[str, ...]:
+    """The functions in a list such as "balance.py:upright, push.py:away"; none of None."""
+    return tuple(name.strip() for name in (controller or "").split(",") if name.strip())
+
+
+def _plain_copy(given: Mapping[str, Any], source: str) -> Any:
+    """The dictionary as JSON would hold it."""
+    try:
+        return json.loads(json.dumps(deepcopy(dict(given)), default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x)))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{source}: is not plain data ({error}); keep numbers, texts, lists and dictionaries") from None
+
+
+def _solver(section: Section, own: Solver) -> Solver:
+    """The solver's settings; those of the robot's sample where nothing is said."""
+    solver = Solver(
+        section.number("step", POSITIVE, own.step),
+        section.number("duration", POSITIVE, own.duration),
+        section.text("integrator", ("auto", *INTEGRATORS), "auto"),
+        section.whole("every", 1),
+        section.number("tolerance", _BETWEEN, 1e-8),
+        section.number("sample_time", POSITIVE),
+        section.number("baumgarte"),
+    )
+    with section.mistakes.catching(section.at):
+        count = step_count(solver.duration, solver.step)
+        if count % (solver.every or 1):
+            raise InputError(f"every is {solver.every}; it must divide the number of steps, {count}. Take another")
+    return solver
+
+
+def _outputs(top: Section, setup: Setup) -> Setup:
+    given = top.values.get("outputs") or []
+    if not isinstance(given, list):
+        top.mistakes.add(("outputs",), f"is {shown(given)}; write a list of names, such as [energy, center_of_mass]")
+        return setup
+    found = []
+    for k, name in enumerate(given):
+        with top.mistakes.catching(("outputs", k)):
+            checked_output(setup.mechanism, name)
+            if name in found:
+                raise InputError(f"{name!r} stands here twice; keep one")
+            found.append(name)
+    return replace(setup, outputs=tuple(found))

@@ -1,0 +1,262 @@
+"""One block of a sweep, simulated in whatever process or machine it was sent to."""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ..errors import DivergenceError, InputError, KumitateError
+from ..measure.machine import version_of
+from ..run import Run
+from ..scenario.parameters import BatchInput, Parameter
+from ..scenario.setup import Setup
+from ..simulate.checks import step_count
+from ..simulate.stepping.kept import Kept
+from ..simulation import Simulation
+from .outcomes import Outcome, Summary
+from .plan import Block
+
+__all__ = ["Answer", "Task", "run_block", "version"]
+
+#: Bytes that the records of a block may take before they are summed up.
+ROOM = 64 * 2**20
+#: Records of a run that none are asked for.
+RECORDS = 100
+
+_SIMULATIONS = Kept[Simulation](8)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A block and all that is needed to simulate it.
+
+    Attributes:
+        sweep: the digest of the whole sweep; `version`: of kumitate that sends it.
+        setup: with the values that do not vary.
+        parameters: that vary, and the `values` of each run, a row for each.
+        outcomes: that the table has.
+        keep: the plain scenarios of the runs whose motions are kept, by their places in the block.
+    """
+
+    sweep: str
+    version: str
+    block: Block
+    setup: Setup
+    parameters: tuple[Parameter, ...]
+    values: tuple[tuple[Any, ...], ...]
+    outcomes: tuple[Outcome, ...]
+    keep: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class Answer:
+    """What a block gives.
+
+    Attributes:
+        columns: (N) by name: the outcomes, "status", "message", "reached", "wall_time".
+        files: of the motions that are kept: by place in the block, files' contents by name.
+    """
+
+    columns: dict[str, Any]
+    files: dict[int, dict[str, bytes]] = field(default_factory=dict)
+
+
+def version() -> str:
+    """Which kumitate is installed here."""
+    return version_of("kumitate") or "from its sources"
+
+
+def run_block(task: Task) -> Answer:
+    """Simulates a block. Runs whose values are refused have the status "failed" and the reason.
+
+    Raises:
+        InputError: if another version of kumitate sent it.
+    """
+    if task.version != version():
+        raise InputError(
+            f"a worker has kumitate {version()}, and the sweep {task.version}; results of two versions are not mixed. "
+            "Install one of them on all machines"
+        )
+    begin = clock.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the table says what became of each run
+        try:
+            setup = _compiled_in(task)
+            simulation = _SIMULATIONS.get((task.sweep, task.block.group), lambda: setup.simulation(equal_steps=True))
+        except KumitateError as error:
+            answer = _failed(task, str(error))
+        else:
+            answer = _side_by_side(task, setup, simulation) if simulation.whole else _one_by_one(task, setup)
+    answer.columns["wall_time"] = np.full(len(task.values), (clock.perf_counter() - begin) / len(task.values))
+    return answer
+
+
+def _compiled_in(task: Task) -> Setup:
+    """The setup with the values that all runs of the block share."""
+    setup = task.setup
+    for one, value in zip(task.parameters, task.values[0], strict=True):
+        if not isinstance(one.kind, BatchInput):
+            setup = one.put(setup, value)
+    return setup
+
+
+def _setup(task: Task, setup: Setup, place: int) -> Setup:
+    """The setup of one run of the block."""
+    for one, value in zip(task.parameters, task.values[place], strict=True):
+        if isinstance(one.kind, BatchInput):
+            setup = one.put(setup, value)
+    return setup
+
+
+# --- many runs at once ------------------------------------------------------------------------------------------------
+def _side_by_side(task: Task, setup: Setup, simulation: Simulation) -> Answer:
+    """The block as one batch; runs whose start is refused are left out of it."""
+    inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(task.values), 1)) for name in ("q", "v", "tau")}
+    for k, one in enumerate(task.parameters):
+        if isinstance(one.kind, BatchInput):
+            values = np.array([row[k] for row in task.values])
+            inputs[one.kind.array][:, one.kind.columns(setup, one.targets)] = values[:, None]
+    q, v, refused = _starts(setup, simulation, inputs["q"], inputs["v"])
+    rows = [k for k in range(len(task.values)) if k not in refused]
+    answer = _failed(task, "")
+    for place, reason in refused.items():
+        answer.columns["message"][place] = reason
+    if rows:
+        _record(task, setup, simulation, rows, (q[rows], v[rows], inputs["tau"][rows]), answer)
+    return answer
+
+
+def _starts(
+    setup: Setup, simulation: Simulation, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+    """The starts as the simulation takes them, and why it refuses some."""
+    refused: dict[int, str] = {}
+    if not (setup.assemble or setup.height is not None):
+        try:
+            return (*simulation.starts(q, v, len(q)), refused)
+        except KumitateError:
+            pass  # below each by itself, to find those that are refused
+    for k in range(len(q)):
+        try:
+            starts = simulation.starts(*setup.started(q[k], v[k]), 1)
+            q[k], v[k] = starts[0][0], starts[1][0]
+        except KumitateError as error:
+            refused[k] = str(error)
+    return q, v, refused
+
+
+def _record(
+    task: Task, setup: Setup, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
+) -> None:
+    """Simulates the rows of a block that have a start, and puts what comes out into the answer."""
+    batch = simulation.batch(start[0], start[1])
+    if not setup.laws:
+        batch.tau[:] = start[2]
+    every, records = _recorded(setup)
+    kept = [k for k, place in enumerate(rows) if place in task.keep]
+    first = _first(simulation, batch)
+    summary = Summary(task.outcomes, len(rows))
+    summary.add(np.zeros(1), first, contact=setup.contact is not None)
+    parts = [{name: array[kept] for name, array in first.items()}]
+    chunk = max(1, min(records, ROOM // max(1, sum(array.nbytes for array in first.values()))))
+    for done in range(0, records, chunk):
+        count = min(chunk, records - done)
+        seen = batch.record(count, every)
+        time = (done + 1 + np.arange(count)) * every * simulation.step_size
+        summary.add(time, seen, contact=setup.contact is not None)
+        parts.append({name: array[kept] for name, array in seen.items()})
+    _put(answer, rows, summary)
+    times = np.arange(records + 1) * every * simulation.step_size
+    for k, row in enumerate(kept):
+        fine = int(np.searchsorted(times, summary.reached[row], side="right")) if summary.lost[row] else len(times)
+        seen = {name: np.concatenate([part[name][k] for part in parts])[:fine] for name in parts[0]}
+        run = simulation.result(times[:fine], seen, batch.efforts[row], every)
+        answer.files[rows[row]] = _files(run, task.keep[rows[row]])
+
+
+def _recorded(setup: Setup) -> tuple[int, int]:
+    """Steps from one record to the next, and how many records there are."""
+    solver = setup.solver
+    count = step_count(solver.duration, solver.step)
+    every = solver.every or max(k for k in range(1, max(1, count // RECORDS) + 1) if count % k == 0)
+    if count % every:
+        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
+    return every, count // every
+
+
+def _first(simulation: Simulation, batch: Any) -> dict[str, np.ndarray]:
+    """What is recorded of the start, (N, 1, ...) by name."""
+    compiled = simulation.compiled
+    state = (batch.state[name] for name in ("number", "q", "v", "work", "error"))
+    h = np.full(len(batch), simulation.step_size)
+    seen = compiled.look(*state, h, batch.efforts)
+    return {array.name: np.array(values)[:, None] for array, values in zip(compiled.look.outputs, seen, strict=True)}
+
+
+# --- one after the other ----------------------------------------------------------------------------------------------
+def _one_by_one(task: Task, setup: Setup) -> Answer:
+    """The block run by run, where the step needs Python: adaptive integrators, controllers that are called."""
+    answer = _failed(task, "")
+    for place in range(len(task.values)):
+        try:
+            own = _setup(task, setup, place)
+            own = own.with_solver(every=_recorded(own)[0])
+            lost = False
+            try:
+                run = own.run(task.keep.get(place, {}))
+            except DivergenceError as error:
+                lost, run = True, error.result  # type: ignore[assignment]
+                if run is None:
+                    raise
+        except KumitateError as error:
+            answer.columns["message"][place] = str(error)
+            continue
+        except Exception as error:  # of a controller that is called: the others go on
+            answer.columns["message"][place] = f"{type(error).__name__}: {error}"
+            continue
+        summary = Summary(task.outcomes, 1)
+        # the work of a single run is known at its end only
+        seen = {"q": run.q, "v": run.v, "work": np.full(len(run), run.audit.work), "error": np.zeros(len(run)), **run.outputs}
+        summary.add(run.time, {name: array[None] for name, array in seen.items()}, contact=False)
+        summary.lost |= lost
+        _put(answer, [place], summary)
+        if place in task.keep:
+            answer.files[place] = _files(run, task.keep[place])
+    return answer
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+def _failed(task: Task, message: str) -> Answer:
+    """The answer in which no run has been simulated."""
+    count = len(task.values)
+    columns: dict[str, Any] = {one.name: np.full(count, np.nan) for one in task.outcomes}
+    return Answer({**columns, "status": ["failed"] * count, "message": [message] * count, "reached": np.zeros(count)})
+
+
+def _put(answer: Answer, rows: Sequence[int], summary: Summary) -> None:
+    for name, values in {**summary.columns(), "reached": summary.reached}.items():
+        answer.columns[name][list(rows)] = values
+    for k, place in enumerate(rows):
+        answer.columns["status"][place] = "diverged" if summary.lost[k] else "unsolved" if summary.unsolved[k] else "done"
+
+
+def _files(run: Run, plain: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of a motion that is kept."""
+    run = replace(run, settings={**run.settings, "scenario": dict(plain)})
+    with TemporaryDirectory() as folder:
+        data = run.save(Path(folder) / result_name())
+        page = run.page(Path(folder) / "page.html")
+        return {path.name: path.read_bytes() for path in (data, page)}
+
+
+def result_name() -> str:
+    """What a result's file is called: HDF5 where h5py is installed."""
+    return "result.h5" if find_spec("h5py") else "result.npz"

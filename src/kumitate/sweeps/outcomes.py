@@ -1,0 +1,107 @@
+"""What a sweep keeps of each run: the state and outputs at its end, and the least and largest value of each output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..scenario.parameters.states import Coordinate, Velocity
+from ..scenario.setup import Setup
+from ..simulate.rows import RUNAWAY
+
+__all__ = ["Outcome", "Summary", "outcomes_of"]
+
+_UNITS = {"energy": "J", "center_of_mass": "m", "t": "s"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One column of the table.
+
+    Attributes:
+        name: of the column; `unit`: of its numbers.
+        array: that it is read from, and at which `index`.
+        of: "end", "least" or "largest".
+    """
+
+    name: str
+    unit: str
+    array: str
+    index: tuple[int, ...]
+    of: str = "end"
+
+
+def outcomes_of(setup: Setup) -> tuple[Outcome, ...]:
+    """The columns that the runs of a setup have, none of which depends on the parameters that vary, or on controllers."""
+    simulation = replace(setup, laws=()).simulation(equal_steps=True)
+    found = [Outcome("work", "J", "work", ())]
+    for kind, array in ((Coordinate(), "q"), (Velocity(), "v")):
+        found += [
+            Outcome(f"end:{array}:{name}", kind.unit(setup, name), array, (k,)) for k, name in enumerate(kind.targets(setup))
+        ]
+    for output in simulation.outputs:
+        made = output.make().outputs
+        shapes = {f"{output.name}.{one.name}": one.shape for one in made} if len(made) > 1 else {output.name: made[0].shape}
+        for array, shape in shapes.items():
+            unit = _UNITS.get(output.name.partition(":")[0], "")
+            for index in product(*map(range, output.shape or shape)):
+                label = array + (f"[{','.join(map(str, index))}]" if index else "")
+                found += [Outcome(f"{of}:{label}", unit, array, index, of) for of in ("end", "least", "largest")]
+    return tuple(found)
+
+
+class Summary:
+    """The outcomes of runs side by side, gathered record by record.
+
+    Attributes:
+        reached: (N) [s], the last recorded time that a run was in order.
+        lost, unsolved: (N), whether it has run away; whether contact could not be solved well in a step.
+    """
+
+    def __init__(self, outcomes: Sequence[Outcome], runs: int):
+        self._outcomes = outcomes
+        self._extremes = {
+            one.name: np.full(runs, np.inf if one.of == "least" else -np.inf) for one in outcomes if one.of != "end"
+        }
+        self.reached, self.lost = np.zeros(runs), np.zeros(runs, dtype=bool)
+        self.unsolved = np.zeros(runs, dtype=bool)
+        self._last: Mapping[str, np.ndarray] = {}
+
+    def add(self, time: np.ndarray, seen: Mapping[str, np.ndarray], *, contact: bool) -> None:
+        """Adds records at (n) times: arrays (N, n, ...) by name."""
+        v = seen["v"]
+        fine = np.logical_and.accumulate(np.abs(v).max(axis=2, initial=0.0) < RUNAWAY, axis=1) & ~self.lost[:, None]
+        self.lost |= ~fine[:, -1]
+        solved = fine
+        if contact:
+            solved = fine & np.logical_and.accumulate(seen["error"] <= 1.0, axis=1) & ~self.unsolved[:, None]
+            self.unsolved |= (fine & (seen["error"] > 1.0)).any(axis=1)
+        self.reached = np.maximum(self.reached, np.where(solved, time, 0.0).max(axis=1))
+        for one in self._outcomes:
+            if one.of != "end":
+                values, empty = _component(seen[one.array], one.index), np.inf if one.of == "least" else -np.inf
+                best, fold = np.where(fine, values, empty), np.minimum if one.of == "least" else np.maximum
+                fold(
+                    self._extremes[one.name],
+                    getattr(best, "min" if one.of == "least" else "max")(axis=1),
+                    out=self._extremes[one.name],
+                )
+        self._last = {name: array[:, -1] for name, array in seen.items()}
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """(N) by the names of the outcomes; NaN at the end of runs that have run away."""
+        found = {}
+        for one in self._outcomes:
+            values = self._extremes[one.name] if one.of != "end" else _component(self._last[one.array], one.index)
+            found[one.name] = np.where(self.lost, np.nan, values) if one.of == "end" else np.array(values)
+        return found
+
+
+def _component(array: np.ndarray, index: tuple[int, ...]) -> np.ndarray:
+    """One component of values that stand in the last axes."""
+    place: Any = (..., *index)
+    return array[place]  # type: ignore[no-any-return]

@@ -1,0 +1,246 @@
+"""`sweep`: simulates all runs of a scenario, and `Sweep`, what comes of it."""
+
+from __future__ import annotations
+
+import time as clock
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, KumitateError
+from ..model.values import checked_whole
+from ..run import Run, open_run
+from ..scenario import Scenario, read_scenario
+from .block_run import Task, run_block, version
+from .crew import Crew, CrewLostError, WorkerLostError, crew_of
+from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
+from .outcomes import outcomes_of
+from .plan import Block, blocks_of, shard_of
+
+__all__ = ["Progress", "Sweep", "open_sweep", "sweep"]
+
+#: A block that is under way so many times when a worker dies is given up, and the sweep with it.
+DEATHS = 3
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes:
+        done: runs that are done, those of earlier starts included; `of`: runs that are asked for.
+        fresh: runs done since this start; `seconds`: since then.
+    """
+
+    done: int
+    of: int
+    fresh: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Runs per second."""
+        return self.fresh / self.seconds if self.seconds > 0.0 else 0.0
+
+
+class Sweep:
+    """A sweep in its folder; all of it, or as much as is done.
+
+    Attributes:
+        path: of the folder.
+        scenario: that it is of.
+    """
+
+    def __init__(self, path: str | Path, scenario: Scenario | None = None):
+        """The sweep in a folder.
+
+        Raises:
+            InputError: if there is none.
+        """
+        self.path = Path(path)
+        if not is_sweep(self.path):
+            raise InputError(f"{self.path}: is not the folder of a sweep (it has no {MANIFEST}); `kumitate sweep` makes one")
+        self.scenario = opened_scenario(self.path) if scenario is None else scenario
+        if self.scenario.design is None:
+            raise InputError(f"{self.path}: its scenario has no sweep; take a copy of the folder")
+        self._blocks = blocks_of(self.scenario.design)
+        self._folder = SweepFolder.of(self.path, _units(self.scenario))
+
+    def __len__(self) -> int:
+        """The number of runs that are asked for."""
+        return len(self.scenario)
+
+    def __repr__(self) -> str:
+        return f"Sweep({str(self.path)!r}, {self.table.num_rows} of {len(self)} runs)"
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The units of the table's columns, by name."""
+        return self._folder.units
+
+    @cached_property
+    def table(self) -> Any:
+        """The runs that are done as a `pyarrow.Table`, a row for each, in their order."""
+        return self._folder.read(self._blocks)
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of the table.
+
+        Raises:
+            InputError: for a name that it does not have.
+        """
+        if name not in self.units:
+            raise InputError(f"{self.path}: the table has no column {name!r}; there are {', '.join(self.units)}")
+        return np.asarray(self.table.column(name).to_numpy(zero_copy_only=False))
+
+    def run(self, number: int) -> Run:
+        """A run: its recorded motion where that was kept, else simulated again by itself."""
+        kept = [path for path in (self.path / "runs" / f"{number:06d}").glob("result.*") if path.suffix in (".h5", ".npz")]
+        return open_run(kept[0]) if kept else self.scenario.of_run(number).run()
+
+    def page(self, path: str | Path | None = None) -> Path:
+        """Writes one self-contained HTML page that plots parameters and outcomes; `page.html` in the folder by default."""
+        from ..view.sweep_page import write_sweep_page
+
+        assert self.scenario.design is not None
+        return write_sweep_page(
+            self.path / "page.html" if path is None else path,
+            {name: self.table.column(name).to_pylist() for name in self.units}, self.units,
+            [one.name for one in self.scenario.design.parameters], title=self.path.name, runs=len(self), folder=str(self.path),
+        )  # fmt: skip
+
+
+def open_sweep(path: str | Path, *, controller: str | None = None) -> Sweep:
+    """The sweep in a folder, without simulating anything.
+
+    Args:
+        controller: the functions of files that its runs may call when they are simulated again, as of `scenario_of`.
+
+    Raises:
+        InputError: if there is none.
+    """
+    return Sweep(path, opened_scenario(Path(path), controller) if is_sweep(path) else None)
+
+
+def sweep(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    out: str | Path,
+    *,
+    processes: int | None = 1,
+    scheduler: str | None = None,
+    shard: str | None = None,
+    patience: float = 30.0,
+    progress: Callable[[Progress], None] | None = None,
+) -> Sweep:
+    """Simulates the runs of a scenario's sweep that are not in the folder yet.
+
+    Args:
+        scenario: a file, a dictionary with the same keys, or what `read_scenario` gives; it must have a sweep.
+        out: folder for the table and what is kept; that of the same sweep is gone on with.
+        processes: of this machine: 1 is this process, with threads; None as many as processors. More than one need a script
+            that can be imported (`if __name__ == "__main__":`).
+        scheduler: address of a scheduler of dask.distributed, such as "tcp://127.0.0.1:8786", in place of processes.
+        shard: "i/n": only the i-th of n parts, each for a job of its own; all may have the same folder.
+        patience: how long a scheduler may be out of reach, or without a worker [s].
+        progress: called with how far it is.
+
+    Returns:
+        The sweep, with the rows that other shards have done already.
+
+    Raises:
+        InputError: if the scenario has mistakes, or the folder holds another sweep.
+        KumitateError: if the workers are lost; what was done is kept.
+    """
+    scenario = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
+    if scenario.design is None:
+        raise InputError(f"{scenario.source}: has no sweep; write what varies under `sweep`, or simulate it as one run")
+    if processes is not None:
+        processes = checked_whole("sweep", "processes", processes, 1, remedy="Give 1 for this process", error=InputError)
+    blocks = shard_of(blocks_of(scenario.design), shard)
+    folder = SweepFolder.begin(Path(out), scenario, _units(scenario))
+    left = [block for block in blocks if not folder.done(block)]
+    count = sum(len(block.runs) for block in blocks)
+    told = _Told(count, count - sum(len(block.runs) for block in left), progress)
+    told.tell(0)
+    if left:
+        crew = crew_of(processes, scheduler, patience)
+        try:
+            _simulate(scenario, folder, left, crew, told)
+        except CrewLostError as error:
+            raise KumitateError(
+                f"{error}; {told.done} of {count} runs are in {folder.path}. Start the sweep again to go on from there"
+            ) from None
+        finally:
+            crew.close()
+    return Sweep(folder.path, scenario)
+
+
+class _Told:
+    """Counts what is done, and tells it."""
+
+    def __init__(self, of: int, done: int, progress: Callable[[Progress], None] | None):
+        self.of, self.done, self._before, self._progress = of, done, done, progress
+        self._begin = clock.perf_counter()
+
+    def tell(self, more: int) -> None:
+        self.done += more
+        if self._progress is not None:
+            self._progress(Progress(self.done, self.of, self.done - self._before, clock.perf_counter() - self._begin))
+
+
+def _simulate(scenario: Scenario, folder: SweepFolder, blocks: Sequence[Block], crew: Crew, told: _Told) -> None:
+    """Sends blocks, and writes what comes back."""
+    tasks = _Tasks(scenario, folder.digest)
+    waiting, deaths, under_way = deque(blocks), dict.fromkeys((block.number for block in blocks), 0), dict[Future, Block]()
+    while waiting or under_way:
+        while waiting and len(under_way) < crew.room():
+            block = waiting.popleft()
+            under_way[crew.submit(run_block, tasks.of(block))] = block
+        done, _ = wait(under_way, timeout=1.0, return_when=FIRST_COMPLETED)
+        crew.look()
+        for future in done:
+            block = under_way.pop(future)
+            try:
+                answer = crew.result(future)
+            except WorkerLostError as error:
+                deaths[block.number] += 1
+                if deaths[block.number] == DEATHS:
+                    raise CrewLostError(f"workers died {DEATHS} times while block {block.number} was sent ({error})") from None
+                waiting.append(block)
+                continue
+            folder.write(block, tasks.columns(block), tasks.design.seed, answer)
+            told.tell(len(block.runs))
+
+
+class _Tasks:
+    """Makes the tasks of one sweep."""
+
+    def __init__(self, scenario: Scenario, digest: str):
+        assert scenario.design is not None
+        self._scenario, self._digest, self._version, self.design = scenario, digest, version(), scenario.design
+        self._outcomes = outcomes_of(scenario.setup)
+
+    def of(self, block: Block) -> Task:
+        design = self.design
+        keep = {k: self._scenario.of_run(run).plain for k, run in enumerate(block.runs) if design.records(run)}
+        values = tuple(design.values(run) for run in block.runs)
+        return Task(self._digest, self._version, block, self._scenario.setup, design.parameters, values, self._outcomes, keep)
+
+    def columns(self, block: Block) -> dict[str, list[Any]]:
+        rows = zip(*(self.design.values(run) for run in block.runs), strict=True)
+        return {one.name: list(values) for one, values in zip(self.design.parameters, rows, strict=True)}
+
+
+def _units(scenario: Scenario) -> dict[str, str]:
+    """The columns of the table in their order, with their units."""
+    assert scenario.design is not None
+    outcomes = outcomes_of(scenario.setup)
+    found = {"run": "", **{one.name: one.unit for one in scenario.design.parameters}, "seed": ""}
+    found |= {"status": "", "message": "", "reached": "s", **{one.name: one.unit for one in outcomes}}
+    return {**found, "wall_time": "s", "recorded": ""}
