@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,7 @@ class CompiledStep:
         projection: (q, v) → q, v with the loops closed; None where there are none, or they are left alone.
         jumps: what contact by impulses adds.
         outputs: what is computed of every state that is recorded or looked at.
+        inputs: where each input stands in u.
     """
 
     mechanism: Mechanism
@@ -43,6 +44,7 @@ class CompiledStep:
     projection: Program | None
     jumps: Jumps | None = field(repr=False)
     outputs: tuple[Output, ...] = ()
+    inputs: Mapping[str, slice] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -58,7 +60,7 @@ class CompiledStep:
         constrained = mechanism.tree.closed or interaction.held is not None
         projection = projection_program(mechanism, interaction.held) if constrained and stabilisation.projects else None
         jumps = None if interaction.impacts is None else Jumps.of(interaction.impacts, mechanism, forcing)
-        return cls(mechanism, integrator, actuation.program, dynamics, projection, jumps, outputs)
+        return cls(mechanism, integrator, actuation.program, dynamics, projection, jumps, outputs, forcing.own)
 
     @cached_property
     def program(self) -> Program:
@@ -135,10 +137,12 @@ class Signals:
     """What outputs are computed from, at one state while tracing; each is computed when it is first asked for."""
 
     def __init__(self, compiled: CompiledStep, t: Any, h: Any, q: Any, v: Any, u: Any):
-        self._compiled, self._h, self._values = compiled, h, {"t": t, "q": q, "v": v, "held": u}
+        self._compiled, self._h = compiled, h
+        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
+        self._values |= {name: u[own] for name, own in compiled.inputs.items()}
 
     def __call__(self, name: str) -> Any:
-        """The signal of a name of `SIGNALS`; inside, also "held", efforts held over a step, and "u", all efforts."""
+        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
         if name not in self._values:
             self._values[name] = getattr(self, f"_{name}")()
         return self._values[name]
@@ -172,7 +176,7 @@ def compiled_step(
     """The step, traced unless one for the same mechanism, settings and functions is still in memory."""
     forcing = actuation.forcing
     functions = "" if actuation.program is None else str(actuation.program)
-    shape = (tuple(forcing.places), tuple(forcing.drives))
+    shape = (tuple(forcing.places), tuple(forcing.drives), tuple((name, len(x)) for name, x in forcing.inputs.items()))
     key = (
         forcing.mechanism,
         _settings(integrator),
