@@ -25,7 +25,7 @@ class Output(NamedTuple):
     Attributes:
         name: of the arrays that it is recorded in; a program of several outputs records each as "name.output".
         key: what says, with the mechanism, which program it is.
-        make: gives the program, whose inputs are some of `reading.SIGNALS`, inputs of the simulation, and outputs before this one.
+        make: gives the program, whose inputs are some of `reading.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
     """
 

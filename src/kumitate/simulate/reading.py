@@ -40,7 +40,8 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
         values = np.zeros(given) if isinstance(given, int) and given > 0 else np.asarray(given)
         if values.ndim != 1 or not values.size:
             raise InputError(
-                f"{owner}: the input {name!r} is of shape {np.shape(given)}; give the number of its components, or an array of their values"
+                f"{owner}: the input {name!r} is of shape {np.shape(given)}; give the number of its components, "
+                "or an array of their values"
             )
         found[name] = checked_array(owner, f"the input {name!r}", values, values.shape).copy()
     return found
