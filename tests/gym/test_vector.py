@@ -1,4 +1,4 @@
-"""`VectorEnv` against Gymnasium's `SyncVectorEnv` of as many `Env`s, in all modes of automatic resets; seeds, masks, buffers."""
+"""`VectorEnv` against Gymnasium's `SyncVectorEnv` of as many `Env`s, in all modes of automatic resets; seeds, masks."""
 
 from __future__ import annotations
 

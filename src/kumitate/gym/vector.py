@@ -70,8 +70,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """The batch of the simulation, with its live arrays."""
         return self._episodes.batch
 
-    @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override, misc]
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The random number generator of each row."""
         self._seed([None] * self.num_envs, np.arange(self.num_envs))
         return tuple(self._episodes.random)

@@ -1,0 +1,22 @@
+"""The study of environments for learning: what it counts, and what the command answers."""
+
+import json
+
+from studies import environments
+from studies.commands import gym as verb
+
+
+def test_machine_code_takes_a_part_of_the_time():
+    found = environments.measure("cart_pole", "at random", count=32, steps=20)
+    assert 0.0 < found.machine < found.seconds
+    assert 0.0 < found.python < 1.0
+    assert found.resets > 0.0
+    assert found.rate == 32 / found.seconds
+
+
+def test_the_command_answers(capsys):
+    verb.gym("cart_pole", quick=True, as_json=True)
+    answer = json.loads(capsys.readouterr().out)
+    assert [item["policy"] for item in answer["environments"]] == list(environments.POLICIES)
+    verb.gym("acrobot", quick=True)
+    assert "acrobot" in capsys.readouterr().out
