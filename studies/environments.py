@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from kumitate.gym import VectorEnv
 from kumitate.measure.timing import thread_seconds
 
-__all__ = ["POLICIES", "Measured", "measure", "measure_all", "table"]
+__all__ = ["POLICIES", "Measured", "measure", "measure_all", "page", "table"]
 
 #: How actions are chosen: none at all, or at random within the action's space. All are drawn beforehand.
 POLICIES = ("at rest", "at random")
@@ -141,3 +141,27 @@ def table(found: Sequence[Measured]) -> tuple[list[str], list[list[str]]]:
         for item in found
     ]  # fmt: skip
     return columns, rows
+
+
+_PAGE = """# How fast environments for learning step
+
+Printed by `scripts/study gym`. [learning.md](learning.md) says what the environments are.
+
+All environments of a task are stepped together by one `kumitate.gym.VectorEnv` on **one thread**, with observations that are
+not copied, by the processor's time of that thread: what other programs on the machine do counts only where they push data out
+of its caches. Actions are drawn beforehand; as many steps are made before the timed ones. "at rest": all actions are zero; of
+discrete ones that is the first choice. "at random": uniform in the action's space. A step of the environment holds the steps
+of the simulation, observation, reward and end of the episodes, and the starts of new ones; "Python" is the share of all that
+is not machine code of kumitate, NumPy's part included.
+"""
+
+
+def page(found: Sequence[Measured], machine: Mapping[str, str]) -> str:
+    """docs/learning-speed.md."""
+    columns, rows = table(found)
+    return "\n".join([_PAGE, *_lines(("machine", ""), machine.items()), "", *_lines(columns, rows)]) + "\n"
+
+
+def _lines(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    head = list(columns)
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]

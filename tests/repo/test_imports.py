@@ -4,7 +4,20 @@ import json
 import subprocess
 import sys
 
-HEAVY = {"cyclopts", "h5py", "matplotlib", "mujoco", "PIL", "pinocchio", "rich", "scipy", "sympy", "trimesh", "viser"}
+HEAVY = {
+    "cyclopts",
+    "gymnasium",
+    "h5py",
+    "matplotlib",
+    "mujoco",
+    "PIL",
+    "pinocchio",
+    "rich",
+    "scipy",
+    "sympy",
+    "trimesh",
+    "viser",
+}
 PROBE = """
 import json, sys, time
 start = time.perf_counter()

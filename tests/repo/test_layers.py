@@ -9,8 +9,8 @@ from .sources import PACKAGE, ROOMS, dotted, imports, modules, room, studies, ti
 #: May be imported by everything.
 OPEN_TO_ALL = {"errors"}
 #: Stand above all rooms, and may import these.
-TOP = {"", "__main__", "cli"}
-#: Join the rooms: nothing but the package's surface uses them.
+TOP = {"", "__main__", "cli", "gym"}
+#: Join the rooms: nothing but the package's surface uses them, and what stands above all rooms.
 JOINTS = {"programs", "robot", "run"}
 
 

@@ -14,9 +14,10 @@ def test_machine_code_takes_a_part_of_the_time():
     assert found.rate == 32 / found.seconds
 
 
-def test_the_command_answers(capsys):
+def test_the_command_answers(capsys, tmp_path):
     verb.gym("cart_pole", quick=True, as_json=True)
     answer = json.loads(capsys.readouterr().out)
     assert [item["policy"] for item in answer["environments"]] == list(environments.POLICIES)
-    verb.gym("acrobot", quick=True)
+    verb.gym("acrobot", quick=True, markdown=tmp_path / "page.md")
     assert "acrobot" in capsys.readouterr().out
+    assert "| acrobot | at rest | 1 × 200 ms | 16 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
