@@ -34,6 +34,13 @@ def test_an_input_acts_as_a_constant_of_the_function_does(options):
     np.testing.assert_allclose(given.run(duration=0.04).q, expected.q, rtol=1e-13, atol=1e-13)
 
 
+def test_wrenches_read_inputs_too():
+    hand, push = km.load("planar_3r").mechanism.bodies[-1].name, np.array([0.0, 0.0, 0.2, 1.0, 0.0, 0.5])
+    expected = arm(wrenches={hand: push}).run(duration=0.05)
+    sim = arm(wrenches={hand: lambda t, q, v, push: push}, inputs={"push": 6, "target": 3})
+    np.testing.assert_allclose(sim.step(sim.start(), 50, inputs={"push": push}).q, expected.q[-1], rtol=0.0, atol=1e-13)
+
+
 def test_an_input_counts_for_its_steps_only():
     sim = arm()
     state = sim.step(sim.start(), 3, inputs={"target": TARGET})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     """The task of moving over a floor with the velocities that are commanded.
 
     An action moves the targets of all drives. Observed are, in the axes of the base: its velocity, its angular velocity, and
-    the vertical; then the command, how far the joints are from the posture, their velocities, and the action.
+    the vertical; then the command, how far the joints are from the posture, a tenth of their velocities, and the action.
     """
     drives = PositionDrives(walker.robot, walker.kp, walker.kd, armature=walker.armature)
     posture = np.array([walker.angles.get(name, 0.0) for name in drives.joints])
@@ -59,10 +59,6 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     def drive(t: Any, q: Any, v: Any, action: Any) -> Any:
         return drives.efforts(q, posture + reach * clip(action, -1.0, 1.0))
 
-    def vertical(t: Any, q: Any, v: Any) -> Any:
-        x, y, z, w = q[:4]
-        return np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-
     def observation(t: Any, q: Any, v: Any, vertical: Any, command: Any, action: Any) -> Any:
         away = q[columns_q] - posture
         return np.concatenate([v[3:6], v[:3], vertical, command, away, 0.1 * v[columns_v], action])
@@ -70,31 +66,48 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     def fallen(t: Any, q: Any, v: Any, vertical: Any) -> Any:
         return (vertical[2] < 0.5) | (q[6] < walker.fallen)
 
-    def follows(t: Any, q: Any, v: Any, command: Any) -> Any:
-        return np.exp(-4.0 * ((v[3] - command[0]) ** 2 + (v[4] - command[1]) ** 2))
-
-    def turns(t: Any, q: Any, v: Any, command: Any) -> Any:
-        return np.exp(-4.0 * (v[2] - command[2]) ** 2)
-
     def reward(t: Any, q: Any, v: Any, follows: Any, turns: Any, action: Any, last_action: Any, tau: Any) -> Any:
         shaken = 2.0 * v[5] ** 2 + 0.05 * (v[0] ** 2 + v[1] ** 2)
         effort = 2e-5 * np.sum(tau[6:] ** 2) + 0.01 * np.sum((action - last_action) ** 2)
         return time * (follows + 0.5 * turns - shaken - effort)
 
     start = Stance(drives.mechanism, walker.angles, 0.0, 0.0, height=_HEIGHT).q
-    moving = len(columns_v) + 6
+    freedoms = drives.mechanism.nv
+    return Task(
+        drives.mechanism, actions=len(drives.joints), observation=observation, reward=reward, terminated=fallen,
+        begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
+        inputs={"command": 3}, outputs={"vertical": _vertical, "follows": _follows, "turns": _turns}, info=("follows", "turns"),
+        step=step, controller=drive, integrator="semi_implicit_euler", contact=Contact(surface=Surface(friction=friction)),
+        start=(start, np.zeros(freedoms)),
+    )  # fmt: skip
+
+
+def _vertical(t: Any, q: Any, v: Any) -> Any:
+    """The direction up, in the axes of the base."""
+    x, y, z, w = q[:4]
+    return np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def _follows(t: Any, q: Any, v: Any, command: Any) -> Any:
+    """How well the base moves ahead and aside as commanded, 0…1."""
+    return np.exp(-4.0 * ((v[3] - command[0]) ** 2 + (v[4] - command[1]) ** 2))
+
+
+def _turns(t: Any, q: Any, v: Any, command: Any) -> Any:
+    """How well it turns as commanded, 0…1."""
+    return np.exp(-4.0 * (v[2] - command[2]) ** 2)
+
+
+def _starts(start: np.ndarray, freedoms: int, columns_q: np.ndarray, walker: Walker) -> Callable[[np.ndarray], Start]:
+    """Starts near a posture, with a command each: of random numbers for the joints, the velocities and the command."""
+    joints = len(columns_q)
     low, high = np.array(walker.commands).T
 
     def begin(numbers: np.ndarray) -> Start:
         around = 2.0 * numbers - 1.0
-        q, v = np.tile(start, (len(numbers), 1)), np.zeros((len(numbers), len(start) - 1))
-        q[:, columns_q] += _AWAY * around[:, : len(columns_q)]
-        v[:] = _SPEED * around[:, len(columns_q) : len(columns_q) + moving]
-        return Start(q, v, {"command": low + (high - low) * numbers[:, -3:]})
+        q = np.tile(start, (len(numbers), 1))
+        q[:, columns_q] += _AWAY * around[:, :joints]
+        command = low + (high - low) * numbers[:, joints + freedoms :]
+        return Start(q, _SPEED * around[:, joints : joints + freedoms], {"command": command})
 
-    return Task(
-        drives.mechanism, actions=len(drives.joints), observation=observation, reward=reward, terminated=fallen, begin=begin,
-        draws=len(columns_q) + moving + 3, steps=steps, inputs={"command": 3}, info=("follows", "turns"),
-        outputs={"vertical": vertical, "follows": follows, "turns": turns}, step=step, controller=drive,
-        integrator="semi_implicit_euler", contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(moving)),
-    )  # fmt: skip
+    return begin
