@@ -49,6 +49,7 @@ class Task:
     Attributes:
         name: in messages.
         simulation: that is stepped.
+        controller: of the simulation, for who wants to drive one by other means; None without one.
         steps: of the simulation in one step of the environment.
         action_space: of one environment: a `Box` of −1…1, or `Discrete`.
         observation_space: of one environment: a `Box` of float32.
@@ -92,7 +93,7 @@ class Task:
         self.robot = Robot(robot) if isinstance(robot, Mechanism) else robot
         self.name = self.robot.name
         self.steps = checked_whole(self.name, "steps", steps, 1, remedy="Give a number of steps", error=InputError)
-        self.draws, self.begin, self.info = draws, begin, tuple(info)
+        self.draws, self.begin, self.info, self.controller = draws, begin, tuple(info), options.get("controller")
         self.choices = None if isinstance(actions, int) else checked_array(self.name, "the actions", actions)
         if self.choices is not None and self.choices.ndim != 2:
             raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
