@@ -22,6 +22,7 @@ import kumitate as km
 from kumitate.gym import Task, VectorEnv, named_task
 
 HORIZON, EPOCHS, PARTS = 24, 4, 4
+KEPT = ("observation", "action", "chance", "value", "gain", "earned", "end")
 GAMMA, LAMBDA, CLIP, ENTROPY, KL = 0.99, 0.95, 0.2, 0.003, 0.01
 
 
@@ -31,7 +32,7 @@ class Policy(nn.Module):
     def __init__(self, observed: int, actions: int):
         super().__init__()
         self.actor, self.critic = self._layers(observed, actions), self._layers(observed, 1)
-        self.log_std = nn.Parameter(torch.full((actions,), -0.5))
+        self.log_std = nn.Parameter(torch.full((actions,), -1.0))
         nn.init.uniform_(self.actor[-1].weight, -1e-3, 1e-3)
 
     @staticmethod
@@ -49,26 +50,26 @@ class Policy(nn.Module):
 
 def rollout(envs: VectorEnv, policy: Policy, observation: torch.Tensor) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
     """HORIZON steps of all environments, with their advantages; and the observation after them."""
-    kept: dict[str, list[torch.Tensor]] = {name: [] for name in ("observation", "action", "chance", "value", "reward", "end")}
+    kept: dict[str, list[torch.Tensor]] = {name: [] for name in KEPT}
     with torch.no_grad():
         for _ in range(HORIZON):
             choice = policy.actions(observation)
             action, value = choice.sample(), policy.value(observation)
             after, reward, terminated, truncated, _ = envs.step(action.numpy())
             # an episode that was cut off would have gone on to earn about what it was worth
-            earned = torch.from_numpy(reward).float() + GAMMA * value * torch.from_numpy(truncated & ~terminated)
+            gain = torch.from_numpy(reward).float()
+            earned = gain + GAMMA * value * torch.from_numpy(truncated & ~terminated)
             end = torch.from_numpy(terminated | truncated).float()
-            for name, part in zip(
-                kept, (observation, action, choice.log_prob(action).sum(-1), value, earned, end), strict=True
-            ):
+            seen = (observation, action, choice.log_prob(action).sum(-1), value, gain, earned, end)
+            for name, part in zip(KEPT, seen, strict=True):
                 kept[name].append(part)
             observation = torch.from_numpy(after)
         data = {name: torch.stack(parts) for name, parts in kept.items()}
         following, running = policy.value(observation), torch.zeros(envs.num_envs)
-        advantage = torch.zeros_like(data["reward"])
+        advantage = torch.zeros_like(data["gain"])
         for k in reversed(range(HORIZON)):
             going = 1.0 - data["end"][k]
-            running = data["reward"][k] + GAMMA * following * going - data["value"][k] + GAMMA * LAMBDA * going * running
+            running = data["earned"][k] + GAMMA * following * going - data["value"][k] + GAMMA * LAMBDA * going * running
             advantage[k], following = running, data["value"][k]
     data["return"] = advantage + data["value"]
     data["advantage"] = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
@@ -109,7 +110,7 @@ def train(most: float, seed: int, count: int, folder: Path) -> Policy:
         data, observation = rollout(envs, policy, observation)
         improve(policy, optimizer, data)
         steps, passed = steps + count * HORIZON, time.perf_counter() - begin
-        step_reward = float(data["reward"].mean()) / envs.unwrapped.task.time
+        step_reward = float(data["gain"].mean()) / envs.unwrapped.task.time
         curve.append((passed, steps, step_reward, float(data["end"].mean())))
         if len(curve) % 20 == 1:
             print(f"{passed:6.0f} s  {steps / 1e6:6.2f} M steps  {steps / passed:7.0f}/s  reward {step_reward:.3f} a second")

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 from kumitate.errors import InputError
 from kumitate.examples import robot_data
+from kumitate.examples.gallery.quadruped_standing import FEET
 from kumitate.examples.robot_data import robots_folder
 from kumitate.gym import TASKS, Env, VectorEnv, register
 from kumitate.gym.tasks import acrobot, cart_pole
@@ -116,6 +117,41 @@ def test_anymal_stands_where_its_drives_hold_it():
     stance = envs.task.simulation.start().q[6] - 0.02
     assert envs.batch.q[:, 6].max() < stance
     assert envs.batch.q[:, 6].min() > stance - 0.03
+
+
+@there
+def test_a_walker_sees_and_earns_what_its_state_says():
+    """By NumPy and the robot's own functions; velocities in the axes of the base by turning those of the world."""
+    envs = VectorEnv("anymal", 5, autoreset_mode=AutoresetMode.DISABLED)
+    envs.reset(seed=4)
+    envs.action_space.seed(4)
+    last = envs.action_space.sample() * 0.1
+    envs.step(last)
+    action = envs.action_space.sample() * 0.1
+    seen, rewards, _, _, infos = envs.step(action)
+    batch, robot, base = envs.batch, envs.task.robot, envs.task.robot.mechanism.joints[0].child
+    q, v, command = batch.q, batch.v, batch.inputs["command"]
+    R = robot.pose(q, base)[:, :3, :3]
+    turning, velocity = (np.einsum("nji,nj->ni", R, part) for part in np.split(robot.velocity(q, v, base), 2, axis=1))
+    np.testing.assert_allclose(seen[:, :3], velocity, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 3:6], turning, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 6:9], R[:, 2], atol=1e-6)
+    np.testing.assert_allclose(seen[:, 9:12], command, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 36:], action, atol=1e-6)
+    slip = np.zeros(5)
+    floor = min(robot.pose(envs.task.simulation.start().q, foot)[2, 3] for foot in FEET) - 0.02
+    for foot in FEET:
+        away = np.maximum(robot.pose(q, foot)[:, 2, 3] - floor, 0.0)
+        slip += np.exp(-away / 0.02) * (robot.velocity(q, v, foot)[:, 3:5] ** 2).sum(axis=1)
+    np.testing.assert_allclose(infos["slip"], slip, rtol=1e-3)  # the feet of the posture are level to a millimetre
+    follows = np.exp(-4.0 * ((velocity - command)[:, :2] ** 2).sum(axis=1))
+    turns = np.exp(-4.0 * (turning[:, 2] - command[:, 2]) ** 2)
+    tau = np.clip(80.0 * (envs.task.simulation.start().q[7:] + 0.5 * action - q[:, 7:]), -80.0, 80.0)
+    shaken = 2.0 * velocity[:, 2] ** 2 + 0.05 * (turning[:, :2] ** 2).sum(axis=1)
+    effort = 2e-5 * (tau**2).sum(axis=1) + 0.01 * ((action - last) ** 2).sum(axis=1)
+    expected = 0.02 * np.maximum(follows + 0.5 * turns - 0.3 * infos["slip"] - shaken - effort, 0.0)
+    np.testing.assert_allclose(rewards, expected, rtol=1e-6, atol=1e-9)
+    assert rewards.max() > 0.0
 
 
 @there

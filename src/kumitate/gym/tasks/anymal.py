@@ -18,6 +18,6 @@ def task(*, step: float = 5e-3, steps: int = 4, friction: float = 0.8) -> Task:
     """
     robot = legged(FILE, FEET)
     walker = Walker(
-        robot, ANGLES, kp=dict.fromkeys(ANGLES, 80.0), kd=dict.fromkeys(ANGLES, 2.0), reach=0.5, fallen=0.25,
+        robot, FEET, ANGLES, kp=dict.fromkeys(ANGLES, 80.0), kd=dict.fromkeys(ANGLES, 2.0), reach=0.5, fallen=0.25,
     )  # fmt: skip
     return walking(walker, step=step, steps=steps, friction=friction)

@@ -29,7 +29,7 @@ def task(*, step: float = 5e-3, steps: int = 4, friction: float = 0.8) -> Task:
         if joint.kind.nv == 1
     }
     walker = Walker(
-        robot, ANGLES, kp={name: kp for name, (kp, _) in gains.items()}, kd={name: kd for name, (_, kd) in gains.items()},
+        robot, FEET, ANGLES, kp={name: kp for name, (kp, _) in gains.items()}, kd={name: kd for name, (_, kd) in gains.items()},
         reach=0.25, fallen=0.4, armature=0.01,
     )  # fmt: skip
     return walking(walker, step=step, steps=steps, friction=friction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from ...contact.scene import Contact
 from ...contact.surface import Surface
 from ...examples.legged import Stance
 from ...model import Mechanism
-from ...scalar.arrays import clip
+from ...robot import Robot
+from ...scalar.arrays import clip, maximum
 from ..drives import PositionDrives
 from ..task import Start, Task
 
@@ -20,6 +21,8 @@ __all__ = ["Walker", "walking"]
 
 #: How fast at most an episode starts [rad/s, m/s], how far from its posture [rad], how high the feet are [m].
 _SPEED, _AWAY, _HEIGHT = 0.2, 0.1, 0.02
+#: Feet that are so much higher slip e times less [m].
+_NEAR = 0.02
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Walker:
 
     Attributes:
         robot: only its feet, spheres, can touch: scenes of many meshes take long to compile and to step.
+        feet: the bodies of its feet.
         angles: of the posture about which it moves, by joint [rad]; zero where nothing is said.
         kp, kd: gains of the drives of all its joints [N·m/rad, N·m·s/rad].
         reach: how far an action of 1 moves a target from the posture [rad].
@@ -37,6 +41,7 @@ class Walker:
     """
 
     robot: Mechanism
+    feet: Sequence[str]
     angles: Mapping[str, float]
     kp: Mapping[str, float]
     kd: Mapping[str, float]
@@ -66,19 +71,21 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     def fallen(t: Any, q: Any, v: Any, vertical: Any) -> Any:
         return (vertical[2] < 0.5) | (q[6] < walker.fallen)
 
-    def reward(t: Any, q: Any, v: Any, follows: Any, turns: Any, action: Any, last_action: Any, tau: Any) -> Any:
+    def reward(t: Any, q: Any, v: Any, follows: Any, turns: Any, slip: Any, action: Any, last_action: Any, tau: Any) -> Any:
         shaken = 2.0 * v[5] ** 2 + 0.05 * (v[0] ** 2 + v[1] ** 2)
         effort = 2e-5 * np.sum(tau[6:] ** 2) + 0.01 * np.sum((action - last_action) ** 2)
-        return time * (follows + 0.5 * turns - shaken - effort)
+        # never negative: an episode that ends early must not pay
+        return time * maximum(follows + 0.5 * turns - 0.3 * slip - shaken - effort, 0.0)
 
     start = Stance(drives.mechanism, walker.angles, 0.0, 0.0, height=_HEIGHT).q
     freedoms = drives.mechanism.nv
+    slip = _slip_of(drives.mechanism, walker.feet, start)
     return Task(
         drives.mechanism, actions=len(drives.joints), observation=observation, reward=reward, terminated=fallen,
         begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
-        inputs={"command": 3}, outputs={"vertical": _vertical, "follows": _follows, "turns": _turns}, info=("follows", "turns"),
-        step=step, controller=drive, integrator="semi_implicit_euler", contact=Contact(surface=Surface(friction=friction)),
-        start=(start, np.zeros(freedoms)),
+        inputs={"command": 3}, outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
+        info=("follows", "turns", "slip"), step=step, controller=drive, integrator="semi_implicit_euler",
+        contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(freedoms)),
     )  # fmt: skip
 
 
@@ -96,6 +103,24 @@ def _follows(t: Any, q: Any, v: Any, command: Any) -> Any:
 def _turns(t: Any, q: Any, v: Any, command: Any) -> Any:
     """How well it turns as commanded, 0…1."""
     return np.exp(-4.0 * (v[2] - command[2]) ** 2)
+
+
+def _slip_of(mechanism: Mechanism, feet: Sequence[str], start: np.ndarray) -> Callable[[Any, Any, Any], Any]:
+    """How fast feet move along the floor while they are near it: the sum of their squared speeds [m²/s²].
+
+    Without a price on it, feet are dragged.
+    """
+    robot = Robot(mechanism)
+    down = [float(robot.pose(start, foot)[2, 3]) - _HEIGHT for foot in feet]
+
+    def slip(t: Any, q: Any, v: Any) -> Any:
+        total = 0.0
+        for foot, floor in zip(feet, down, strict=True):
+            rates, height = robot.velocity(q, v, foot), robot.pose(q, foot)[2, 3] - floor
+            total = total + np.exp(-maximum(height, 0.0) / _NEAR) * (rates[3] ** 2 + rates[4] ** 2)
+        return total
+
+    return slip
 
 
 def _starts(start: np.ndarray, freedoms: int, columns_q: np.ndarray, walker: Walker) -> Callable[[np.ndarray], Start]:
