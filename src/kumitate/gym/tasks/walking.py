@@ -75,7 +75,7 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
         shaken = 2.0 * v[5] ** 2 + 0.05 * (v[0] ** 2 + v[1] ** 2)
         effort = 2e-5 * np.sum(tau[6:] ** 2) + 0.01 * np.sum((action - last_action) ** 2)
         # never negative: an episode that ends early must not pay
-        return time * maximum(follows + 0.5 * turns - 0.3 * slip - shaken - effort, 0.0)
+        return time * maximum(follows + 0.5 * turns - 0.1 * slip - shaken - effort, 0.0)
 
     start = Stance(drives.mechanism, walker.angles, 0.0, 0.0, height=_HEIGHT).q
     freedoms = drives.mechanism.nv
