@@ -16,7 +16,7 @@ Printed by `scripts/study partitions {names}`.
 Hybrid modelling prepares the equations of sub-chains; the program finds which. Of mechanisms that have up to {every}
 partitions, chains of seven links, it counts the operations of all. Of others it counts those of the whole, of branches and of
 sub-chains of like size, then of what comes of moving, adding and leaving out a cut as long as that saves some; so does
-`partition="auto"` at all times (`dynamics/partitions.py`). The {candidates} with the fewest operations, and two halves (the
+`partition="auto"` always (`dynamics/subchains/partitions.py`). The {candidates} with the fewest operations, and two halves (the
 thesis cuts the planar arm into 4 + 3, the floating one into 3 + 3), are compiled and timed, one state at a time and in batches,
 after their accelerations were compared with articulated bodies'. "Compiled in" is LLVM's time for both. Times are of a state:
 the fastest of {rounds} samples taken by turns. On a busy machine near ones change places.

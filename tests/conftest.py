@@ -1,4 +1,7 @@
-"""Settings for all tests: no display, property-based tests that print how to repeat a failure, skips that can be forbidden."""
+"""Settings for all tests: no display, programs checked between the compiler's passes, skips that can be forbidden.
+
+Property-based tests print how to repeat a failure.
+"""
 
 import gc
 import os
@@ -9,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("KUMITATE_VERIFY", "1")
 
 # Traced programs are millions of objects that live on in caches. As Python sets it, its collector walks through all of them so
 # often that it takes an eighth of the processor's time.

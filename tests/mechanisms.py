@@ -15,7 +15,7 @@ import numpy as np
 from kumitate.analysis import LoopEquations
 from kumitate.kinematics import link_poses, link_twists, place_pose, place_twist
 from kumitate.model import KINDS, Body, Frame, Joint, JointKind, Loop, Mechanism
-from kumitate.model.tree import alignment
+from kumitate.model.tree.tree import alignment
 from kumitate.spatial import Force, Motion, Transform, pose
 
 EPS = float(np.finfo(float).eps)
@@ -262,7 +262,7 @@ def seen_from(body: Body, X_AB: Transform) -> dict:
     }
 
 
-def reframed(mechanism: Mechanism, name: str, X_BC: Transform) -> Mechanism:
+def with_dh_frames(mechanism: Mechanism, name: str, X_BC: Transform) -> Mechanism:
     """The mechanism with the frame of a body B moved to C, and all that is given in it written anew; its joint stays behind."""
     back = X_BC.inverse()
     moved = with_body(mechanism, name, **seen_from(mechanism.body(name), back))

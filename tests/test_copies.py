@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.simulate.result import Result
+from kumitate.simulate.results.result import Result
 
 COPIES = {"pickle": lambda thing: pickle.loads(pickle.dumps(thing)), "deepcopy": copy.deepcopy, "copy": copy.copy}
 

@@ -305,6 +305,17 @@ def spherical_joints(shown: Shown, values: Shown) -> None:
         np.testing.assert_allclose(over, np.maximum(np.abs(q) - 1.0, 0.0), atol=1e-6, err_msg=name)
 
 
+def simulation(shown: Shown, values: Shown) -> None:
+    state, batch, sim = shown["state"], shown["batch"], shown["sim"]
+    assert shown["run"].outputs["center_of_mass"].shape == (501, 3)
+    assert state.time == pytest.approx(0.1)
+    assert np.abs(state.v).max() < np.abs(shown["run"].v[100]).max()  # damped by the input
+    assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
+    np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
+    last = sim.start()
+    np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+
+
 def virtual_loops(shown: Shown, values: Shown) -> None:
     tip = shown["arm"].pose(shown["run"].q, "link3") @ [0.0, 0.0, 1.0, 1.0]
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
@@ -325,6 +336,7 @@ JUDGES = {
     "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,
+    "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "virtual-loops.md": virtual_loops,
 }

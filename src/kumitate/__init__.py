@@ -35,23 +35,20 @@ from .model import (
     merge_spherical,
 )
 from .robot import Robot, load, samples
-from .run import Run, Simulation, linearize, simulate, simulate_batch
+from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
 
 if TYPE_CHECKING:
     from . import control, lagrange
-    from .contact.floor import on_ground
-    from .contact.held_point import HeldPoint
-    from .contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface
-    from .contact.scene import Contact
-    from .contact.surface import Surface
+    from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
+    from .dynamics.parallel.parallel_ada import parallel_ada
     from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
     from .simulate.interactions.held import held_motion
-    from .simulate.parallel_ada import parallel_ada
+    from .simulation import Simulation
 
 __version__ = "0.1.0"
 
@@ -66,11 +63,11 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact.scene", "CylinderSurface": ".contact.held_surface", "HeldPoint": ".contact.held_point",
-    "PlaneSurface": ".contact.held_surface", "SphereSurface": ".contact.held_surface", "Surface": ".contact.surface",
+    "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
+    "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact.floor",
-    "parallel_ada": ".simulate.parallel_ada", "read_srdf": ".model.read.srdf",
+    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
+    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
 #: Of these, what is offered as a whole.
 _ROOMS = ("control", "convert", "lagrange")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "keep_result", "kept_up_to",
+    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProgramError", "keep_result",
+    "kept_up_to",
 ]  # fmt: skip
 
 
@@ -27,6 +28,10 @@ class DivergenceError(KumitateError, ArithmeticError):
     def __init__(self, message: str, result: object = None):
         super().__init__(message)
         self.result = result
+
+
+class ProgramError(KumitateError, AssertionError):
+    """A pass of the compiler left a program that breaks a rule of programs: a fault of kumitate, not of a model."""
 
 
 class KumitateWarning(UserWarning):

@@ -12,13 +12,14 @@ from importlib import import_module
 from typing import Any
 
 from . import analysis, dynamics, kinematics
+from .dynamics.assembly.order import Order
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
-from .model.subchains import Partition
+from .model.tree.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
 
-__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program", "option_key"]
+__all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
 
 Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
@@ -40,12 +41,12 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
-    "aba": dynamics.closed_aba,
+    "aba": dynamics.aba_with_loops,
     "ada": lambda *state, **options: _ADA(*state, **options).vdot,
     "dca": lambda *state, **options: _DCA(*state, **options).vdot,
     "hybrid": _page(".dynamics.hybrid", "hybrid"),
-    "crba": partial(dynamics.closed_factored, dynamics.crba),
-    "unit_vector": partial(dynamics.closed_factored, dynamics.unit_vector),
+    "crba": partial(dynamics.factored_with_loops, dynamics.crba),
+    "unit_vector": partial(dynamics.factored_with_loops, dynamics.unit_vector),
     "lagrange": _page(".lagrange", "lagrange"),
 }
 
@@ -58,11 +59,6 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     """
     page, inputs = _choose("function", PROGRAMS, function)(mechanism, **options)
     return trace(page, inputs, f"{function}_{mechanism.name}")
-
-
-def option_key(option: Any) -> Any:
-    """An option's value as part of a key: lists as tuples, all the way down."""
-    return tuple(map(option_key, option)) if isinstance(option, list | tuple) else option
 
 
 def _choose(what: str, table: dict[str, Any], name: str) -> Any:
@@ -94,9 +90,16 @@ def _loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[in
     return {f"tau_{name}": _choose("loop", known, name) for name in loops}
 
 
-#: The methods that assemble: from inverse inertias, which lean links do not have, and in an order that is free.
+def _acting(
+    m: Mechanism, tree: Tree, wrenches: Sequence[str], loop_tau: Sequence[str], values: Sequence[Any]
+) -> dynamics.Acting:
+    """What acts on the tree of a mechanism; `values`: of the wrenches, then of the efforts in loops."""
+    applied = _applied(tree, wrenches, values[: len(wrenches)])
+    return dynamics.Acting(m.gravity, applied, dict(zip(loop_tau, values[len(wrenches) :], strict=True)))
+
+
+#: The methods that assemble in an order that is free.
 _ASSEMBLING = ("ada", "dca")
-Order = str | Sequence[int] | None
 
 
 def _ordered(method: str, order: Order) -> dict[str, Any]:
@@ -135,15 +138,13 @@ def _forward_dynamics(
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
-    ordered = _ordered(method, order) | _parted(method, partition)
+    options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
-    tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.lean_tree
+    # inverse inertias are those of bodies
+    tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        acting: dict[str, Any] = {"wrenches": _applied(tree, wrenches, values[: len(wrenches)]), **ordered}
-        if tree.closed:
-            acting["loop_tau"] = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
-        return page(tree, q, v, tau, gravity=m.gravity, **acting)
+        return page(tree, q, v, tau, _acting(m, tree, wrenches, loop_tau, values), **options)
 
     return forward, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
 
@@ -157,8 +158,8 @@ def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceabl
     check_inertias(m)
 
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        applied = _with_chords(m.lean_tree, q, v, _applied(m.lean_tree, wrenches, values))
-        return dynamics.rnea(m.lean_tree, q, v, a, gravity=m.gravity, wrenches=applied)
+        applied = _with_chords(m.base_parameter_tree, q, v, _applied(m.base_parameter_tree, wrenches, values))
+        return dynamics.rnea(m.base_parameter_tree, q, v, a, gravity=m.gravity, wrenches=applied)
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
 
@@ -177,9 +178,7 @@ def _joint_wrenches(
     carried = {joint.name: m.tree.places[joint.child] for joint in m.joints}
 
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
-        applied = _applied(m.tree, wrenches, values[: len(wrenches)])
-        efforts = dict(zip(loop_tau, values[len(wrenches) :], strict=True))
-        of_tree, of_chords = forces(q, v, tau, applied, efforts)
+        of_tree, of_chords = forces(q, v, tau, _acting(m, m.tree, wrenches, loop_tau, values))
         poses = kinematics.link_poses(m.tree, q)
         shown = []
         for link, force in zip(m.tree.links, of_tree, strict=True):
@@ -195,26 +194,17 @@ def _joint_wrenches(
     return page, _state(m) | {"tau": m.nv} | _wrench_inputs(wrenches) | _loop_inputs(m, loop_tau)
 
 
-def _by_articulated_bodies(
-    m: Mechanism, q: Any, v: Any, tau: Any, applied: Any, efforts: Any
-) -> tuple[list[Force], list[Force]]:
+def _by_articulated_bodies(m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting) -> tuple[list[Force], list[Force]]:
     if m.tree.closed:
-        found = dynamics.loop_wrenches(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts)
+        found = dynamics.loop_wrenches(m.tree, q, v, tau, acting)
         return found.tree, found.chords
-    return dynamics.joint_forces(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied), []
+    return dynamics.joint_forces(m.tree, q, v, tau, acting), []
 
 
 def _by_assembly(
-    page: Callable[..., Any],
-    m: Mechanism,
-    q: Any,
-    v: Any,
-    tau: Any,
-    applied: Any,
-    efforts: Any,
-    **ordered: Any,
+    page: Callable[..., Any], m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting, **ordered: Any
 ) -> tuple[list[Force], list[Force]]:
-    found = page(m.tree, q, v, tau, gravity=m.gravity, wrenches=applied, loop_tau=efforts, **ordered)
+    found = page(m.tree, q, v, tau, acting, **ordered)
     return [Force.of(found.forces[link.index]) for link in m.tree.links], found.chords
 
 
@@ -228,7 +218,7 @@ JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
     page = _choose("method of mass_matrix", MASS_MATRIX, method)
     check_inertias(m)
-    return lambda q: page(m.lean_tree, q), {"q": m.nq}
+    return lambda q: page(m.base_parameter_tree, q), {"q": m.nq}
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
@@ -236,7 +226,9 @@ def _bias_forces(m: Mechanism) -> Traceable:
     still = table([0.0] * m.nv)
 
     def bias(q: Any, v: Any) -> Any:
-        return dynamics.rnea(m.lean_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.lean_tree, q, v, None))
+        return dynamics.rnea(
+            m.base_parameter_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.base_parameter_tree, q, v, None)
+        )
 
     return bias, _state(m)
 
@@ -245,8 +237,8 @@ def _gravity_forces(m: Mechanism) -> Traceable:
     still = table([0.0] * m.nv)
 
     def holding(q: Any) -> Any:
-        pushed = _with_chords(m.lean_tree, q, still, None)
-        return dynamics.rnea(m.lean_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
+        pushed = _with_chords(m.base_parameter_tree, q, still, None)
+        return dynamics.rnea(m.base_parameter_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
 
     return holding, {"q": m.nq}
 
@@ -281,7 +273,7 @@ def _jacobian_rate(m: Mechanism, *, place: str) -> Traceable:
 
 def _reach(m: Mechanism, *, place: str, points: Sequence[Sequence[float]]) -> Traceable:
     at = _place(m, place)
-    return lambda q, direction: kinematics.reach(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
+    return lambda q, direction: kinematics.support_function(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
 
 
 def _center_of_mass(m: Mechanism) -> Traceable:

@@ -14,22 +14,26 @@ import numpy as np
 
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
+from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
-from .programs import make_program, option_key
-from .scalar import active_scope
-from .scalar.arrays import is_traced
-from .simulate.checks import check_manifold, checked_state
-from .simulate.columns import joint_columns
-from .simulate.result import Energy
+from .program_keys import kernel_key, stored_program
+from .simulate.checks import checked_state
+from .simulate.results.columns import joint_columns
+from .simulate.results.result import Energy
 from .simulate.start import default_start
 
 __all__ = ["Robot", "load", "samples"]
 
 
+@plain_calls(
+    ("bias_forces", "center_of_mass", "centroidal_momentum", "forward_dynamics", "gravity_forces", "ground_wrench", "integrate",
+     "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
+    at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
+)  # fmt: skip
 class Robot:
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
@@ -41,6 +45,7 @@ class Robot:
         """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
         self.mechanism, self._given_start = mechanism, start
         self._kernels: dict[tuple, Kernel] = {}
+        self._plain_calls: dict[Any, PlainCall] = {}
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -229,8 +234,8 @@ class Robot:
         damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
         of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
-        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.least_norm` by "aba"; by
-        "ada" and "dca" it depends on the order of assembly.
+        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.loops.force_norm` by
+        "aba"; by "ada" and "dca" it depends on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.
@@ -342,10 +347,10 @@ class Robot:
         Raises:
             InputError: for an unknown function, method or place; the message lists the right ones.
         """
-        plain = ((name, option_key(x)) for name, x in options.items())
-        key = (function, np.dtype(dtype).name, portable, *sorted(plain))
+        key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
         if key not in self._kernels:
-            self._kernels[key] = Kernel(make_program(self.mechanism, function, **options), dtype, portable=portable)
+            program = stored_program(self.mechanism, function, options)
+            self._kernels[key] = Kernel(program, dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:
@@ -355,24 +360,18 @@ class Robot:
         return self
 
     def _coordinates(self, q: Any) -> np.ndarray:
-        """q, refused if its quaternions are not of unit length; traced values are taken as they are."""
-        if active_scope() is not None and is_traced(q):
-            return q  # type: ignore[no-any-return]
-        try:
-            array = np.asarray(q)
-            array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSU" else "unsafe", copy=False)
-        except (TypeError, ValueError):
-            raise InputError(f"{self.name}: q is {q!r:.60}; give {self.nq} real numbers, or (..., {self.nq}) of them") from None
-        if self.nq != self.nv and array.shape[-1:] == (self.nq,):
-            check_manifold(self.mechanism, array)
-        return array
+        return checked_coordinates(self.mechanism, q)
+
+    @cached_property
+    def _unit_quaternions(self) -> Any:
+        return unit_quaternions(self.mechanism)
 
 
 def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
     """A robot from a file, a sample's name, or a mechanism made in Python.
 
     Args:
-        source: path of a .urdf or .sdf file or of kumitate's own .json; or the name of a sample (see `samples`).
+        source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
         fix_inertia: whether inertias in such a file that no body has are replaced by the nearest that one can have.
 

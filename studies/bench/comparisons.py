@@ -13,9 +13,9 @@ from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, by_turns
 from kumitate.model import Mechanism
 from kumitate.scalar import Program
-from kumitate.simulate.forcing import Forcing
 from kumitate.simulate.integrators import RK4
-from kumitate.simulate.system import dynamics_program, step_program
+from kumitate.simulate.stepping.forcing import Forcing
+from kumitate.simulate.stepping.system import dynamics_program, step_program
 
 from .contract import Case, agreement
 from .mujoco_peer import MuJoCo

@@ -17,12 +17,12 @@ from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
 from kumitate.scalar import Program
-from kumitate.simulate.forcing import Forcing
 from kumitate.simulate.interactions import Asked
 from kumitate.simulate.interactions.impulses import ImpulseContact
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
-from kumitate.simulate.system import Jumps, dynamics_program, step_program
+from kumitate.simulate.stepping.forcing import Forcing
+from kumitate.simulate.stepping.system import Jumps, dynamics_program, step_program
 
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings

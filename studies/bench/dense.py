@@ -16,12 +16,10 @@ import numpy as np
 
 from kumitate.dynamics import rnea
 from kumitate.model import JointKind, Link, Tree
-from kumitate.scalar import Program, loop, table, trace
+from kumitate.scalar import Program, Scalar, loop, table, trace
 from kumitate.spatial import DenseRotation, Force, Inertia, Matrix3, Motion, Symmetric3, Transform, Vector3
 
 __all__ = ["constants", "dense_program", "dense_tree", "unit_vector_at_run_time"]
-
-Scalar = Any
 
 #: Numbers of a link besides those of its degrees of freedom: rotation 9, translation 3, mass 1, first moment 3, inertia 6.
 _PER_LINK, _PER_FREEDOM = 22, 7
@@ -71,7 +69,7 @@ def constants(tree: Tree, q: Sequence[float]) -> np.ndarray:
 
     The motion subspaces of some kinds of joints depend on q, so that all of them are given anew with every q.
     """
-    values: list[float] = []
+    values: list[Scalar] = []
     for link in tree.links:
         inertia = link.inertia
         values += [x for row in link.placement.rotation.matrix() for x in row]

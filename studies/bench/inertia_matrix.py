@@ -110,5 +110,5 @@ def _length(program: Program) -> int:
 
 
 def _traced(page: Callable[..., Any], subject: Subject) -> Program:
-    tree = subject.mechanism.lean_tree
+    tree = subject.mechanism.base_parameter_tree
     return trace(lambda q: page(tree, q), {"q": tree.nq}, f"{page.__name__}_{subject.name}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.model import Link, Mechanism
+from kumitate.scalar import floats
 from kumitate.spatial import Transform
 
 __all__ = ["MuJoCo", "inertial", "listed", "mjcf", "placed"]
@@ -84,7 +85,7 @@ def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: 
 
     def sites(index: int) -> str:
         here = [(name, place.pose.translation) for place, name in ends if place.link == index]
-        return "".join(f'<site name="{name}" pos="{listed(at)}"/>' for name, at in here)
+        return "".join(f'<site name="{name}" pos="{listed(floats(at))}"/>' for name, at in here)
 
     driven = tree.links if stiffness or damping else ()
     drives = "".join(f'<position joint="{link.name}" kp="{stiffness!r}" kv="{damping!r}"/>' for link in driven)
@@ -103,9 +104,9 @@ def mjcf(mechanism: Mechanism, *, step: float, stiffness: float = 0.0, damping: 
 def inertial(link: Link) -> str:
     """Mass and inertia of a link."""
     inertia = link.inertia
-    center = np.array(list(inertia.first_moment)) / inertia.mass
-    about_origin = np.array([list(row) for row in inertia.rotational])
-    I = about_origin - inertia.mass * (center @ center * np.eye(3) - np.outer(center, center))
+    center = np.array(floats(inertia.first_moment)) / inertia.mass
+    about_origin = np.array([floats(row) for row in inertia.rotational])
+    I = about_origin - float(inertia.mass) * (center @ center * np.eye(3) - np.outer(center, center))
     size, axes = np.linalg.eigh(I)
     I = (axes * np.maximum(size, THINNEST)) @ axes.T
     full = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
@@ -115,7 +116,7 @@ def inertial(link: Link) -> str:
 def placed(at: Transform) -> str:
     """A pose as attributes."""
     x, y, _ = at.dense().rotation.matrix().T
-    return f'pos="{listed(at.translation)}" xyaxes="{listed([*x, *y])}"'
+    return f'pos="{listed(floats(at.translation))}" xyaxes="{listed(floats([*x, *y]))}"'
 
 
 def listed(values: Iterable[float]) -> str:

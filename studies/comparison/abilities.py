@@ -11,18 +11,18 @@ import numpy as np
 
 from kumitate.analysis import assemble
 from kumitate.analysis.loops import LoopEquations
-from kumitate.dynamics import aba, closed_aba, crba, joint_forces, link_motions, rnea
+from kumitate.dynamics import Acting, aba, aba_with_loops, crba, joint_forces, link_motions, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
-from kumitate.dynamics.parted import parted_tree
 from kumitate.dynamics.rnea import supports
+from kumitate.dynamics.subchains.split_tree import parted_tree
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
 from kumitate.model import Tree
 from kumitate.model.samples import pa10, planar_4r
-from kumitate.model.subchains import parts_by_cuts
-from kumitate.scalar import trace
+from kumitate.model.tree.subchains import parts_by_cuts
+from kumitate.scalar import Scalar, trace
 
 from .chains import chain_in_space
 from .inverses import inverse_sizes
@@ -102,7 +102,7 @@ def _by_links(page: Callable[..., Any]) -> Callable[..., Any]:
 #: Method, inertia, joint equations, page, page of joint forces, page whose growth is counted where it is another.
 _METHODS: tuple[tuple[str, str, str, Callable[..., Any], Callable[..., Any] | None, Callable[..., Any] | None], ...] = (
     ("Lagrange", "joint space", "—", lagrange, None, None),
-    ("ABA", "ABI", "JOR", closed_aba, joint_forces, aba),
+    ("ABA", "ABI", "JOR", aba_with_loops, joint_forces, aba),
     ("DCA", "IABI", "JOR", _vdot(dca), _by_links(dca), _vdot(dca, order="balanced")),
     ("ADA", "IABI", "COR", _vdot(ada), _by_links(ada), _vdot(ada, order="balanced")),
     ("hybrid", "joint space, IABI", "COR", _hybrid, None, None),
@@ -121,13 +121,13 @@ def _closes_loops(page: Callable[..., Any]) -> bool:
     free = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, tol=1e-9) :].T  # what the loop allows; at rest v̇ is one of these
     expected = free @ np.linalg.solve(free.T @ M @ free, free.T @ push)
     try:
-        found = np.array(page(tree, q.tolist(), still, still, gravity=mechanism.gravity))
+        found = np.array(page(tree, q.tolist(), still, still, Acting(mechanism.gravity)))
     except (KumitateError, TypeError):
         return False
     return bool(np.abs(found - expected).max() < 1e-9 * np.abs(expected).max())
 
 
-def _bias(tree: Tree, q: list[float], gravity: Any) -> list[float]:
+def _bias(tree: Tree, q: list[float], gravity: Any) -> list[Scalar]:
     return rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=gravity)
 
 
@@ -138,11 +138,11 @@ def _gives_forces(page: Callable[..., Any] | None) -> bool:
     mechanism = pa10()
     rng, tree = np.random.default_rng(0), mechanism.tree
     q, v, tau = (rng.normal(size=7).tolist() for _ in range(3))
-    vdot = aba(tree, q, v, tau, gravity=mechanism.gravity)
+    vdot = aba(tree, q, v, tau, Acting(mechanism.gravity))
     held = supports(tree, link_motions(tree, q, v), q, vdot, wrenches=None, gravity=mechanism.gravity)
     expected = np.array([list(held[link][0]) for link in tree.links])
     return bool(
-        np.abs(np.array([list(force) for force in page(tree, q, v, tau, gravity=mechanism.gravity)]) - expected).max() < 1e-8
+        np.abs(np.array([list(force) for force in page(tree, q, v, tau, Acting(mechanism.gravity))]) - expected).max() < 1e-8
     )
 
 
@@ -161,7 +161,7 @@ def _growth(page: Callable[..., Any]) -> tuple[dict[int, int], dict[int, int]]:
         mechanism = chain_in_space(links)
         inputs: dict[str, int | tuple[int, ...]] = {"q": links, "v": links, "tau": links}
         program = trace(
-            lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, gravity=m.gravity), inputs, f"chain{links}"
+            lambda q, v, tau, m=mechanism: page(m.tree, q, v, tau, Acting(m.gravity)), inputs, f"chain{links}"
         )  # fmt: skip
         operations[links], depth[links] = program.operations.total(), program_depth(program)
     return operations, depth

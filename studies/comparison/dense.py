@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.dynamics import aba, crba, factored, solve_symmetric
+from kumitate.dynamics import Acting, aba, crba, factored, solve_symmetric
 from kumitate.dynamics.ada import constraint_law
-from kumitate.dynamics.handles import Bodies, Route
-from kumitate.dynamics.joint_space import JointSpace, joint_space, rates
-from kumitate.dynamics.joint_tie import Joint
+from kumitate.dynamics.assembly.bodies import Bodies, Route
+from kumitate.dynamics.assembly.central_tree import Prepared, prepared
+from kumitate.dynamics.assembly.connectivity import WORLD
+from kumitate.dynamics.assembly.initial import joint_of
+from kumitate.dynamics.assembly.joint_connection import JointConnection
+from kumitate.dynamics.assembly.order import assembly_order
+from kumitate.dynamics.assembly.recursion import assembled, disassembled
 from kumitate.dynamics.motion import link_motions
-from kumitate.dynamics.order import WORLD, assembly_order
-from kumitate.dynamics.parted import Parted, parted_tree, side_by_side
-from kumitate.dynamics.prepared import Prepared, prepared
-from kumitate.dynamics.steps import assembled, disassembled
-from kumitate.dynamics.unassembled import joint_of
+from kumitate.dynamics.subchains.joint_space import JointSpace, joint_space, rates
+from kumitate.dynamics.subchains.split_tree import Parted, parted_tree, side_by_side
 from kumitate.lagrange.derivatives import energy_derivatives
 from kumitate.lagrange.forward import joint_equations
 from kumitate.model import Link, Tree
-from kumitate.scalar import Program, Symbol, call, flatten, trace
+from kumitate.scalar import Program, Scalar, Symbol, call, flatten, trace
 from kumitate.spatial import (
     Dense,
     DenseRotation,
@@ -46,7 +47,6 @@ __all__ = [
     "DenseForm", "dense_aba", "dense_ada", "dense_crba", "dense_hybrid", "dense_lagrange", "prepared_hybrid",
 ]  # fmt: skip
 
-Scalar = Any
 Gravity = Sequence[float]
 Parts = tuple[tuple[int, ...], ...]
 
@@ -81,7 +81,7 @@ def dense_lagrange(tree: Tree, gravity: Gravity) -> DenseForm:
 
     def page(q: Any, v: Any, tau: Any, given: Sequence[Scalar]) -> list[Scalar]:
         known = replace(derivatives, numbers=tuple(given))
-        return solve_symmetric(*joint_equations(known, kinds, q, v, tau, gravity=gravity))
+        return solve_symmetric(*joint_equations(known, kinds, q, v, tau, Acting(gravity)))
 
     return DenseForm(page, numbers)
 
@@ -89,13 +89,13 @@ def dense_lagrange(tree: Tree, gravity: Gravity) -> DenseForm:
 def dense_crba(tree: Tree, gravity: Gravity) -> DenseForm:
     """M by composite rigid bodies, bias by Newton-Euler, LDLᵀ."""
     return DenseForm(
-        lambda q, v, tau, numbers: factored(crba, _dense(tree, iter(numbers)), q, v, tau, gravity=gravity), _numbers(tree)
+        lambda q, v, tau, numbers: factored(crba, _dense(tree, iter(numbers)), q, v, tau, Acting(gravity)), _numbers(tree)
     )
 
 
 def dense_aba(tree: Tree, gravity: Gravity) -> DenseForm:
     """Articulated bodies (thesis 2.2.2)."""
-    return DenseForm(lambda q, v, tau, numbers: aba(_dense(tree, iter(numbers)), q, v, tau, gravity=gravity), _numbers(tree))
+    return DenseForm(lambda q, v, tau, numbers: aba(_dense(tree, iter(numbers)), q, v, tau, Acting(gravity)), _numbers(tree))
 
 
 def dense_ada(tree: Tree, gravity: Gravity) -> DenseForm:
@@ -205,8 +205,8 @@ def _opaque(page: Callable[..., Any], given: tuple[Any, ...], name: str) -> Call
         given_here = iter(inputs)
         results, rebuild = flatten(page(*build([next(given_here) if x is None else x for x in known])))
         kept.append((results, rebuild))
-        return list(dict.fromkeys(x for x in results if x.__class__ is Symbol)) + [
-            x for x in results if x.__class__ is not Symbol
+        return list(dict.fromkeys(x for x in results if isinstance(x, Symbol))) + [
+            x for x in results if not isinstance(x, Symbol)
         ]
 
     program = trace(run, {"given": sum(x is None for x in known)}, name)
@@ -215,15 +215,15 @@ def _opaque(page: Callable[..., Any], given: tuple[Any, ...], name: str) -> Call
         now, _ = flatten(values)
         returned = call(program, [x for x, number in zip(now, known, strict=True) if number is None])
         results, rebuild = kept[0]
-        symbols = dict.fromkeys(x for x in results if x.__class__ is Symbol)
+        symbols = dict.fromkeys(x for x in results if isinstance(x, Symbol))
         by_symbol = dict(zip(symbols, returned, strict=False))
         numbers = iter(returned[len(symbols) :])
-        return rebuild([by_symbol[x] if x.__class__ is Symbol else next(numbers) for x in results])
+        return rebuild([by_symbol[x] if isinstance(x, Symbol) else next(numbers) for x in results])
 
     return prepared_page
 
 
-def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Motion) -> Joint:
+def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Motion) -> JointConnection:
     joint = joint_of(ready, link, q, v, tau, bias, in_carrier=False)
     whole = Transform()
     for X in joint.outer.poses:
@@ -233,7 +233,7 @@ def _dense_joint(ready: Prepared, link: Link, q: Any, v: Any, tau: Any, bias: Mo
 
 def _numbers(tree: Tree) -> np.ndarray:
     """Rotation 9, translation 3, mass 1, first moment 3, inertia 6 of every link."""
-    values: list[float] = []
+    values: list[Scalar] = []
     for link in tree.links:
         values += [x for row in link.placement.rotation.matrix() for x in row]
         values += [*link.placement.translation, link.inertia.mass, *link.inertia.first_moment]
@@ -255,7 +255,7 @@ def _dense(tree: Tree, numbers: Iterator[Scalar]) -> Tree:
     return replace(tree, links=tuple(links))
 
 
-def _central_numbers(ready: Prepared) -> list[float]:
+def _central_numbers(ready: Prepared) -> list[Scalar]:
     """The links' mass centres; then the inertia about each, and the upper triangle of its Φ there."""
     values = [x for link in ready.tree.links for x in ready.centers[link.index]]
     for link in ready.tree.links:
@@ -268,7 +268,7 @@ def _central_numbers(ready: Prepared) -> list[float]:
 
 def _symmetric(entries: Sequence[Scalar]) -> InverseInertia:
     taken = iter(entries)
-    rows: list[list[Scalar]] = [[None] * 6 for _ in range(6)]
+    rows: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]
     for i in range(6):
         for k in range(i, 6):
             rows[i][k] = rows[k][i] = next(taken)

@@ -144,7 +144,7 @@ def _numbered() -> Iterator[tuple[int, tuple[str, Callable[..., Any]]]]:
 
 
 def _traced(mechanism: Mechanism, page: Callable[..., Any], name: str) -> Program:
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     return trace(lambda q: page(tree, q), {"q": tree.nq}, name)
 
 

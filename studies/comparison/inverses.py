@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from kumitate.dynamics.ada import constraint_inverses
+from kumitate.dynamics.assembly.connectivity import loop_closers
+from kumitate.dynamics.assembly.order import assembly_order, connected_links
 from kumitate.dynamics.dca import joint_inverses
-from kumitate.dynamics.order import assembly_order, handles_of_ties, loop_closers
 from kumitate.errors import InputError
 from kumitate.model import Chord, Link, Mechanism, Tree
 
@@ -53,7 +54,7 @@ def _loops(tree: Tree) -> list[int]:
 
 
 def _assembled(of_link: Callable[[Link], list[int]], tree: Tree, order: str | Sequence[int] | None) -> list[int]:
-    held = handles_of_ties(tree)
+    held = connected_links(tree)
     turns = [j for j in assembly_order(tree, order) if held[j]]
     closers = loop_closers(tree, turns)
     sizes = [size for j in turns if j < len(tree.links) and j not in closers for size in of_link(tree.links[j])]

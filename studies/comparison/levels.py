@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from kumitate.compile import Kernel
-from kumitate.dynamics import aba, rnea
+from kumitate.compile.batches import Round
+from kumitate.dynamics import Acting, aba, rnea
+from kumitate.dynamics.parallel.parallel_ada import parallel_ada
 from kumitate.errors import KumitateError
 from kumitate.measure.machine import machine
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.model import Mechanism, Tree
-from kumitate.scalar import Program, trace
-from kumitate.simulate.batches import Round
-from kumitate.simulate.parallel_ada import parallel_ada
+from kumitate.scalar import Program, Scalar, trace
 
 from ..bench.subjects import RandomChain
 from .program_depth import program_depth
@@ -213,7 +213,7 @@ def _measured(links: int, threads: Sequence[int], effort: Effort) -> Line:
     one = parallel_ada(mechanism)
     found = one(q, v, tau)
     peak = _peak()
-    serial = Kernel(_program(mechanism, mechanism.lean_tree, aba))
+    serial = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba))
     expected = serial(q, v, tau)
     difference = float(np.abs(found - expected).max() / np.abs(expected).max())
     residual = _residual(mechanism, q, v, tau, found)
@@ -237,7 +237,7 @@ def _control(threads: int, effort: Effort) -> float:
     """How many times as much so many threads do as one, where nothing is shared: each evaluates ABA for states of its own."""
     states = 4096
     mechanism = RandomChain("chain_20", "random chain of 20", 20).mechanism
-    kernel = Kernel(_program(mechanism, mechanism.lean_tree, aba)).prepare()
+    kernel = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba)).prepare()
     given = [np.random.default_rng(0).normal(size=(3, states, mechanism.nv)) for _ in range(threads)]
     outs = [np.empty((states, mechanism.nv)) for _ in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
@@ -251,18 +251,22 @@ def _control(threads: int, effort: Effort) -> float:
     return threads * found["alone"].minimum / found["together"].minimum
 
 
+def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]:
+    return rnea(tree, q, v, a, gravity=acting.gravity)
+
+
 def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any]) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "x": mechanism.nv}
 
     def function(q: Any, v: Any, x: Any) -> Any:
-        return page(tree, q, v, x, gravity=mechanism.gravity)
+        return page(tree, q, v, x, Acting(mechanism.gravity))
 
     return trace(function, inputs, f"{page.__name__}_{mechanism.name}")
 
 
 def _residual(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, tau: np.ndarray, vdot: np.ndarray) -> float:
     """‖RNEA(v̇) − τ‖ / ‖τ − h‖."""
-    inverse = Kernel(_program(mechanism, mechanism.tree, rnea))
+    inverse = Kernel(_program(mechanism, mechanism.tree, _inverse))
     needed, still = inverse(q, v, vdot) - tau, inverse(q, v, np.zeros(mechanism.nv)) - tau
     return float(np.linalg.norm(needed) / np.linalg.norm(still))
 

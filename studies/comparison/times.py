@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from kumitate.compile import Kernel
-from kumitate.dynamics import aba, crba, factored
+from kumitate.dynamics import Acting, aba, crba, factored
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
-from kumitate.dynamics.partitions import chosen_parts, tried_partitions
+from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
 from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.model import Mechanism, Tree
 from kumitate.model.samples.chains import floating_chain, planar_chain
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.scalar import Program, trace
 
 from .dense import DenseForm, dense_aba, dense_ada, dense_crba, dense_hybrid, dense_lagrange, prepared_hybrid
@@ -120,7 +120,7 @@ def measured(family: Family, links: int, effort: Effort) -> Iterator[Entry]:
     """
     mechanism = family.build(links)
     states = random_states(mechanism, STATES)
-    expected = Kernel(_traced(mechanism, mechanism.lean_tree, aba))(*states)
+    expected = Kernel(_traced(mechanism, mechanism.base_parameter_tree, aba))(*states)
     forms = _dense_forms(family, mechanism)
     programs = {
         key: (form.program(mechanism.tree, f"{key[0].split()[0]}_{len(parts)}_parts_{key[1].split(',')[0]}"), parts)
@@ -177,7 +177,7 @@ def _dense_forms(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], 
 
 
 def _traced_programs(family: Family, mechanism: Mechanism) -> dict[tuple[str, str], tuple[Program, Parts]]:
-    tree, lean = mechanism.tree, mechanism.lean_tree
+    tree, lean = mechanism.tree, mechanism.base_parameter_tree
     made: dict[tuple[str, str], tuple[Program, Parts]] = {
         ("traced", "Lagrange"): (_traced(mechanism, lean, lagrange), ()),
         ("traced", "CRBA"): (_traced(mechanism, lean, partial(factored, crba)), ()),
@@ -195,7 +195,7 @@ def _traced_programs(family: Family, mechanism: Mechanism) -> dict[tuple[str, st
 
 def _traced(mechanism: Mechanism, tree: Tree, page: Callable[..., Any]) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
-    return trace(lambda q, v, tau: page(tree, q, v, tau, gravity=mechanism.gravity), inputs, f"traced_{mechanism.name}")
+    return trace(lambda q, v, tau: page(tree, q, v, tau, Acting(mechanism.gravity)), inputs, f"traced_{mechanism.name}")
 
 
 def _agreement(what: str, found: np.ndarray, expected: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from kumitate.analysis.centroidal import (
 from kumitate.analysis.ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point
 from kumitate.analysis.power import powers
 from kumitate.compile import Kernel
-from kumitate.dynamics import Wrenches, aba, closed_aba
+from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops
 from kumitate.kinematics import center_of_mass, integrate, link_poses, place_pose, total_mass
 from kumitate.model import KINDS, Body, Joint, Loop, Mechanism
 from kumitate.scalar import trace
@@ -111,9 +111,9 @@ def test_a_free_mechanism_has_no_ground_and_keeps_its_momentum(seed):
     case = random_case(seed, root="floating")
     tree, g = case.mechanism.tree, case.mechanism.gravity
     tau = [0.0] * 6 + case.tau[6:]
-    a = aba(tree, case.q, case.v, tau, gravity=g)
+    a = aba(tree, case.q, case.v, tau, Acting(g))
     np.testing.assert_allclose(ground_wrench(tree, case.q, case.v, a, gravity=g), np.zeros(6), atol=1e-8)
-    afloat = aba(tree, case.q, case.v, tau, gravity=(0.0, 0.0, 0.0))
+    afloat = aba(tree, case.q, case.v, tau, Acting((0.0, 0.0, 0.0)))
     np.testing.assert_allclose(momentum_rate(tree, case.q, case.v, afloat), np.zeros(6), atol=1e-8)
 
 
@@ -152,7 +152,9 @@ def test_zmp_of_the_motion_is_that_of_the_forces_at_the_feet():
     rng = np.random.default_rng(1)
     q, v = robot.assemble(q, rng.normal(size=robot.nv))
     tau = rng.normal(size=robot.nv)
-    a = closed_aba(robot.mechanism.lean_tree, q.tolist(), v.tolist(), tau.tolist(), gravity=robot.mechanism.gravity)
+    a = aba_with_loops(
+        robot.mechanism.base_parameter_tree, q.tolist(), v.tolist(), tau.tolist(), Acting(robot.mechanism.gravity)
+    )
     found = zero_moment_point(ground_wrench(robot.mechanism.tree, q, v, a, gravity=robot.mechanism.gravity))
     forces = robot.joint_wrenches(q, v, tau, in_world=True)
     total = np.zeros(6)
@@ -191,7 +193,7 @@ def test_the_push_that_a_standing_body_shows_is_the_push():
 def test_powers_are_the_rate_of_the_energy(make):
     case = make()
     tree, g, applied = case.mechanism.tree, case.mechanism.gravity, pushes(case)
-    a = aba(tree, case.q, case.v, case.tau, gravity=g, wrenches=Wrenches(tree, applied))
+    a = aba(tree, case.q, case.v, case.tau, Acting(g, wrenches=Wrenches(tree, applied)))
     found = powers(tree, case.q, case.v, case.tau, gravity=g, wrenches=applied)
     by_source = {name: float(np.sum(part)) for name, part in found.items()}
 

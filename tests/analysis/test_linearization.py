@@ -9,7 +9,7 @@ import kumitate as km
 from kumitate.analysis import LoopEquations
 from kumitate.analysis.linearization import Linearization, linearize
 from kumitate.control import gravity_compensation, pd, total
-from kumitate.dynamics import Wrenches, closed_aba
+from kumitate.dynamics import Acting, Wrenches, aba_with_loops
 from kumitate.errors import InputError, ModelError
 from kumitate.examples.gallery import wheeled_pendulum
 from kumitate.kinematics import difference, integrate
@@ -33,7 +33,7 @@ def test_slopes_of_trees_are_those_of_finite_differences(make):
     q, v, tau = np.array(case.q), np.array(case.v), np.array(case.tau)
     found = linear(m, q, v, tau)
     np.testing.assert_array_equal(found.motions, np.eye(n))
-    near(found.a, closed_aba(tree, case.q, case.v, case.tau, gravity=m.gravity), 1e-9)
+    near(found.a, aba_with_loops(tree, case.q, case.v, case.tau, Acting(m.gravity)), 1e-9)
     xi, dv, dtau = np.random.default_rng(n).normal(size=(3, n))
     x_dot = found.A @ [*xi, *dv] + found.B @ dtau
 
@@ -45,7 +45,7 @@ def test_slopes_of_trees_are_those_of_finite_differences(make):
 
     def forward(e: float) -> list[float]:
         state = moved(q, xi, e), (v + e * dv).tolist(), (tau + e * dtau).tolist()
-        return closed_aba(m.lean_tree, *state, gravity=m.gravity)
+        return aba_with_loops(m.base_parameter_tree, *state, Acting(m.gravity))
 
     near(x_dot[:n], slope(error_rate), 1e-6)
     near(x_dot[n:], slope(forward, h=1e-4), 1e-6)
@@ -96,7 +96,7 @@ def test_a_controller_and_a_wrench_belong_to_the_equations(seed):
         q, v = np.array(integrate(m.tree, case.q, (e * xi).tolist())), np.array(case.v) + e * dv
         wrench = {place: np.asarray(push(0.7, q, v), dtype=float).tolist()}
         tau = np.asarray(law(0.7, q, v), dtype=float).tolist()
-        return closed_aba(m.tree, q.tolist(), v.tolist(), tau, gravity=m.gravity, wrenches=Wrenches(m.tree, wrench))
+        return aba_with_loops(m.tree, q.tolist(), v.tolist(), tau, Acting(m.gravity, wrenches=Wrenches(m.tree, wrench)))
 
     near((found.A @ [*xi, *dv])[n:], slope(forward, h=1e-4), 1e-6)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import kumitate
-from kumitate.cli import folder as runs
+from kumitate.cli import run_folder as runs
 from kumitate.cli.app import run
-from kumitate.cli.posture import with_values
+from kumitate.cli.named_values import with_values
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
 from kumitate.model.read import read_file

@@ -6,7 +6,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run
-from kumitate.cli.floor import asked, start_on
+from kumitate.cli.contact_options import asked, start_on
 from kumitate.errors import InputError
 
 URDF = """<robot name="stool">

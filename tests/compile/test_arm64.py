@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.compile import ARM64
 from kumitate.compile.engine import assembly
-from kumitate.compile.llvm import emit
+from kumitate.compile.llvm import HostBatch, write_module
 
 from ..tools import ARM_EMULATOR, ARM_GCC
 
@@ -32,7 +32,7 @@ def test_the_object_file_is_for_arm(kernel, lanes):
 
 
 def test_two_lanes_are_vector_instructions(kernel):
-    text = assembly(emit(kernel.program, 2), ARM64)
+    text = assembly(write_module(HostBatch(kernel.program), 2), ARM64)
     vectors = text.count(".2d")
     assert vectors > kernel.operations / 2
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.compile import Kernel, cache, cache_folder, trust
+from kumitate.compile import Kernel, cache_folder
+from kumitate.compile.disk import cache, trust
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.scalar import sin, trace
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.compile.llvm.parts import LONGEST_LINE, plan_of
+from kumitate.compile.llvm.partition import LONGEST_LINE, line_partition
 from kumitate.scalar import loop, sin, trace
 
 
@@ -51,7 +51,7 @@ def test_a_program_goes_with_its_kernel(make):
 
 def test_a_long_program_goes_with_its_plan():
     program = chain(LONGEST_LINE)
-    assert plan_of(program) is plan_of(program) is not None  # found once
+    assert line_partition(program) is line_partition(program) is not None  # found once
     gone = weakref.ref(program)
     del program
     gc.collect()

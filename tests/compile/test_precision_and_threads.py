@@ -91,7 +91,8 @@ BATCH = """
 """
 ROUNDS = """
     import kumitate as km
-    from kumitate.simulate import batches, parallel_ada
+    from kumitate.compile import batches
+    from kumitate.dynamics.parallel import parallel_ada
 
     batches.WORTH_SHARING = 0
     arm = km.load("pa10")

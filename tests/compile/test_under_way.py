@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import sys
 import time
+import weakref
 
 import pytest
 
@@ -100,3 +102,22 @@ def test_a_closed_standard_error_is_no_error(monkeypatch):
         while work.told is None and time.monotonic() < end:
             time.sleep(0.001)
     assert work.told == "something"
+
+
+def test_the_thread_that_looks_keeps_no_work_alive(listen):
+    """Once announced, the work and what it is about are freed, though the thread goes on to look."""
+
+    class Subject:
+        """What the work is about."""
+
+    subject, said = Subject(), listen()
+
+    def what(subject=subject) -> str:
+        return "freeing" if subject else ""
+
+    gone = weakref.ref(subject)
+    with under_way(what):
+        wait_for(said, "freeing")
+    del subject, what
+    gc.collect()
+    assert gone() is None

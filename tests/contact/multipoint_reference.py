@@ -99,7 +99,7 @@ def _points(mechanism, contact: Contact, q: np.ndarray):
     """Normals (m, 3), gaps (m), surfaces and the Jacobians (m, 3, nv) of A's points against B's."""
     tree = mechanism.tree
     poses = link_poses(tree, q.tolist())
-    pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
+    pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
 
     def world(pair, k):
         return place_pose(tree, poses, _place(tree, pair.bodies[k]))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from kumitate.contact.impulse.problem import Problem, Solved
 from kumitate.contact.models import IMPULSE_MODELS, rigid
-from kumitate.contact.problem import Problem, Solved
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, KumitateWarning
@@ -65,7 +65,7 @@ def broken(factor: float) -> Callable[[Problem], Solved]:
         solved = rigid(given)
         found = solved.impulses
         points = [[[factor * part for part in impulse] for impulse in of_points] for of_points in found.points]
-        return Solved(given.after(points, found.held), solved.left)
+        return Solved(given.after(points, found.loops), solved.left)
 
     return solve
 

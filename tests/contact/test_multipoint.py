@@ -10,12 +10,12 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
-from kumitate.contact.columns import columns
-from kumitate.contact.impacts import impact_program
-from kumitate.contact.limbs import Limbs
-from kumitate.contact.meetings import meetings
+from kumitate.contact.impulse.branch_factors import BranchFactors
+from kumitate.contact.impulse.contact_points import contact_patches
+from kumitate.contact.impulse.jacobians import link_jacobians
+from kumitate.contact.impulse.problem import Problem, inertia, loop_equations
+from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
-from kumitate.contact.problem import Problem, inertia, loop_equations
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
@@ -163,18 +163,19 @@ def test_the_printed_steps_by_machine_code(kind, seed):
 def test_floats_and_machine_code():
     mechanism, contact, q, v = touched("planar-ring", 0)
     program = impact_program(mechanism, contact, IMPULSE_MODELS["multipoint"])
-    run, tree = compiled(program), mechanism.lean_tree
+    run, tree = compiled(program), mechanism.base_parameter_tree
     for before, free in pushed(mechanism, q, v, 1, 6):
         expected, given_v, given_free = run(q, before, free), before.tolist(), free.tolist()
-        limbs = Limbs.of(columns(tree, q), inertia(tree, q, given_v, H))
-        met = meetings(limbs.columns, contact_pairs(mechanism, tree, contact), given_v, given_free, H, mechanism)
-        met = [meeting.sized(limbs) for meeting in met]
-        given = Problem.of(limbs, met, loop_equations(tree, q, given_free, H, limbs.M), given_free)
+        branch_factors = BranchFactors.of(link_jacobians(tree, q), inertia(tree, q, given_v, H))
+        jacobians, pairs = branch_factors.jacobians, contact_pairs(mechanism, tree, contact)
+        met = contact_patches(jacobians, pairs, given_v, given_free, H, mechanism)
+        met = [patch.sized(branch_factors) for patch in met]
+        given = Problem.of(branch_factors, met, loop_equations(tree, q, given_free, H, branch_factors.M), given_free)
         plain = IMPULSE_MODELS["multipoint"](given).impulses
         impulses = [
-            list(spot.force(impulse))
-            for meeting, of_points in zip(met, plain.points, strict=True)
-            for spot, impulse in zip(meeting.spots, of_points, strict=True)
+            list(frame.force(impulse))
+            for patch, of_points in zip(met, plain.points, strict=True)
+            for frame, impulse in zip(patch.frames, of_points, strict=True)
         ]
         np.testing.assert_allclose(impulses, expected["impulses"], 0, 1e-9 * max(1.0, np.abs(impulses).max()))
         np.testing.assert_allclose(plain.v, expected["v"], 0, 1e-6)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from kumitate.contact.columns import columns
-from kumitate.contact.limbs import Limbs
-from kumitate.contact.meetings import meetings
-from kumitate.contact.newton import Approach, again, newton
-from kumitate.contact.problem import STIFF, Problem, inertia
+from kumitate.contact.impulse.branch_factors import BranchFactors
+from kumitate.contact.impulse.contact_points import contact_patches
+from kumitate.contact.impulse.jacobians import link_jacobians
+from kumitate.contact.impulse.newton import Approach, again, newton
+from kumitate.contact.impulse.problem import STIFF, Problem, inertia
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box
@@ -25,11 +25,11 @@ def box_on_floor(v: list[float], tilt: float = 0.0) -> tuple[Problem, list[list[
     mechanism, contact = unconnected(solid("box", Box((0.4, 0.3, 0.2)), 2.0)), Contact(surface=Surface(0.4))
     height = 0.15 * math.sin(tilt) + 0.1 * math.cos(tilt)
     q = [math.sin(tilt / 2), 0.0, 0.0, math.cos(tilt / 2), 0.0, 0.0, height]
-    tree, v_free = mechanism.lean_tree, [*v[:5], v[5] - G * H]
-    limbs = Limbs.of(columns(tree, q), inertia(tree, q, v, H))
-    met = meetings(limbs.columns, contact_pairs(mechanism, tree, contact), v, v_free, H, mechanism)
-    met = [meeting.sized(limbs) for meeting in met]
-    return Problem.of(limbs, met, [], v_free), [[point.target for point in meeting.points] for meeting in met]
+    tree, v_free = mechanism.base_parameter_tree, [*v[:5], v[5] - G * H]
+    branch_factors = BranchFactors.of(link_jacobians(tree, q), inertia(tree, q, v, H))
+    met = contact_patches(branch_factors.jacobians, contact_pairs(mechanism, tree, contact), v, v_free, H, mechanism)
+    met = [patch.sized(branch_factors) for patch in met]
+    return Problem.of(branch_factors, met, [], v_free), [[point.target for point in patch.points] for patch in met]
 
 
 @pytest.mark.parametrize("spin", [0.2, 1.0, 3.0])

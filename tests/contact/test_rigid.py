@@ -11,7 +11,7 @@ import pytest
 
 from kumitate.analysis import LoopEquations, assemble, kinetic_energy
 from kumitate.compile import Kernel
-from kumitate.contact.impacts import impact_program
+from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface

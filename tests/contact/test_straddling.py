@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kumitate.contact.floor import on_ground
+from kumitate.contact.placement import on_ground
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.shapes import touches
 from kumitate.contact.straddling import warn_of_thin_boxes
@@ -29,7 +29,7 @@ def free(shape) -> Mechanism:
 
 def pairs_on(shape, *ground: Geometry):
     mechanism = free(shape)
-    return contact_pairs(mechanism, mechanism.lean_tree, Contact(ground=ground))
+    return contact_pairs(mechanism, mechanism.base_parameter_tree, Contact(ground=ground))
 
 
 @pytest.mark.parametrize("table", [SLAB, Cylinder(0.5, 0.05)], ids=["hull", "cylinder"])

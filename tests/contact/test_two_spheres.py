@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.contact.impacts import impact_program
+from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface

@@ -12,7 +12,7 @@ import kumitate as km
 from kumitate.analysis import LoopEquations, assemble, push_force, static_equilibrium
 from kumitate.analysis.momentum import momentum
 from kumitate.control import gravity_compensation, partition
-from kumitate.control.standing import closed_gravity_compensation, half_sine, pulse, push
+from kumitate.control.legged.pushes import closed_gravity_compensation, half_sine, pulse, push
 from kumitate.control.three_joint_model import ThreeJointModel
 from kumitate.errors import InputError
 from kumitate.examples import standing

@@ -6,9 +6,9 @@ import pytest
 from kumitate.analysis import ground_wrench, zero_moment_point
 from kumitate.compile import Kernel
 from kumitate.control import Spline
-from kumitate.control.gait import Gait
-from kumitate.control.linear_pendulum import mass_center_plan
-from kumitate.control.upright import Upright
+from kumitate.control.legged.gait import Gait
+from kumitate.control.legged.linear_pendulum import mass_center_plan
+from kumitate.control.legged.whole_body_ik import Upright
 from kumitate.dynamics import Wrenches, rnea
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass, link_poses, place_pose

@@ -10,17 +10,18 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from kumitate.dynamics import aba, rnea
-from kumitate.dynamics.contraction import MOST_HANDLES, rounds
-from kumitate.dynamics.held_handles import WORLD, carriers
+from kumitate.compile import batches
+from kumitate.dynamics import Acting, aba, rnea
+from kumitate.dynamics.assembly.connectivity import WORLD, carriers
+from kumitate.dynamics.parallel import plan as level_plan
+from kumitate.dynamics.parallel.parallel_ada import parallel_ada
+from kumitate.dynamics.parallel.rounds import MOST_HANDLES, rounds
 from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.model.samples import four_bars, pa10
 from kumitate.model.samples.chains import floating_chain, planar_chain
 from kumitate.robot import Robot
 from kumitate.scalar.evaluate import evaluate
-from kumitate.simulate import batches, level_plan
-from kumitate.simulate.parallel_ada import parallel_ada
 from kumitate.spatial import pose
 from studies.bench.subjects import RandomChain
 
@@ -59,7 +60,7 @@ def heavy(mechanism: Mechanism) -> Mechanism:
 def check_against_articulated_bodies(mechanism: Mechanism, q, v, tau, found) -> None:
     """The residual rule, and the accelerations themselves."""
     tree, gravity = mechanism.tree, mechanism.gravity
-    expected = np.array(aba(tree, q, v, tau, gravity=gravity))
+    expected = np.array(aba(tree, q, v, tau, Acting(gravity)))
     needed = np.array(rnea(tree, q, v, found.tolist(), gravity=gravity)) - tau
     still = np.array(rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity)) - tau
     assert np.linalg.norm(needed) <= 1e-11 * np.linalg.norm(still)

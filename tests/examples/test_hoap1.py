@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.control.gait import Gait
+from kumitate.control.legged.gait import Gait
 from kumitate.examples.catalogue import example
 from kumitate.examples.humanoid import FEET, Servos, jumping, standing, walking
 from kumitate.examples.humanoid_runs import flight, followed, read

@@ -13,7 +13,7 @@ from kumitate.kinematics import (
     link_twists,
     place_pose,
     place_twist,
-    reach,
+    support_function,
     total_mass,
     world_velocity,
 )
@@ -118,6 +118,6 @@ def test_a_body_reaches_as_far_as_its_farthest_point(compiled):
         (X,) = places(case.mechanism, case.q, [name])
         for direction in rng.normal(size=(3, 3)):
             expected = (points @ X[:3, :3].T + X[:3, 3]) @ direction
-            by_page = reach(tree, case.q, tree.places[name], points.tolist(), direction.tolist())
+            by_page = support_function(tree, case.q, tree.places[name], points.tolist(), direction.tolist())
             found = robot.reach(case.q, name, points, direction) if compiled else by_page
             agree(found, expected.max(), case.n, scale=20.0)

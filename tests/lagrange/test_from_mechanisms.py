@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.dynamics import Wrenches, aba, crba
+from kumitate.dynamics import Acting, Wrenches, aba, crba
 from kumitate.errors import InputError
 from kumitate.lagrange import lagrange, of_mechanism
 from kumitate.model import Body, Joint, Loop, Mechanism
@@ -27,9 +27,9 @@ def test_lagranges_accelerations_are_those_of_articulated_bodies(make):
     rng = np.random.default_rng(7)
     pushed = {name: rng.normal(size=6).tolist() for name in [body.name for body in m.bodies[::2]] + [m.frames[0].name]}
     condition = float(np.linalg.cond(np.array(crba(m.tree, case.q))))
-    for tree, wrenches in ((m.tree, None), (m.lean_tree, Wrenches(m.lean_tree, pushed))):
-        a = lagrange(tree, case.q, case.v, case.tau, gravity=m.gravity, wrenches=wrenches)
-        expected = aba(tree, case.q, case.v, case.tau, gravity=m.gravity, wrenches=wrenches)
+    for tree, wrenches in ((m.tree, None), (m.base_parameter_tree, Wrenches(m.base_parameter_tree, pushed))):
+        a = lagrange(tree, case.q, case.v, case.tau, Acting(m.gravity, wrenches=wrenches))
+        expected = aba(tree, case.q, case.v, case.tau, Acting(m.gravity, wrenches=wrenches))
         agree(a, expected, case.n, scale=100.0, condition=condition)
         assert np.abs(np.array(a) - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
 
@@ -42,8 +42,8 @@ def test_every_kind_of_joint_alone_and_under_another(kind):
         rng = np.random.default_rng(len(chain))
         case = random_state(random_mechanism(rng, chain, chain=True, passive=False), rng)
         m = case.mechanism
-        a = lagrange(m.tree, case.q, case.v, case.tau, gravity=m.gravity)
-        agree(a, aba(m.tree, case.q, case.v, case.tau, gravity=m.gravity), case.n, scale=100.0, condition=100.0)
+        a = lagrange(m.tree, case.q, case.v, case.tau, Acting(m.gravity))
+        agree(a, aba(m.tree, case.q, case.v, case.tau, Acting(m.gravity)), case.n, scale=100.0, condition=100.0)
 
 
 @pytest.mark.row("T-lag")
@@ -52,11 +52,11 @@ def test_traced_and_compiled_it_gives_what_it_gives_on_floats(seed):
     case = random_case(seed, root="floating" if seed else None)
     m = case.mechanism
     program = trace(
-        lambda q, v, tau: lagrange(m.tree, q, v, tau, gravity=m.gravity), {"q": m.nq, "v": m.nv, "tau": m.nv}, "lagrange"
+        lambda q, v, tau: lagrange(m.tree, q, v, tau, Acting(m.gravity)), {"q": m.nq, "v": m.nv, "tau": m.nv}, "lagrange"
     )
     compiled = Kernel(program)(*(np.array(part) for part in (case.q, case.v, case.tau)))
     condition = float(np.linalg.cond(np.array(crba(m.tree, case.q))))
-    expected = lagrange(m.tree, case.q, case.v, case.tau, gravity=m.gravity)
+    expected = lagrange(m.tree, case.q, case.v, case.tau, Acting(m.gravity))
     agree(compiled, expected, case.n, scale=100.0, condition=condition)
 
 
@@ -64,7 +64,7 @@ def test_long_chains_are_refused_and_loops_are_not_written_down():
     rng = np.random.default_rng(0)
     long = random_mechanism(rng, ["revolute"] * 70, chain=True)
     with pytest.raises(InputError, match=r"70 links.*aba"):
-        lagrange(long.tree, [0.0] * 70, [0.0] * 70, [0.0] * 70, gravity=long.gravity)
+        lagrange(long.tree, [0.0] * 70, [0.0] * 70, [0.0] * 70, Acting(long.gravity))
     chain = SAMPLES["planar_3r"].build()
     tip = Loop("tip", "revolute", "world", "link3", pose((1.0, 0.0, 0.0)), pose((0.0, 0.0, 1.0)), axis=(0.0, 1.0, 0.0))
     closed = Mechanism("closed", chain.bodies, chain.joints, (tip,))

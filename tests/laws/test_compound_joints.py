@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.model import Body, Joint, Mechanism
 
 from ..mechanisms import agree, random_case, random_joint, random_state, seeds
@@ -65,5 +65,5 @@ def test_a_joint_is_the_chain_of_single_joints_that_it_stands_for(kind, seed):
     agree(crba(chain.tree, q), M[np.ix_(order, order)], case.n)
     force = np.array(rnea(tree, case.q, case.v, case.a, gravity=g))
     agree(rnea(chain.tree, q, v, a, gravity=g), force[order], case.n, scale=100.0)
-    rate = np.array(aba(tree, case.q, case.v, case.tau, gravity=g))
-    agree(aba(chain.tree, q, v, tau, gravity=g), rate[order], case.n, condition=np.linalg.cond(M))
+    rate = np.array(aba(tree, case.q, case.v, case.tau, Acting(g)))
+    agree(aba(chain.tree, q, v, tau, Acting(g)), rate[order], case.n, condition=np.linalg.cond(M))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, momentum, potential_energy
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.kinematics import link_twists, place_twist
 from kumitate.model import KINDS, Mechanism, attach, cut, lock, merge, reroot, weld
 
@@ -163,7 +163,7 @@ def test_a_free_part_falls():
     assert part.nv == 6 + sum(joint.kind.nv for joint in m.joints[2:])
     q = random_coordinates(part, np.random.default_rng(0))
     still = replace(part, joints=tuple(replace(joint, friction=0.0, damping=0.0) for joint in part.joints))
-    a = aba(still.tree, q, [0.0] * part.nv, [0.0] * part.nv, gravity=part.gravity)
+    a = aba(still.tree, q, [0.0] * part.nv, [0.0] * part.nv, Acting(part.gravity))
     R = np.array(part.joints[0].kind.transform(q[:7]).matrix())[:3, :3]
     condition = np.linalg.cond(np.array(crba(part.tree, q)))
     agree(R @ a[3:6], part.gravity, part.nv, scale=10.0, condition=condition)
@@ -264,8 +264,8 @@ def test_joints_accelerate_alike_from_another_body(seed):
     q = joined(other, {**parts, "base": [*quaternion_of(base[:3, :3]), *base[:3, 3]]})
     v = joined(other, {**speeds, "base": own})
     tau = {**torques, "base": [0.0] * 6}
-    here = split(m, aba(m.tree, case.q, case.v, joined(m, tau), gravity=m.gravity))
-    there = split(other, aba(other.tree, q, v, joined(other, tau), gravity=m.gravity))
+    here = split(m, aba(m.tree, case.q, case.v, joined(m, tau), Acting(m.gravity)))
+    there = split(other, aba(other.tree, q, v, joined(other, tau), Acting(m.gravity)))
     condition = np.linalg.cond(np.array(crba(m.tree, case.q))) + np.linalg.cond(np.array(crba(other.tree, q)))
     for name in here:
         if name != "base":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import LoopEquations, assemble
-from kumitate.dynamics import closed_aba
+from kumitate.dynamics import Acting, aba_with_loops
 from kumitate.kinematics import link_twists, place_twist
 from kumitate.model import Coupling, Distance, Line, Loop, Mechanism, attach, cut, lock, merge, reroot, weld
 from kumitate.spatial import Transform, pose
@@ -41,7 +41,7 @@ def tied(seed: int, kind: object = "spherical") -> tuple[Mechanism, list[float]]
 
 
 def acceleration(m: Mechanism, q, v, tau) -> dict[str, list[float]]:
-    return split(m, closed_aba(m.tree, list(q), list(v), list(tau), gravity=m.gravity))
+    return split(m, aba_with_loops(m.tree, list(q), list(v), list(tau), Acting(m.gravity)))
 
 
 def moving(m: Mechanism, q, seed: int, **held: float) -> tuple[list[float], list[float]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, momentum, potential_energy
-from kumitate.dynamics import Wrenches, aba, passive_force
+from kumitate.dynamics import Acting, Wrenches, aba, passive_force
 from kumitate.kinematics import center_of_mass, integrate, link_poses, place_pose, total_mass, world_velocity
 
 from ..mechanisms import agree, body_poses, cases, near, random_case, seeds, slope
@@ -52,7 +52,7 @@ def test_energy_changes_by_the_power_of_all_that_is_applied(make):
     """d(T + U)/dt = power of drives, damping, friction and external wrenches."""
     case = make()
     tree, g, applied = case.mechanism.tree, case.mechanism.gravity, wrenches(case)
-    a = aba(tree, case.q, case.v, case.tau, gravity=g, wrenches=Wrenches(tree, applied))
+    a = aba(tree, case.q, case.v, case.tau, Acting(g, wrenches=Wrenches(tree, applied)))
 
     def energy(t: float) -> float:
         q, v = along(case, a, t)
@@ -74,7 +74,7 @@ def test_momentum_of_a_free_mechanism_changes_by_the_external_wrenches(root, see
     case = random_case(seed, root=root)
     tree, g, applied = case.mechanism.tree, np.array(case.mechanism.gravity), wrenches(case)
     tau = [0.0] * 6 + case.tau[6:]
-    a = aba(tree, case.q, case.v, tau, gravity=g.tolist(), wrenches=Wrenches(tree, applied))
+    a = aba(tree, case.q, case.v, tau, Acting(g.tolist(), wrenches=Wrenches(tree, applied)))
     weight = total_mass(tree) * g
     external = np.array([*np.cross(center_of_mass(tree, case.q), weight), *weight])
     for name, wrench in applied.items():
@@ -89,7 +89,7 @@ def test_momentum_of_a_free_mechanism_changes_by_the_external_wrenches(root, see
 def test_momentum_of_a_free_mechanism_stays_without_external_forces(root, seed):
     case = random_case(seed, root=root)
     tree = case.mechanism.tree
-    a = aba(tree, case.q, case.v, [0.0] * 6 + case.tau[6:], gravity=(0.0, 0.0, 0.0))
+    a = aba(tree, case.q, case.v, [0.0] * 6 + case.tau[6:], Acting((0.0, 0.0, 0.0)))
     near(slope(lambda t: momentum(tree, *along(case, a, t))), np.zeros(6), tolerance=1e-7)
 
 

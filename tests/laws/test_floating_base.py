@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.model import KINDS, Body, Joint, Mechanism
 
 from ..mechanisms import agree, body_poses, quaternion_of, random_mechanism, random_state, seeds, with_joint  # fmt: skip
@@ -41,8 +41,8 @@ def test_angles_and_quaternion_accelerate_alike(angles, seed):
         agree(body_poses(other, turned)[name], mine, case.n, scale=10.0)
 
     twist, force = S @ v, rng.normal(size=n)
-    a = np.array(aba(m.tree, case.q, case.v, [*(S.T @ force), *case.tau[n:]], gravity=m.gravity))
-    b = aba(other.tree, turned, [*twist, *case.v[n:]], [*force, *case.tau[n:]], gravity=m.gravity)
+    a = np.array(aba(m.tree, case.q, case.v, [*(S.T @ force), *case.tau[n:]], Acting(m.gravity)))
+    b = aba(other.tree, turned, [*twist, *case.v[n:]], [*force, *case.tau[n:]], Acting(m.gravity))
     condition = np.linalg.cond(np.array(crba(m.tree, case.q))) * np.linalg.cond(S)
     agree(b, [*(S @ a[:n] + S_rate @ v), *a[n:]], case.n, scale=10.0, condition=condition)
     # M and the forces, likewise

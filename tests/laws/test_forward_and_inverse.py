@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, potential_energy
-from kumitate.dynamics import Wrenches, aba, crba, jacobian_inertia, passive_force, rnea, unit_vector
+from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, passive_force, rnea, unit_vector
 from kumitate.kinematics import integrate
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.programs import FORWARD_DYNAMICS, MASS_MATRIX
 
 from ..mechanisms import agree, body_poses, cases, near, random_case, random_mechanism, random_state, seeds, slope
@@ -41,7 +41,7 @@ def test_inverse_dynamics_of_forward_dynamics_gives_the_forces_back(make):
     case = make()
     tree, external = case.mechanism.tree, wrenches(case)
     for options in ({}, {"wrenches": external}):
-        a = aba(tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, **options)
+        a = aba(tree, case.q, case.v, case.tau, Acting(case.mechanism.gravity, **options))
         tau = rnea(tree, case.q, case.v, a, gravity=case.mechanism.gravity, **options)
         condition = np.linalg.cond(np.array(crba(tree, case.q)))
         agree(tau, case.tau, case.n, scale=float(np.abs(bias(case, **options)).max()), condition=condition)
@@ -54,7 +54,7 @@ def test_forward_dynamics_of_inverse_dynamics_gives_the_accelerations_back(make)
     tree, g = case.mechanism.tree, case.mechanism.gravity
     tau = rnea(tree, case.q, case.v, case.a, gravity=g)
     condition = np.linalg.cond(np.array(crba(tree, case.q)))
-    agree(aba(tree, case.q, case.v, tau, gravity=g), case.a, case.n, scale=10.0, condition=condition)
+    agree(aba(tree, case.q, case.v, tau, Acting(g)), case.a, case.n, scale=10.0, condition=condition)
 
 
 @pytest.mark.row("T-aba", "C-crb", "C-uv")
@@ -68,7 +68,7 @@ def test_forward_dynamics_solves_the_equation_of_motion(make, method):
     expected = np.linalg.solve(M, np.array(case.tau) - bias(case, wrenches=external))
     page = FORWARD_DYNAMICS[method]
     for options in partitions(tree) if method == "hybrid" else [{}]:
-        a = page(tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, wrenches=external, **options)
+        a = page(tree, case.q, case.v, case.tau, Acting(case.mechanism.gravity, wrenches=external), **options)
         agree(a, expected, case.n, condition=np.linalg.cond(M))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, potential_energy
-from kumitate.dynamics import aba, closed_aba, closed_factored, crba, rnea
+from kumitate.dynamics import Acting, aba, aba_with_loops, crba, factored_with_loops, rnea
 from kumitate.errors import ModelError
 from kumitate.model import Body, Coupling, Helical, Joint, Loop, Mechanism, lock, reroot
 from kumitate.model.samples.linkages import ABOUT_Y
@@ -45,12 +45,12 @@ def test_a_screw_is_a_hinge_and_a_slide_that_are_coupled(pitch, seed):
     rise = pitch / math.tau
     q, v, tau = (rng.uniform(-3.0, 3.0, 3).tolist() for _ in range(3))
     apart_q, apart_v = ([x[0], x[1], rise * x[1], x[2]] for x in (q, v))
-    found = aba(one.lean_tree, q, v, tau, gravity=one.gravity)
-    for page in (closed_aba, lambda *state, **options: closed_factored(crba, *state, **options)):
-        theirs = page(two.tree, apart_q, apart_v, [tau[0], tau[1], 0.0, tau[2]], gravity=two.gravity)
+    found = aba(one.base_parameter_tree, q, v, tau, Acting(one.gravity))
+    for page in (aba_with_loops, lambda *state, **options: factored_with_loops(crba, *state, **options)):
+        theirs = page(two.tree, apart_q, apart_v, [tau[0], tau[1], 0.0, tau[2]], Acting(two.gravity))
         # the nut's tiny mass is felt, and takes ten digits from the equations
         np.testing.assert_allclose(theirs, [found[0], found[1], rise * found[1], found[2]], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(rnea(one.lean_tree, q, v, found, gravity=one.gravity), tau, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(rnea(one.base_parameter_tree, q, v, found, gravity=one.gravity), tau, rtol=1e-10, atol=1e-10)
     for energy in (lambda m, x, y: kinetic_energy(m.tree, x, y), lambda m, x, y: potential_energy(m.tree, x, m.gravity)):
         np.testing.assert_allclose(energy(one, q, v), energy(two, apart_q, apart_v), rtol=1e-10, atol=1e-10)
 
@@ -62,7 +62,7 @@ def test_power_is_the_rate_of_energy(pitch, seed):
     m = screw(rng, pitch)
     m = replace(m, joints=tuple(replace(joint, damping=0.0, friction=0.0, armature=0.0) for joint in m.joints))
     q, v, tau = (rng.uniform(-1.0, 1.0, 3) for _ in range(3))
-    a = np.array(aba(m.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=m.gravity))
+    a = np.array(aba(m.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(m.gravity)))
 
     def energy(t: float) -> float:
         x, y = (q + v * t + a * t * t / 2.0).tolist(), (v + a * t).tolist()
@@ -105,7 +105,7 @@ def test_a_screw_as_a_loop_is_the_screw_of_the_tree():
     angle, speed = 5.0, 2.0
     rise = kind.pitch / math.tau
     # the ram does not turn, so that in the wheel it turns back by the angle, and sinks
-    ram, wheel = closed_aba(press.tree, [-rise * angle, angle], [-rise * speed, speed], [0.0, 0.7], gravity=press.gravity)
+    ram, wheel = aba_with_loops(press.tree, [-rise * angle, angle], [-rise * speed, speed], [0.0, 0.7], Acting(press.gravity))
     torque = 0.7 - 0.01 * speed + 3.0 * 9.81 * rise
     assert wheel == pytest.approx(torque / (0.3 + 3.0 * rise**2), rel=1e-10)
     assert ram == pytest.approx(-rise * wheel, rel=1e-10)

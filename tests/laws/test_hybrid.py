@@ -9,17 +9,17 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
-from kumitate.dynamics import Wrenches, aba, closed_aba, crba
+from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops, crba
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
-from kumitate.dynamics.parted import parted_tree
-from kumitate.dynamics.partitions import chosen_parts, tried_partitions
+from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
+from kumitate.dynamics.subchains.split_tree import parted_tree
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Mechanism, Tree
 from kumitate.model.samples import pa10, planar_tree, planar_tree_5
 from kumitate.model.samples.chains import floating_chain, planar_chain
-from kumitate.model.subchains import parts_by_cuts, parts_by_names
+from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.scalar import trace
-from kumitate.scalar.shared import shared_programs
+from kumitate.scalar.reuse import shared_programs
 from kumitate.spatial import pose
 
 from ..mechanisms import (
@@ -64,18 +64,18 @@ def test_every_partition_gives_the_accelerations_of_articulated_bodies(seed):
     mechanism, rng = heavy(case.mechanism), np.random.default_rng(seed)
     tree = mechanism.tree
     pushed = Wrenches(tree, {mechanism.bodies[-1].name: rng.normal(size=6).tolist()})
-    options = {"gravity": mechanism.gravity, "wrenches": pushed}
-    expected = aba(tree, case.q, case.v, case.tau, **options)
+    acting = Acting(mechanism.gravity, pushed)
+    expected = aba(tree, case.q, case.v, case.tau, acting)
     for parts in some_cuts(tree, rng):
-        same(hybrid(tree, case.q, case.v, case.tau, partition=parts, **options), expected)
+        same(hybrid(tree, case.q, case.v, case.tau, acting, partition=parts), expected)
 
 
 def test_every_kind_of_joint_within_sub_chains_and_between_them():
     case = every_kind(3)
     mechanism = heavy(case.mechanism)
-    expected = aba(mechanism.tree, case.q, case.v, case.tau, gravity=mechanism.gravity)
+    expected = aba(mechanism.tree, case.q, case.v, case.tau, Acting(mechanism.gravity))
     for parts in some_cuts(mechanism.tree, np.random.default_rng(3)):
-        same(hybrid(mechanism.tree, case.q, case.v, case.tau, gravity=mechanism.gravity, partition=parts), expected)
+        same(hybrid(mechanism.tree, case.q, case.v, case.tau, Acting(mechanism.gravity), partition=parts), expected)
 
 
 LOOPS = {
@@ -108,10 +108,10 @@ def regular_loops(seed: int, loops: str):
 def test_loops_through_sub_chains_and_between_them(seed, loops):
     case, drives = regular_loops(seed, loops)
     mechanism = case.mechanism
-    tree, options = mechanism.tree, {"gravity": mechanism.gravity, "loop_tau": drives}
-    expected = closed_aba(tree, case.q, case.v, case.tau, **options)
+    tree, acting = mechanism.tree, Acting(mechanism.gravity, loop_tau=drives)
+    expected = aba_with_loops(tree, case.q, case.v, case.tau, acting)
     for parts in some_cuts(tree, np.random.default_rng(seed)):
-        same(hybrid(tree, case.q, case.v, case.tau, partition=parts, **options), expected)
+        same(hybrid(tree, case.q, case.v, case.tau, acting, partition=parts), expected)
 
 
 @pytest.mark.parametrize("build", [planar_tree, planar_tree_5, lambda: planar_chain(7)])
@@ -120,9 +120,9 @@ def test_thin_rods_in_every_partition_straight_postures_too(build):
     tree, n = mechanism.tree, mechanism.nv
     for q in (np.zeros(n), rng.normal(size=n)):
         state = (q.tolist(), rng.normal(size=n).tolist(), rng.normal(size=n).tolist())
-        expected = aba(tree, *state, gravity=DOWN)
+        expected = aba(tree, *state, Acting(DOWN))
         for parts in some_cuts(tree, rng):
-            same(hybrid(tree, *state, gravity=DOWN, partition=parts), expected)
+            same(hybrid(tree, *state, Acting(DOWN), partition=parts), expected)
 
 
 def test_a_point_that_no_joint_can_help_is_refused_alone_and_fine_within_a_sub_chain():
@@ -130,10 +130,10 @@ def test_a_point_that_no_joint_can_help_is_refused_alone_and_fine_within_a_sub_c
     joints = (Joint("turn", "revolute", "world", "a", axis=(1.0, 0.0, 0.0)), Joint("screw", "cylindrical", "a", "b"))
     mechanism = Mechanism("screwed", (Body("a", 1.0, inertia=(0.1, 0.1, 0.1)), Body("b", 2.0, (0.5, 0.0, 0.0))), joints)
     tree, state = mechanism.tree, ([0.1, 0.2, 0.3], [0.3, 0.4, 0.5], [1.0, 2.0, 3.0])
-    same(hybrid(tree, *state, gravity=DOWN, partition=[["turn", "screw"]]), aba(tree, *state, gravity=DOWN))
+    same(hybrid(tree, *state, Acting(DOWN), partition=[["turn", "screw"]]), aba(tree, *state, Acting(DOWN)))
     with pytest.raises(ModelError, match="no joint can lend"):
-        hybrid(tree, *state, gravity=DOWN, partition=[["turn"], ["screw"]])
-    same(hybrid(tree, *state, gravity=DOWN, partition="auto"), aba(tree, *state, gravity=DOWN))
+        hybrid(tree, *state, Acting(DOWN), partition=[["turn"], ["screw"]])
+    same(hybrid(tree, *state, Acting(DOWN), partition="auto"), aba(tree, *state, Acting(DOWN)))
 
 
 # --- programs -----------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def legs(seed: int, *, equal: bool = True, count: int = 3) -> Case:
 def traced(case: Case, partition, **options):
     tree = case.mechanism.tree
     inputs = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
-    return trace(lambda q, v, tau: hybrid(tree, q, v, tau, gravity=DOWN, partition=partition, **options), inputs, "hybrid")
+    return trace(lambda q, v, tau: hybrid(tree, q, v, tau, Acting(DOWN), partition=partition, **options), inputs, "hybrid")
 
 
 def by_legs(mechanism: Mechanism):
@@ -198,7 +198,7 @@ def test_compiled_with_called_and_with_inlined_sub_chains(equal, share_from):
     rng = np.random.default_rng(0)
     states = [random_state(case.mechanism, rng) for _ in range(9)]
     found = Kernel(program)(*(np.array([getattr(s, key) for s in states]) for key in ("q", "v", "tau")))
-    same(found, [aba(tree, s.q, s.v, s.tau, gravity=DOWN) for s in states])
+    same(found, [aba(tree, s.q, s.v, s.tau, Acting(DOWN)) for s in states])
 
 
 # --- the best partition -------------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ def test_auto_is_the_best_partition():
     case = legs(2)
     tree = case.mechanism.tree
     same(
-        hybrid(tree, case.q, case.v, case.tau, gravity=DOWN, partition="auto"),
-        aba(tree, case.q, case.v, case.tau, gravity=DOWN),
+        hybrid(tree, case.q, case.v, case.tau, Acting(DOWN), partition="auto"),
+        aba(tree, case.q, case.v, case.tau, Acting(DOWN)),
     )
 
 
@@ -248,13 +248,13 @@ def test_what_is_no_partition_is_refused(partition, message):
     tree = pa10().tree
     zeros = [0.0] * 7
     with pytest.raises(ModelError, match=message):
-        hybrid(tree, zeros, zeros, zeros, gravity=DOWN, partition=partition)
+        hybrid(tree, zeros, zeros, zeros, Acting(DOWN), partition=partition)
 
 
 def test_an_unknown_word_is_refused():
     zeros = [0.0] * 7
     with pytest.raises(InputError, match=r"no partition 'best'; give \"auto\""):
-        hybrid(pa10().tree, zeros, zeros, zeros, gravity=DOWN, partition="best")
+        hybrid(pa10().tree, zeros, zeros, zeros, Acting(DOWN), partition="best")
 
 
 def test_the_mass_matrix_of_a_whole_sub_chain_is_that_of_the_mechanism():

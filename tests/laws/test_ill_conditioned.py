@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kumitate.dynamics import aba, closed_aba, crba, joint_forces, rnea
+from kumitate.dynamics import Acting, aba, aba_with_loops, crba, joint_forces, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.errors import KumitateWarning
@@ -44,10 +44,10 @@ def test_forward_dynamics_leaves_a_small_residual(links, ratio, seed):
     condition = np.linalg.cond(M)
     assert condition > 1e3
     right = np.array(tau) - rnea(m.tree, q, v, [0.0] * links, gravity=m.gravity)
-    reference = np.array(aba(m.tree, q, v, tau, gravity=m.gravity))
+    reference = np.array(aba(m.tree, q, v, tau, Acting(m.gravity)))
     cancelled = 1.0 + np.linalg.norm(M) * np.linalg.norm(reference) / np.linalg.norm(right)
     for method, page in FORWARD_DYNAMICS.items():
-        a = np.array(page(m.tree, q, v, tau, gravity=m.gravity))
+        a = np.array(page(m.tree, q, v, tau, Acting(m.gravity)))
         residual = np.linalg.norm(M @ a - right)
         assert residual <= 1e-11 * np.linalg.norm(right) * cancelled, method
         assert np.abs(a - reference).max() <= 1e-12 * condition * np.linalg.norm(reference), method
@@ -85,13 +85,13 @@ def test_light_links_between_heavy_ones_cost_no_digits(shape, light):
     q = [x for link in m.tree.links for x in link.kind.random(rng)]
     condition = np.linalg.cond(np.array(crba(m.tree, q)))
     assert condition < 2e3
-    reference = np.array((closed_aba if m.tree.closed else aba)(m.tree, q, v, tau, gravity=m.gravity))
-    forces = [] if m.tree.closed else np.array([[*force] for force in joint_forces(m.tree, q, v, tau, gravity=m.gravity)])
+    reference = np.array(aba_with_loops(m.tree, q, v, tau, Acting(m.gravity)))
+    forces = [] if m.tree.closed else np.array([[*force] for force in joint_forces(m.tree, q, v, tau, Acting(m.gravity))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for method in (ada, dca):
             for order in ("both_ends", "serial"):
-                found = method(m.tree, q, v, tau, gravity=m.gravity, order=order)
+                found = method(m.tree, q, v, tau, Acting(m.gravity), order=order)
                 assert np.abs(found.vdot - reference).max() <= 1e-13 * condition * np.linalg.norm(reference)
                 for k, force in enumerate(forces):
                     assert np.abs(np.array(found.forces[k]) - force).max() <= 1e-13 * condition * np.linalg.norm(forces)
@@ -112,7 +112,7 @@ def test_light_links_that_nothing_can_be_lent_are_told_of():
         m = Mechanism("dummies", (*heavy, *small), joints)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            ada(m.tree, still, still, still, gravity=m.gravity)
+            ada(m.tree, still, still, still, Acting(m.gravity))
         assert [str(one.message)[:20] for one in told] == ["joints 'j1', 'j2' ca"] * said
         assert all(one.category is KumitateWarning for one in told)
 
@@ -127,11 +127,11 @@ def test_near_a_singular_angle_the_motion_stays_right(distance, seed):
     rng = np.random.default_rng(seed)
     q, v = rng.normal(size=6), rng.normal(size=6)
     q[1] = np.pi / 2.0 - distance
-    a = np.array(aba(m.tree, q.tolist(), v.tolist(), [0.0] * 6, gravity=m.gravity))
+    a = np.array(aba(m.tree, q.tolist(), v.tolist(), [0.0] * 6, Acting(m.gravity)))
     condition = np.linalg.cond(np.array(crba(m.tree, q.tolist())))
     S, rate = (np.array([list(p) for p in parts]).T for parts in (kind.subspace(q), kind.subspace_rate(q, v)))
     twist, got = S @ v, S @ a + rate @ v
     free = Mechanism("brick", (body,), (Joint("free", "floating", "world", "brick"),))
     R = np.array(kind.transform(q).matrix())[:3, :3]
-    expected = aba(free.tree, [*quaternion_of(R), *q[3:]], twist.tolist(), [0.0] * 6, gravity=m.gravity)
+    expected = aba(free.tree, [*quaternion_of(R), *q[3:]], twist.tolist(), [0.0] * 6, Acting(m.gravity))
     assert np.abs(got - expected).max() <= 1e-14 * condition * np.linalg.norm(a)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.kinematics import jacobian, jacobian_rate, link_twists, place_twist
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.spatial import Inertia, Symmetric3, Transform, Vector3, pose
@@ -23,11 +23,11 @@ from ..mechanisms import (
     random_pose,
     random_rotation,
     random_state,
-    reframed,
     seeds,
     seen_from,
     split,
     with_body,
+    with_dh_frames,
     with_joint,
 )
 
@@ -50,7 +50,7 @@ def same_dynamics(case: Case, other: Mechanism, signs: dict[str, float] | None =
         return {name: [signs.get(name, 1.0) * part for part in own] for name, own in parts.items()}
 
     def pages(m: Mechanism, q, v, tau, a) -> tuple[list[float], list[float]]:
-        return aba(m.tree, q, v, tau, gravity=m.gravity), rnea(m.tree, q, v, a, gravity=m.gravity)
+        return aba(m.tree, q, v, tau, Acting(m.gravity)), rnea(m.tree, q, v, a, gravity=m.gravity)
 
     here = pages(mechanism, case.q, case.v, case.tau, case.a)
     state = [joined(other, translated(case.q, "nq") | (q or {}))]
@@ -95,7 +95,7 @@ def test_frames_turned_with_their_joints(make):
         if joint.kind.name in ("prismatic", "fixed"):
             shift = rng.normal(size=3)  # what does not turn has no centre
         X = pose(shift, matrix=R.tolist())
-        other = reframed(other, joint.child, X)
+        other = with_dh_frames(other, joint.child, X)
         axes = {"axis": R.T @ joint.axis, "second_axis": R.T @ joint.second_axis}
         other = with_joint(other, joint.name, pose=other.joint(joint.name).pose @ X, **axes)
     same_dynamics(case, other)
@@ -191,7 +191,7 @@ def test_a_free_mechanism_held_by_another_of_its_bodies(kind, seed):
     m = random_mechanism(rng, [kind, "revolute", "universal", "spherical", "prismatic"], root="floating")
     case = random_state(m, rng)
     turned = m.joint("j0")
-    other = reframed(m, "root", turned.pose)  # the root's frame goes to the joint
+    other = with_dh_frames(m, "root", turned.pose)  # the root's frame goes to the joint
     rewritten = {
         "j0": replace(turned, parent=turned.child, child="root", pose=Transform()),
         "base": Joint("base", "floating", "world", turned.child),
@@ -201,7 +201,7 @@ def test_a_free_mechanism_held_by_another_of_its_bodies(kind, seed):
     X = body_poses(m, case.q)["b0"]
     twist = list(place_twist(m.tree, link_twists(m.tree, case.q, case.v), m.tree.places["b0"]))
     tau = {**split(m, case.tau), "base": [0.0] * 6}
-    a = split(m, aba(m.tree, case.q, case.v, joined(m, tau), gravity=m.gravity))
+    a = split(m, aba(m.tree, case.q, case.v, joined(m, tau), Acting(m.gravity)))
     base = {"q": [*quaternion_of(X[:3, :3]), *X[:3, 3]], "v": twist}
 
     def round_(parts: dict, **changed: list[float]) -> list[float]:
@@ -209,7 +209,7 @@ def test_a_free_mechanism_held_by_another_of_its_bodies(kind, seed):
 
     q = round_(split(m, case.q, "nq"), base=base["q"])
     v = round_(split(m, case.v), base=base["v"])
-    found = aba(other.tree, q, v, round_(tau), gravity=m.gravity)
+    found = aba(other.tree, q, v, round_(tau), Acting(m.gravity))
     condition = np.linalg.cond(np.array(crba(m.tree, case.q))) + np.linalg.cond(np.array(crba(other.tree, q)))
     expected = round_(a)
     free = [i for i, name in enumerate(n for n, own in split(other, v).items() for _ in own) if name != "base"]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.dynamics import Acting
 from kumitate.errors import InputError
-from kumitate.simulate.stiffness import fastest_rate
+from kumitate.simulate.stepping.stiffness import fastest_rate
 
 MASS, K, D = 2.0, 50.0, 0.7
 
@@ -54,12 +55,12 @@ def test_a_spring_at_ease_without_length_is_a_spring_in_all_directions(method):
 
 
 def test_traced_and_over_floats_it_is_the_same():
-    from kumitate.dynamics import closed_aba
+    from kumitate.dynamics import aba_with_loops
 
     robot = point(stiffness=K, damping=D)
-    tree = robot.mechanism.lean_tree
+    tree = robot.mechanism.base_parameter_tree
     for p, v in (([0.0] * 3, [0.0] * 3), ([0.0] * 3, [0.3, 0.4, 0.0]), ([0.1, 0.2, 0.3], [0.3, -0.4, 0.0])):
-        plain = closed_aba(tree, p, v, [0.0] * 3, gravity=(0.0, 0.0, 0.0))
+        plain = aba_with_loops(tree, p, v, [0.0] * 3, Acting((0.0, 0.0, 0.0)))
         assert np.allclose(plain, robot.forward_dynamics(p, v, np.zeros(3)), rtol=1e-14, atol=1e-14)
 
 
@@ -173,7 +174,7 @@ def test_in_motion_there_is_a_direction():
 
 def test_a_spring_is_drawn_though_it_has_no_length_for_a_while():
     """Its tube points along the line where there is one, and as before or after where there is none."""
-    from kumitate.view.struts import with_struts
+    from kumitate.view.rods_and_springs import with_struts
 
     run = km.simulate(point(stiffness=K), np.zeros(3), [0.0, 0.6, 0.8], duration=0.1, step=0.01)
     drawn, X = with_struts(run.mechanism, run.poses())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import LoopEquations, constraint_report
-from kumitate.dynamics import closed_aba
+from kumitate.dynamics import Acting, aba_with_loops
 from kumitate.kinematics import integrate, link_poses, link_twists, place_pose, place_twist
 from kumitate.model import Body, Coupling, Distance, Frame, Joint, Loop, Mechanism
 from kumitate.programs import PROGRAMS
@@ -139,7 +139,7 @@ def momenta(mechanism: Mechanism, q, v) -> dict[str, np.ndarray]:
 def check_balance(case: Case, efforts: dict) -> None:
     """Newton's and Euler's laws: what joints, loops and gravity exert on a body is the rate of its momentum."""
     m, v = case.mechanism, np.array(case.v)
-    a = np.array(closed_aba(m.tree, case.q, case.v, case.tau, gravity=m.gravity, loop_tau=efforts), dtype=float)
+    a = np.array(aba_with_loops(m.tree, case.q, case.v, case.tau, Acting(m.gravity, loop_tau=efforts)), dtype=float)
     names = [body.name for body in m.bodies]
 
     def along(t: float) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.dynamics import Acting, Wrenches
+from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.programs import FORWARD_DYNAMICS
 
 from ..mechanisms import Case, random_case, seeds
@@ -27,13 +27,13 @@ def options_of(method: str, tree, rng: np.random.Generator) -> list[dict]:
     return [{"order": order} for order in (None, "balanced")] if method in ("ada", "dca") else [{}]
 
 
-def all_agree(case: Case, rng: np.random.Generator, **acting) -> None:
+def all_agree(case: Case, rng: np.random.Generator, **forces) -> None:
     """By every name that users have, to a billionth of the largest acceleration."""
-    tree, gravity = case.mechanism.tree, case.mechanism.gravity
-    expected = np.array(FORWARD_DYNAMICS["aba"](tree, case.q, case.v, case.tau, gravity=gravity, **acting))
+    tree, acting = case.mechanism.tree, Acting(case.mechanism.gravity, **forces)
+    expected = np.array(FORWARD_DYNAMICS["aba"](tree, case.q, case.v, case.tau, acting))
     for method, page in FORWARD_DYNAMICS.items():
         for options in options_of(method, tree, rng):
-            found = page(tree, case.q, case.v, case.tau, gravity=gravity, **acting, **options)
+            found = page(tree, case.q, case.v, case.tau, acting, **options)
             apart = np.abs(np.array(found) - expected).max(initial=0.0) / max(1.0, np.abs(expected).max(initial=0.0))
             assert apart <= 1e-9, f"{method} {options}: {apart:.2g} from aba"
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from kumitate import analysis, dynamics, kinematics
-from kumitate.dynamics import Wrenches
-from kumitate.model import KINDS, traversal
-from kumitate.model.traversal import rolled_runs
+from kumitate.dynamics import Acting, Wrenches
+from kumitate.model import KINDS
+from kumitate.model.tree import traversal
+from kumitate.model.tree.traversal import rolled_runs
 from kumitate.robot import Robot
 
 from ..mechanisms import Case, agree, random_mechanism, random_state
@@ -52,11 +53,11 @@ def everything(case: Case) -> dict[str, np.ndarray]:
     given = {name: [1.0, -2.0, 3.0, -4.0, 5.0, 6.0] for name in (inner, m.bodies[3].name, m.bodies[-1].name)}
     external = Wrenches(tree, given)
     found = {
-        "aba": dynamics.aba(tree, q, v, case.tau, gravity=g),
+        "aba": dynamics.aba(tree, q, v, case.tau, Acting(g)),
         "rnea": dynamics.rnea(tree, q, v, case.a, gravity=g),
-        "aba with wrenches": dynamics.aba(tree, q, v, case.tau, gravity=g, wrenches=external),
+        "aba with wrenches": dynamics.aba(tree, q, v, case.tau, Acting(g, wrenches=external)),
         "rnea with wrenches": dynamics.rnea(tree, q, v, case.a, gravity=g, wrenches=external),
-        "aba implicit": dynamics.aba(tree, q, v, case.tau, gravity=g, implicit_step=0.01),
+        "aba implicit": dynamics.aba(tree, q, v, case.tau, Acting(g, implicit_step=0.01)),
         "crba": dynamics.crba(tree, q),
         "unit_vector": dynamics.unit_vector(tree, q),
         "jacobian_inertia": dynamics.jacobian_inertia(tree, q),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import Wrenches, aba, crba, joint_forces, rnea
+from kumitate.dynamics import Acting, Wrenches, aba, crba, joint_forces, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.errors import ModelError
 from kumitate.model import Body, Joint, Mechanism
-from kumitate.model.stout import stout_tree
+from kumitate.model.tree.regular_inertias import with_regular_inertias
 from kumitate.spatial import Motion
 
 from ..mechanisms import agree, random_case, random_joint, random_mechanism, random_rotation, random_state, seeds
@@ -67,15 +67,15 @@ def check(mechanism: Mechanism, q, v, tau, *, condition: float) -> None:
     """ADA and DCA against articulated bodies and the mass matrix, and their joint forces against (2.23)."""
     tree = mechanism.tree
     pushed = Wrenches(tree, {mechanism.bodies[-1].name: [0.3, -0.2, 0.1, 1.0, -2.0, 0.5]})
-    options = {"gravity": mechanism.gravity, "wrenches": pushed}
-    expected = np.array(aba(tree, q, v, tau, **options))
-    h = np.array(rnea(tree, q, v, [0.0] * tree.nv, **options))
+    acting = Acting(mechanism.gravity, pushed)
+    expected = np.array(aba(tree, q, v, tau, acting))
+    h = np.array(rnea(tree, q, v, [0.0] * tree.nv, gravity=mechanism.gravity, wrenches=pushed))
     scale = np.abs(expected).max()
     agree(np.linalg.solve(np.array(crba(tree, q)), tau - h), expected, 50, scale=scale, condition=condition)
-    forces = np.array([list(force) for force in joint_forces(tree, q, v, tau, **options)])
+    forces = np.array([list(force) for force in joint_forces(tree, q, v, tau, acting)])
     for method in METHODS.values():
         for order in ("both_ends", "leaf_first", "serial", "balanced"):
-            found = method(tree, q, v, tau, order=order, **options)
+            found = method(tree, q, v, tau, acting, order=order)
             agree(found.vdot, expected, 50, scale=scale, condition=condition)
             by_joint = [found.forces[link.index] for link in tree.links]
             agree(by_joint, forces, 50, scale=max(scale, np.abs(forces).max()), condition=condition)
@@ -98,7 +98,7 @@ def test_points_and_rods_of_the_thesis(sample):
 @pytest.mark.parametrize(**seeds(24))
 def test_trees_of_rods_points_and_full_bodies(seed):
     case = mixed_case(seed)
-    assert eigenvalues(stout_tree(case.mechanism.tree).tree).min() > 1e-9
+    assert eigenvalues(with_regular_inertias(case.mechanism.tree).tree).min() > 1e-9
     check(case.mechanism, case.q, case.v, case.tau, condition=1e8)
 
 
@@ -106,7 +106,7 @@ def test_trees_of_rods_points_and_full_bodies(seed):
 def test_moving_inertia_changes_neither_mass_matrix_nor_bias(seed):
     case = mixed_case(seed)
     tree = case.mechanism.tree
-    moved = stout_tree(tree).tree
+    moved = with_regular_inertias(tree).tree
     a = np.array(case.a)
     before, after = (np.array(rnea(t, case.q, case.v, a, gravity=case.mechanism.gravity)) for t in (tree, moved))
     agree(after, before, 50, scale=np.abs(before).max(), condition=1e3)
@@ -116,7 +116,7 @@ def test_moving_inertia_changes_neither_mass_matrix_nor_bias(seed):
 def test_links_with_inverses_stay_as_they_are(seed):
     case = random_case(seed)
     tree = case.mechanism.tree
-    assert stout_tree(tree).tree is tree
+    assert with_regular_inertias(tree).tree is tree
 
 
 def test_only_those_in_need_and_their_parents_change():
@@ -124,7 +124,7 @@ def test_only_those_in_need_and_their_parents_change():
     rod = np.diag([0.1, 0.1, 0.0])
     bodies = tuple(replace(body, inertia=rod) if body.name == "b4" else body for body in chain.bodies)
     tree = replace(chain, bodies=bodies).tree
-    moved = stout_tree(tree)
+    moved = with_regular_inertias(tree)
     assert set(moved.lent) == {4}
     changed = {a.index for a, b in zip(tree.links, moved.tree.links, strict=True) if a.inertia != b.inertia}
     assert changed == {3, 4}
@@ -150,7 +150,7 @@ def test_a_free_rod_is_refused_by_name(method, kind):
     rod = Mechanism("rod", (Body("rod", 1.0, (0.0, 0.0, 0.5), np.zeros((3, 3)) if kind == "cylindrical" else ROD),), (joint,))
     q, v = joint.kind.neutral(), [0.0] * rod.nv
     with pytest.raises(ModelError, match=r"joint 'base' carries a link whose inertia has no inverse .* no joint can lend it"):
-        METHODS[method](rod.tree, q, v, v, gravity=rod.gravity)
+        METHODS[method](rod.tree, q, v, v, Acting(rod.gravity))
 
 
 def test_a_rod_hinged_on_a_free_one_is_refused():
@@ -158,4 +158,4 @@ def test_a_rod_hinged_on_a_free_one_is_refused():
     joints = (Joint("base", "floating", "world", "a"), Joint("hinge", "revolute", "a", "b", axis=(1.0, 0.0, 0.0)))
     bodies = tuple(Body(name, 1.0, (0.0, 0.0, 0.5), ROD) for name in ("a", "b"))
     with pytest.raises(ModelError, match="no joint can lend"):
-        stout_tree(Mechanism("rods", bodies, joints).tree)
+        with_regular_inertias(Mechanism("rods", bodies, joints).tree)

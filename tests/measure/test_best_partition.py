@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import aba
+from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
-from kumitate.dynamics.partitions import chosen_parts
+from kumitate.dynamics.subchains.partitions import chosen_parts
 from kumitate.measure.best_partition import BestPartition, best_partition
 from kumitate.measure.timing import Effort
 from kumitate.model.samples import floating_arm, pa10, planar_7r
-from kumitate.model.subchains import parts_by_cuts, parts_by_names
+from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from studies.partitions import partitions_page
 
 from ..mechanisms import random_mechanism
@@ -104,7 +104,7 @@ def test_measured_partitions_are_compared_before_they_are_chosen(by):
     q, v, tau = (rng.normal(size=mechanism.nv) for _ in range(3))
     a = robot.forward_dynamics(q, v, tau, method="hybrid", partition=found.partition)
     np.testing.assert_allclose(
-        a, aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=mechanism.gravity), atol=1e-9 * np.abs(a).max()
+        a, aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(mechanism.gravity)), atol=1e-9 * np.abs(a).max()
     )
 
 

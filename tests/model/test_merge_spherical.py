@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
@@ -89,12 +89,12 @@ def test_by_angles_states_stay_and_all_methods_give_the_accelerations_of_the_thr
     assert merge.mechanism.nv == mechanism.nv
     q, v, tau = (x.tolist() for x in regular_state(merge, rng))
     g = mechanism.gravity
-    a = aba(mechanism.tree, q, v, tau, gravity=g)
+    a = aba(mechanism.tree, q, v, tau, Acting(g))
     tree = merge.mechanism.tree
     condition = float(np.linalg.cond(crba(mechanism.tree, q)))
     agree(crba(tree, q), crba(mechanism.tree, q), 3 * mechanism.nv)
     agree(rnea(tree, q, v, a, gravity=g), tau, 3 * mechanism.nv, scale=100.0, condition=condition)
-    close(aba(tree, q, v, tau, gravity=g), a)
+    close(aba(tree, q, v, tau, Acting(g)), a)
     for name in {body.name for body in mechanism.bodies} - {"ring0", "ring1"}:
         agree(places(merge.mechanism, q, [name]), places(mechanism, q, [name]), 3 * mechanism.nv)
 
@@ -106,14 +106,14 @@ def test_assembling_takes_the_spherical_joint_where_it_refuses_bodies_without_ma
     for by in ("euler", "quaternion"):
         merge = merge_spherical(mechanism, by=by)
         q, v, tau = regular_state(merge, rng)
-        expected = aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=mechanism.gravity)
+        expected = aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(mechanism.gravity))
         Q, V = merge.merged(q, v)
         push = merge.merged_efforts(q, tau)
-        found = method(merge.mechanism.tree, Q.tolist(), V.tolist(), push.tolist(), gravity=mechanism.gravity)
+        found = method(merge.mechanism.tree, Q.tolist(), V.tolist(), push.tolist(), Acting(mechanism.gravity))
         close(merge.split_accelerations(q, v, getattr(found, "vdot", found)), expected)
     if method is not hybrid:  # within one sub-chain nobody asks for their inverse
         with pytest.raises(km.ModelError, match="no inverse"):
-            method(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=mechanism.gravity)
+            method(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(mechanism.gravity))
 
 
 @pytest.mark.row("T-f3")
@@ -129,8 +129,8 @@ def test_by_a_quaternion_states_efforts_and_accelerations_are_carried_over_both_
     close(back_q, q)
     close(back_v, v)
     close(merge.split_efforts(q, push), tau)
-    a = np.array(aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), gravity=mechanism.gravity))
-    A = aba(merge.mechanism.tree, Q.tolist(), V.tolist(), push.tolist(), gravity=mechanism.gravity)
+    a = np.array(aba(mechanism.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(mechanism.gravity)))
+    A = aba(merge.mechanism.tree, Q.tolist(), V.tolist(), push.tolist(), Acting(mechanism.gravity))
     close(A, merge.merged_accelerations(q, v, a))
     close(merge.split_accelerations(q, v, A), a)
     # a batch is its rows
@@ -273,7 +273,7 @@ def test_a_point_where_the_axes_meet_may_weigh_something():
     rng = np.random.default_rng(0)
     q, v, tau = (x.tolist() for x in regular_state(merge, rng))
     trees = (merge.separate.tree, merge.mechanism.tree)
-    first, second = (aba(tree, q, v, tau, gravity=merge.separate.gravity) for tree in trees)
+    first, second = (aba(tree, q, v, tau, Acting(merge.separate.gravity)) for tree in trees)
     close(second, first)
     assert sum(body.mass for body in merge.mechanism.bodies) == sum(body.mass for body in merge.separate.bodies)
 
@@ -366,5 +366,5 @@ def test_the_hips_and_shoulders_of_a_human_model():
     assert merge.exact
     rng = np.random.default_rng(0)
     q, v, tau = (x.tolist() for x in regular_state(merge, rng))
-    expected = aba(mechanism.lean_tree, q, v, tau, gravity=mechanism.gravity)
-    close(aba(merge.mechanism.lean_tree, q, v, tau, gravity=mechanism.gravity), expected, 1e-8)
+    expected = aba(mechanism.base_parameter_tree, q, v, tau, Acting(mechanism.gravity))
+    close(aba(merge.mechanism.base_parameter_tree, q, v, tau, Acting(mechanism.gravity)), expected, 1e-8)

@@ -13,7 +13,7 @@ import pytest
 from kumitate.errors import InputError
 from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Mesh
-from kumitate.model.meshes import Surface, decimated, hull, load_mesh, stored
+from kumitate.model.meshes import Facets, decimated, hull, load_mesh, stored
 
 trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("fast_simplification")
@@ -91,23 +91,23 @@ def written(path: Path, content: bytes) -> Path:
     return path
 
 
-def corners(surface: Surface) -> np.ndarray:
+def corners(surface: Facets) -> np.ndarray:
     """The triangles (m, 9), each begun at its least corner, in order: equal for equal surfaces."""
     found = surface.vertices[surface.faces]
     turned = [np.roll(t, -min(range(3), key=lambda k: tuple(t[k])), axis=0).ravel() for t in found]
     return np.array(sorted(map(tuple, turned)))
 
 
-def volume(surface: Surface) -> float:
+def volume(surface: Facets) -> float:
     a, b, c = surface.vertices[surface.faces].swapaxes(0, 1)
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
-def ball(seed: int, count: int = 6) -> Surface:
+def ball(seed: int, count: int = 6) -> Facets:
     """A lumpy ball of 20·4ᵏ faces."""
     sphere = trimesh.creation.icosphere(subdivisions=count)
     bump = 1.0 + 0.05 * np.sin(np.random.default_rng(seed).uniform(2, 4, 3) * sphere.vertices).sum(axis=1)
-    return Surface(sphere.vertices * bump[:, None], sphere.faces)
+    return Facets(sphere.vertices * bump[:, None], sphere.faces)
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def ball(seed: int, count: int = 6) -> Surface:
 def test_formats_give_the_same_surface(tmp_path, name):
     surface = load_mesh(mesh(written(tmp_path / name, WRITERS[name](TETRA, FACES))))
     assert surface.vertices.shape == (4, 3)  # those of one place are one
-    np.testing.assert_array_equal(corners(surface), corners(Surface(TETRA, FACES)))
+    np.testing.assert_array_equal(corners(surface), corners(Facets(TETRA, FACES)))
     assert surface.colors is None
     assert volume(surface) == pytest.approx(1.0)
     with pytest.raises(ValueError):
@@ -176,7 +176,7 @@ def test_collada_agrees_with_pycollada(tmp_path, seed):
     path = written(tmp_path / "ball.dae", trimesh.Trimesh(ours.vertices, ours.faces, process=False).export(file_type="dae"))
     theirs = trimesh.load_scene(path, process=False).to_mesh()
     surface = load_mesh(mesh(path))
-    np.testing.assert_allclose(corners(surface), corners(Surface(theirs.vertices, theirs.faces)), atol=1e-6)
+    np.testing.assert_allclose(corners(surface), corners(Facets(theirs.vertices, theirs.faces)), atol=1e-6)
 
 
 # --- colours ----------------------------------------------------------------------------------------------------------

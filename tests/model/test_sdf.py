@@ -10,7 +10,7 @@ import kumitate
 from kumitate.errors import KumitateWarning, ModelError
 from kumitate.model import Box, Capsule, Cylinder, Limits, Mechanism, Mesh, Sphere
 from kumitate.model.read import from_json, read_sdf, to_json
-from kumitate.model.tree import alignment
+from kumitate.model.tree.tree import alignment
 from kumitate.spatial import Transform, pose
 
 #: sin and cos of 15°, times sin 45°

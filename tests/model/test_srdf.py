@@ -13,9 +13,9 @@ import pytest
 
 from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
-from kumitate.model.postures import EndEffector, VirtualJoint
 from kumitate.model.read import read_file, read_urdf
 from kumitate.model.read.srdf import read_srdf
+from kumitate.model.semantics import EndEffector, VirtualJoint
 
 INERTIA = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, potential_energy
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.errors import ModelError
 from kumitate.kinematics import link_poses, neutral, place_pose, random_coordinates
 from kumitate.model import Mechanism, check_inertias, check_resistance, convert, lock
@@ -119,7 +119,7 @@ def pair(name: str, floating: bool) -> Pair:
 def beyond(case: Pair, seed: int) -> dict[str, float]:
     """How far we are from Pinocchio in a random state, as multiples of what is allowed."""
     mechanism, model, order = case.mechanism, case.model, case.order
-    tree, gravity, data = mechanism.lean_tree, mechanism.gravity, model.createData()
+    tree, gravity, data = mechanism.base_parameter_tree, mechanism.gravity, model.createData()
     rng = np.random.default_rng(seed)
     q = random_coordinates(tree, rng)
     v, a, tau = (rng.normal(size=mechanism.nv).tolist() for _ in range(3))
@@ -148,7 +148,7 @@ def beyond(case: Pair, seed: int) -> dict[str, float]:
     found["potential energy"] = apart(ours[0] - ours[1], theirs[0] - theirs[1], max(map(abs, theirs)))
     # an ill-conditioned M takes digits from accelerations, whoever computes them: what they satisfy is bounded closely
     their_h = pin.nonLinearEffects(model, data, their_q, their_v)
-    accelerations = order.to(q, v, aba(tree, q, v, tau, gravity=gravity))[2]
+    accelerations = order.to(q, v, aba(tree, q, v, tau, Acting(gravity)))[2]
     force = np.linalg.norm(their_tau - their_h)
     found["equation of motion"] = float(np.linalg.norm(M @ accelerations - (their_tau - their_h))) / (1e-11 * force)
     theirs = pin.aba(model, data, their_q, their_v, their_tau)

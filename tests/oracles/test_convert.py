@@ -11,7 +11,7 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import kinetic_energy
-from kumitate.dynamics import aba, crba, rnea
+from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.errors import InputError
 from kumitate.kinematics import integrate
 from kumitate.model import KINDS, Body, Joint, Limits, Mechanism, convert
@@ -166,7 +166,7 @@ class Case:
         return np.array(crba(self.tree, self.q), dtype=float)
 
     def accelerations(self) -> np.ndarray:
-        return np.array(aba(self.tree, self.q, self.v, self.tau, gravity=self.mechanism.gravity))
+        return np.array(aba(self.tree, self.q, self.v, self.tau, Acting(self.mechanism.gravity)))
 
     def kinetic_energy(self) -> float:
         return kinetic_energy(self.tree, self.q, self.v)

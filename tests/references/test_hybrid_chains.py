@@ -7,6 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
+from kumitate.dynamics import Acting
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.kinematics import rate
 from kumitate.model.samples.chains import FLOATING_ARM_START, floating_arm, planar_7r
@@ -24,7 +25,7 @@ def rates(mechanism: km.Mechanism, partition) -> Kernel:
     tree, still = mechanism.tree, [0.0] * mechanism.nv
 
     def page(q, v):
-        return {"qdot": rate(tree, q, v), "vdot": hybrid(tree, q, v, still, gravity=mechanism.gravity, partition=partition)}
+        return {"qdot": rate(tree, q, v), "vdot": hybrid(tree, q, v, still, Acting(mechanism.gravity), partition=partition)}
 
     return Kernel(trace(page, {"q": tree.nq, "v": tree.nv}, "rates"))
 

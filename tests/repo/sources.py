@@ -11,7 +11,7 @@ STUDIES = ROOT / "studies"
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis", "control", "simulate",
-    "measure", "diagnose", "examples", "view", "programs", "robot", "run", "gym", "cli",
+    "measure", "diagnose", "examples", "view", "programs", "program_keys", "calls", "robot", "run", "simulation", "gym", "cli",
 )  # fmt: skip
 
 

@@ -8,12 +8,15 @@ import pytest
 
 from kumitate.model import KINDS, JointKind
 
-from .sources import PACKAGE, title, tree
+from .sources import PACKAGE, modules, title, tree
 
 LONGEST = 120
-DYNAMICS = sorted((PACKAGE / "dynamics").rglob("*.py"))
+#: They compile pages and run them in rounds; no algorithm stands in them.
+MACHINERY = [PACKAGE / "dynamics" / "parallel" / name for name in ("plan.py", "programs.py")]
+DYNAMICS = [path for path in sorted((PACKAGE / "dynamics").rglob("*.py")) if path not in MACHINERY]
 JOINT_CLASSES = {JointKind.__name__, *(type(kind).__name__ for kind in KINDS.values())}
 PAGES = DYNAMICS + sorted((PACKAGE / "kinematics").rglob("*.py"))
+WALKERS = PAGES + [path for room in ("analysis", "contact", "control") for path in sorted((PACKAGE / room).rglob("*.py"))]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=title)
@@ -22,7 +25,7 @@ def test_a_page_is_a_page(path):
     assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}: a concept is missing below it"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=title)
+@pytest.mark.parametrize("path", WALKERS, ids=title)
 def test_the_traversal_is_written_once(path):
     faults = []
     for node in ast.walk(tree(path)):
@@ -68,3 +71,16 @@ def _is_negative(node: ast.expr) -> bool:
 def _mentions(node: ast.AST, names: set[str]) -> bool:
     found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return bool(names & (found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}))
+
+
+@pytest.mark.parametrize("path", modules(), ids=title)
+def test_what_flows_along_the_tree_has_a_type(path):
+    """`PerLink[Force]`, not `PerLink`, wherever an annotation says so."""
+    nodes = list(ast.walk(tree(path)))
+    typed = {id(node.value) for node in nodes if isinstance(node, ast.Subscript)}
+    faults = [
+        f"{title(path)}:{node.lineno}: PerLink of what? Write PerLink[...]"
+        for node in nodes
+        if isinstance(node, ast.Name) and node.id == "PerLink" and id(node) not in typed
+    ]
+    assert not faults, "\n".join(faults)

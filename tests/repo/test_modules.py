@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .sources import ROOT, dotted, sources, title, tree
+from .sources import ROOT, dotted, modules, sources, title, tree
 
 LONGEST = 400
 EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
@@ -51,6 +51,18 @@ def test_a_package_lists_all_that_it_offers(path):
     names = _all_of(path)
     hidden = {name for name in _bound(path) if not name.startswith("_")} - set(names or ())
     assert not hidden, f"{title(path)} offers {sorted(hidden)}, which __all__ does not list"
+
+
+def test_a_class_below_physics_has_a_name_of_its_own():
+    """What `scalar` and `compile` call a class stands for nothing else in the package."""
+    places = {}
+    for path in modules():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(title(path))
+    below = ("compile/", "scalar/")
+    shared = {name: found for name, found in places.items() if len(found) > 1 and any(p.startswith(below) for p in found)}
+    assert not shared, f"classes of one name: {shared}"
 
 
 def test_the_licence_is_named():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import itertools
 import logging
@@ -92,7 +93,16 @@ def through_closures():
     return lambda t, q, v: [-inner(x) for x in q]
 
 
+@dataclasses.dataclass(frozen=True)
+class Gains:
+    kp: float = 3.0
+
+    def law(self, t, q, v):
+        return -self.kp * q
+
+
 PURE = {
+    "a method of a frozen dataclass": Gains().law,
     "globals": through_globals,
     "a method": Settings().law,
     "slots": Slotted(3.0),

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.contact.floor import on_ground
+from kumitate.contact.placement import on_ground
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Body, Distance, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.simulate.archive import load, save
-from kumitate.simulate.audit import Audit, ContactAccount, contact_account
-from kumitate.simulate.contact_loads import contact_loads
-from kumitate.simulate.contact_record import ContactRecord
+from kumitate.simulate.results.archive import load, save
+from kumitate.simulate.results.audit import Audit, ContactAccount, contact_account
+from kumitate.simulate.results.contact_loads import contact_loads
+from kumitate.simulate.results.contact_record import ContactRecord
 from kumitate.spatial import pose
 
 G = 9.81
@@ -218,7 +218,7 @@ def test_contact_makes_the_accelerations_of_closed_loops():
 def test_closed_loops_with_fast_joints_are_refused_by_name(fallen, monkeypatch):
     part = replace(replace_rows(fallen, np.arange(3)), mechanism=replace(hopper(), loops=(ROD,)))
     assert contact_loads(part).tau is part.tau
-    module = import_module("kumitate.simulate.contact_loads")  # `km.simulate` is a function
+    module = import_module("kumitate.simulate.results.contact_loads")  # `km.simulate` is a function
     monkeypatch.setattr(module, "fastest_rate", lambda *_: (600.0, "hip"))
     with pytest.raises(InputError, match=r"hopper: damping or springs at 'hip' act at 600 1/s.*0\.001 s.*smaller step"):
         contact_loads(part)

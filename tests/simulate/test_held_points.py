@@ -8,11 +8,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kumitate import InputError, Loop, Mechanism, Robot, load, pose
-from kumitate.contact.held_motion import HELD_METHODS, Held
-from kumitate.contact.held_point import SLIDING_SPEED, HeldPoint, HeldPoints, _along
-from kumitate.contact.held_surface import CylinderSurface, PlaneSurface, SphereSurface, TracedSurface
-from kumitate.contact.held_system import friction_power, held_forces
-from kumitate.dynamics import Wrenches, rnea
+from kumitate.contact.held.motion import HELD_METHODS, HeldDynamics
+from kumitate.contact.held.point import SLIDING_SPEED, HeldPoint, HeldPoints, _along
+from kumitate.contact.held.surface import CylinderSurface, PlaneSurface, SphereSurface, TracedSurface
+from kumitate.contact.held.system import friction_power, held_forces
+from kumitate.dynamics import Acting, Wrenches, rnea
 from kumitate.examples.held_arms import CASES, DAMPING, FRICTION, LENGTH, MASS, START, TIP, TWO, arm, simulated, two_points
 from kumitate.kinematics import integrate
 from kumitate.model import Body, Frame, Joint
@@ -52,8 +52,8 @@ def random_held(seed, *, friction=0.4):
 
 
 def system_of(case, points, method="rows", **options):
-    tree = case.mechanism.lean_tree if method == "rows" else case.mechanism.tree
-    return Held(points, method).system(tree, case.q, case.v, case.tau, gravity=case.mechanism.gravity, **options)
+    tree = case.mechanism.base_parameter_tree if method == "rows" else case.mechanism.tree
+    return HeldDynamics(points, method).system(tree, case.q, case.v, case.tau, Acting(case.mechanism.gravity, **options))
 
 
 # --- surfaces ---------------------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def test_a_loop_is_two_held_points():
     middle = HeldPoint("link3", (0.0, 0.0, LENGTH), SphereSurface(0.9, (0.1, 0.0, 0.2)), 0.3, "middle")
     ends = [HeldPoint("link5", (0.0, 0.0, LENGTH), (lambda r, k=k: r[k]), name=f"end {k}") for k in (0, 2)]
     looped, open_chain = HeldPoints(pinned, [middle]), HeldPoints(chain, [middle, *ends])
-    one = Held(looped).system(pinned.tree, q.tolist(), v.tolist(), tau, gravity=pinned.gravity)
-    other = Held(open_chain).system(chain.tree, q.tolist(), v.tolist(), tau, gravity=chain.gravity)
+    one = HeldDynamics(looped).system(pinned.tree, q.tolist(), v.tolist(), tau, Acting(pinned.gravity))
+    other = HeldDynamics(open_chain).system(chain.tree, q.tolist(), v.tolist(), tau, Acting(chain.gravity))
     forces = [held_forces(chain.tree, system) for system in (one, other)]
     assert forces[0].normal[0] == pytest.approx(forces[1].normal[0], rel=1e-9)
     motions = [system.accelerations(force.by_row) for system, force in zip((one, other), forces, strict=True)]
@@ -363,7 +363,7 @@ def test_elbow_and_tip_are_held_at_once():
 def test_wrenches_act_beside_held_points():
     """A wrench that lifts the tip's weight off is taken from the floor's force."""
     push = {"link3": [0.0, 0.0, 0.0, 0.0, 0.0, 2.0]}
-    still = Held(HeldPoints(arm(), [TIP]))
+    still = HeldDynamics(HeldPoints(arm(), [TIP]))
     q = list(START)
     plain, lifted = (
         simulate(arm(), q, duration=1e-2, step=1e-2, held=[TIP], wrenches=wrenches) for wrenches in (None, push)

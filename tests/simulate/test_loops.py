@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 import kumitate as km
 from kumitate.analysis import LoopEquations, assemble, closed_state
 from kumitate.analysis.assemble import closed_near
-from kumitate.dynamics import closed_aba, projected
+from kumitate.dynamics import Acting, aba_with_loops, projected
 from kumitate.errors import InputError, ModelError
 from kumitate.kinematics import difference, integrate
 from kumitate.model import Body, Coupling, Distance, Joint, Loop, Mechanism
@@ -245,7 +245,10 @@ def test_baumgarte_lets_errors_decay_as_critically_damped(alpha):
     equations, tree = LoopEquations(point), point.tree
 
     def rates(_, y):
-        return [*y[2:], *closed_aba(tree, y[:2].tolist(), y[2:].tolist(), [0.3, -0.2], gravity=point.gravity, baumgarte=alpha)]
+        return [
+            *y[2:],
+            *aba_with_loops(tree, y[:2].tolist(), y[2:].tolist(), [0.3, -0.2], Acting(point.gravity, baumgarte=alpha)),
+        ]
 
     times = np.linspace(0.0, 4.0 / alpha, 9)
     start = [1.01 * math.cos(0.5), 1.01 * math.sin(0.5), 0.7, 0.4]

@@ -13,7 +13,7 @@ from kumitate.measure.timing import Contender, Timing, by_turns, once
 from kumitate.model import Cylinder, Geometry
 from kumitate.model.samples import sample
 from kumitate.scalar import evaluate, trace
-from kumitate.simulate.forcing import Forcing
+from kumitate.simulate.stepping.forcing import Forcing
 from studies.bench import CASES, Effort, Report, Row, run
 from studies.bench.comparisons import Dynamics, PythonCall, Steps
 from studies.bench.contact import ContactSteps

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.dynamics import aba
+from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
 from kumitate.measure.calls import random_states
 from kumitate.measure.timing import Effort
 from kumitate.model import Mechanism
 from kumitate.model.samples.chains import FLOATING_ARM_START, floating_arm, floating_chain, planar_7r, planar_chain
-from kumitate.model.subchains import parts_by_cuts
+from kumitate.model.tree.subchains import parts_by_cuts
 from studies.bench.dense import dense_program
 from studies.comparison import compare
 from studies.comparison.abilities import abilities
@@ -44,7 +44,7 @@ def dense_forms(mechanism: Mechanism, cuts):
 @pytest.mark.parametrize(("mechanism", "cuts"), CASES, ids=lambda x: getattr(x, "name", ""))
 def test_every_dense_form_gives_the_accelerations_compiled_and_interpreted(mechanism, cuts):
     states = random_states(mechanism, 3)
-    expected = np.array([aba(mechanism.tree, *row, gravity=mechanism.gravity) for row in zip(*map(np.ndarray.tolist, states))])  # noqa: B905
+    expected = np.array([aba(mechanism.tree, *row, Acting(mechanism.gravity)) for row in zip(*map(np.ndarray.tolist, states))])  # noqa: B905
     for name, form in dense_forms(mechanism, cuts).items():
         compiled = Kernel(form.program(mechanism.tree, name))(*states, np.tile(form.constants, (3, 1)))
         by_python = [form.page(*row, form.constants.tolist()) for row in zip(*map(np.ndarray.tolist, states))]  # noqa: B905
@@ -58,7 +58,7 @@ def test_the_program_of_a_dense_form_knows_no_number_of_the_mechanism():
     parts = parts_by_cuts(one.tree, {1})
     made, wanted = (dense_hybrid(m.tree, m.gravity, parts) for m in (one, other))
     states = random_states(other, 2)
-    expected = [aba(other.tree, *row, gravity=other.gravity) for row in zip(*map(np.ndarray.tolist, states))]  # noqa: B905
+    expected = [aba(other.tree, *row, Acting(other.gravity)) for row in zip(*map(np.ndarray.tolist, states))]  # noqa: B905
     found = Kernel(made.program(one.tree, "made"))(*states, np.tile(wanted.constants, (2, 1)))
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 

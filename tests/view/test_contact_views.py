@@ -18,14 +18,14 @@ pytest.importorskip("matplotlib")
 
 from kumitate.view.animate import animate
 from kumitate.view.arrows import Arrows, arrows_at, arrows_of
+from kumitate.view.drawing_window import Stage
 from kumitate.view.figures import figure
 from kumitate.view.forces import force_curves
+from kumitate.view.outlines import View
 from kumitate.view.panel import Panel, without_impacts
 from kumitate.view.panels import panels_of
 from kumitate.view.playback import playback
-from kumitate.view.silhouette import View
 from kumitate.view.snapshots import snapshots_figure
-from kumitate.view.stage import Stage
 from kumitate.view.surroundings import surroundings
 
 MASS, G = 2.0, 9.81

@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
-from kumitate.simulate.result import Energy, Result
+from kumitate.simulate.results.result import Energy, Result
 from kumitate.spatial import pose
 
 mpl = pytest.importorskip("matplotlib")
@@ -17,8 +17,8 @@ Image = pytest.importorskip("PIL.Image")
 
 from kumitate.view.animate import animate  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
+from kumitate.view.outlines import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
-from kumitate.view.silhouette import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.snapshots import snapshots, snapshots_figure  # noqa: E402
 
 ROD = {"mass": 1.0, "center_of_mass": (0, 0, 0.5), "inertia": (1 / 12, 1 / 12, 0.0)}

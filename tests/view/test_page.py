@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Mesh
-from kumitate.model.meshes import Surface
+from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, Helical, Joint, Mechanism, Mesh, Sphere
+from kumitate.model.meshes import Facets
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
 from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
-from kumitate.view.skeleton import body_tip, drawn_shapes
+from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
 LENGTH = 1.0
@@ -323,7 +323,7 @@ def test_frames_without_mass_are_not_drawn_beside_meshes(tmp_path):
 
 def test_many_colours_become_few_that_are_near():
     rng = np.random.default_rng(5)
-    surface = Surface(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
+    surface = Facets(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
     packed = pack_surface(surface)
     paint = unpack(packed["paint"], "<u1")
     assert len(packed["palette"]) <= 256
@@ -374,3 +374,11 @@ def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
         write_page(tmp_path / "no" / "page.html", pendulum_scene())
     with pytest.raises(InputError, match=r"page\.html: the scene is not plain data"):
         write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3)})
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), Helical(0.01), EulerAngles("zxy")], ids=lambda kind: kind.name)
+def test_every_kind_of_joint_has_its_mark(kind):
+    joint = Joint("joint", kind, "world", "rod")
+    expected = {"": [], "hinge": [Cylinder], "slider": [Box], "ball": [Sphere]}[kind.drawn_as]
+    assert [type(mark.shape) for mark in _marker(joint, 0.1)] == expected
+    assert (kind.drawn_as == "") == (kind.nv in (0, 6))

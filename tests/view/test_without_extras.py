@@ -6,7 +6,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run as command
-from kumitate.compile.forms import to_casadi, to_sympy
+from kumitate.compile.exports import to_casadi, to_sympy
 from kumitate.errors import InputError
 from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull

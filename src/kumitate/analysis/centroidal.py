@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kinematics import center_of_mass, link_poses, link_twists, total_mass
 from ..model import Link, Mechanism, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Force, Inertia, Transform, Vector3
 from .ground import momentum_rate
 from .momentum import momentum
@@ -14,8 +14,6 @@ from .momentum import momentum
 __all__ = [
     "body_momenta", "centroidal_momentum", "centroidal_momentum_rate", "mass_center_motion", "momentum_matrix",
 ]  # fmt: skip
-
-Scalar = Any
 
 
 def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
@@ -54,7 +52,7 @@ def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar])
     """
     tree = mechanism.tree
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
-    found = []
+    found: list[list[Scalar]] = []
     for body in mechanism.bodies:
         place = tree.places[body.name]
         if place.link < 0:
@@ -70,7 +68,11 @@ def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """A (6, nv) with [l; p] = A v: about the world's origin and in its axes.
 
     Column i is the momentum of all that joint i carries, moving as one rigid body.
+
+    Raises:
+        InputError: for a base-parameter tree.
     """
+    tree.check_physical("momentum_matrix")
     poses = link_poses(tree, q)
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:

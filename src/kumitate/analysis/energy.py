@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..dynamics import free_springs, spring_force
 from ..kinematics import center_of_mass, chord_closing, link_twists, total_mass
 from ..model import Chord, Link, Tree
+from ..scalar import Scalar, is_zero
 
 __all__ = ["kinetic_energy", "potential_energy"]
-
-Scalar = Any
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
@@ -47,6 +45,6 @@ def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar])
 def _strain(joint: Link | Chord, coordinates: Sequence[Scalar]) -> Scalar:
     """½ k (q − rest)² of a joint's springs."""
     forces = spring_force(joint, coordinates)
-    if not any(force.__class__ is not float or force != 0.0 for force in forces):
+    if all(is_zero(force) for force in forces):
         return 0.0
     return sum((0.5 * f * (x - rest) for f, x, rest in zip(forces, coordinates, joint.rest, strict=True)), 0.0)

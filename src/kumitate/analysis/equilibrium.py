@@ -119,9 +119,9 @@ def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
     for name in passive:
         if name not in links:
             raise InputError(f"{equations.mechanism.name}: {name!r} is no joint that moves; there are {', '.join(links)}")
-    for link in tree.links:
-        free = link.parent == -1 and link.kind.nv == 6
-        idle[link.v_start : link.v_start + link.kind.nv] = free or link.name in passive
+    floating = [link for link in tree.children(-1) if link.kind.nv == 6]
+    for link in [*floating, *(links[name] for name in passive)]:
+        idle[link.v_start : link.v_start + link.kind.nv] = True
     return idle
 
 

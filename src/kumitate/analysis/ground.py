@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from ..dynamics import link_motions
 from ..dynamics.rnea import supports
 from ..dynamics.wrenches import Applied
 from ..model import Tree
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Vector3
 
 __all__ = ["center_of_pressure", "ground_wrench", "momentum_rate", "push_force", "zero_moment_point"]
 
-Scalar = Any
 _UP = (0.0, 0.0, 1.0)
 _ORIGIN = (0.0, 0.0, 0.0)
 
@@ -34,11 +33,15 @@ def ground_wrench(
     the world do together. Where nothing does, it is zero.
 
     Args:
-        tree: the true one (`Mechanism.tree`): inertia moved inwards would leave the moving links.
+        tree: the mechanism's (`Mechanism.tree`).
         q, v, vdot: coordinates (nq), velocities (nv) and accelerations (nv).
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: external forces that are known.
+
+    Raises:
+        InputError: for a base-parameter tree, from which inertia was moved to the world.
     """
+    tree.check_physical("ground_wrench")
     held = supports(tree, link_motions(tree, q, v), q, vdot, gravity=gravity, wrenches=wrenches)
     return list(sum((held[link][1] for link in tree.children(-1)), Force()))
 
@@ -66,7 +69,7 @@ def zero_moment_point(
     origin, up = Vector3.of(point), Vector3.of(normal)
     at_plane = moment - origin.cross(force)
     pressing = up.dot(force)
-    if pressing.__class__ is float and pressing == 0.0:
+    if is_zero(pressing):
         return [math.nan] * 3
     return list(origin + up.cross(at_plane) * (1.0 / pressing))
 

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import Wrenches, chord_closings, closed_aba, constraint_rows, link_motions
+from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, constraint_rows, link_motions
 from ..errors import InputError, ModelError
 from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
-from ..scalar import Program, directional, trace
+from ..scalar import Program, directional, is_zero, trace
 from ..scalar.arrays import SymbolArray
-from ..scalar.purity import judged
 from .assemble import closed_state
 from .constraint_report import constraint_report
 from .loops import LoopEquations
@@ -133,7 +132,7 @@ def _motion(
     mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
 ) -> Program:
     """(q, v, tau) → v̇, with all that drives the mechanism."""
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
     for name in wrenches:
         if name not in tree.places:
             raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
@@ -147,7 +146,7 @@ def _motion(
         driven = given.pop(0) if controller is not None else [0.0] * mechanism.nv
         acting = Wrenches(tree, dict(zip(wrenches, given, strict=True))) if wrenches else None
         efforts = [a + b for a, b in zip(tau, driven, strict=True)]
-        return closed_aba(tree, q, v, efforts, gravity=mechanism.gravity, wrenches=acting)
+        return aba_with_loops(tree, q, v, efforts, Acting(mechanism.gravity, wrenches=acting))
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
     return trace(motion, sizes, f"motion_{mechanism.name}")
@@ -166,6 +165,8 @@ def _law(
         if shape != (size,):
             raise InputError(f"{mechanism.name}: {label} has shape {shape}; it must have {size} values")
         return lambda q, v: list(source)
+    from ..scalar.purity import judged  # for controllers only
+
     verdict = judged(source, [(t, q, v)], size)
     if verdict.program is None:
         raise InputError(
@@ -222,7 +223,7 @@ def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.
 
     def opening(q: Any, v: Any) -> list[Any]:
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
-        return [row.rate for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+        return [row.rate for row in rows if is_zero(row.softness)]
 
     _, opened, _ = _slopes(trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}"), [q, v], [E @ Z, np.eye(n)])
     return Z, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened

@@ -10,7 +10,7 @@ from ..compile import Kernel
 from ..errors import ModelError
 from ..kinematics import chord_closing, rate
 from ..model import Chord, JointKind, Mechanism
-from ..scalar import call, directional, trace
+from ..scalar import Scalar, call, directional, trace
 
 __all__ = ["LoopMotion", "closure_determinant", "loop_motion"]
 
@@ -99,8 +99,9 @@ def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
             units = [[float(i == k) for i in range(tree.nv)] for k in range(tree.nv)]
             closings = [chord_closing(tree, q, unit, chord) for unit in units]
             S = kind.subspace(chord_closing(tree, q, [0.0] * tree.nv, chord).coordinates)
-            columns = [list(closing.twist) for closing in closings]
-            columns += [[0.0] * 6 for _ in range(before)] + [[-x for x in motion] for motion in S]
+            columns: list[list[Scalar]] = [list(closing.twist) for closing in closings]
+            columns += [[0.0] * 6 for _ in range(before)]
+            columns += [[-x for x in motion] for motion in S]
             columns += [[0.0] * 6 for _ in range(own - before - len(S))]
             rows += [list(row) for row in zip(*columns, strict=True)]
             before += len(S)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
+from ..compile import Kernel, StoredProgram, found_or_traced
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..errors import ModelError
 from ..kinematics import chord_errors, gear_errors, integrate
 from ..model import Mechanism
-from ..scalar import Program, evaluate, sqrt, trace
+from ..model.digest import digest
+from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 
 __all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
+
+#: Larger programs take longer to compile than to interpret for one start [operations].
+_COMPILED = 20_000
 
 
 class LoopGap(NamedTuple):
@@ -98,14 +103,18 @@ class LoopEquations:
         return np.asarray(self._moved(q, dv))
 
     def state(self, q: Any, v: Any) -> LoopState:
-        """Errors, rates and Jacobian of all rows of the loops at one state; traced, but not worth compiling."""
+        """Errors, rates and Jacobian of all rows of the loops at one state."""
+        kernel, q, v = self._states, [*map(float, q)], [*map(float, v)]
         try:
-            values = np.array(evaluate(self._state, [*map(float, q), *map(float, v)]), dtype=float)
+            small = kernel.operations <= _COMPILED
+            values = np.asarray(kernel(np.array(q), np.array(v)) if small else evaluate(kernel.program, [*q, *v]), dtype=float)
         except ZeroDivisionError:
+            values = np.array([np.nan])
+        if not np.isfinite(values).all():
             raise ModelError(
                 f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
                 "rod or line coincide, or a joint is turned right over. Start from another posture"
-            ) from None
+            )
         rows = len(values) // (2 + self.mechanism.nv)
         return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
 
@@ -122,7 +131,7 @@ class LoopEquations:
         def state(q: Any, v: Any) -> list[Any]:
             motions = link_motions(tree, q, v)
             rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
-            rigid = [row for row in rows if row.softness.__class__ is float and row.softness == 0.0]
+            rigid = [row for row in rows if is_zero(row.softness)]
             J = loop_jacobian(tree, motions, rigid)
             return [*(row.error for row in rigid), *(row.rate for row in rigid), *(entry for line in J for entry in line)]
 
@@ -131,13 +140,17 @@ class LoopEquations:
 
     @cached_property
     def _states(self) -> Kernel:
-        return Kernel(self._state)
+        return Kernel(self._stored("state", lambda: self._state))
 
     @cached_property
     def _moved(self) -> Kernel:
         tree = self.mechanism.tree
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
-        return Kernel(trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
+        return Kernel(
+            self._stored(
+                "moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}")
+            )
+        )
 
     @cached_property
     def _gaps(self) -> Kernel:
@@ -151,7 +164,11 @@ class LoopEquations:
             return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
 
         sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
-        return Kernel(trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}"))
+        return Kernel(self._stored("gaps", lambda: trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}")))
+
+    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+        known = digest(self.mechanism)
+        return found_or_traced(None if known is None else f"loops {role} {known}", make)
 
 
 @lru_cache(maxsize=64)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kinematics import link_poses, link_twists
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force
 
 __all__ = ["momentum"]
 
-Scalar = Any
-
 
 def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """[l; p] (6): angular momentum about the world's origin [kg·m²/s] and linear momentum [kg·m/s], in the world's axes."""
+    """[l; p] (6): angular momentum about the world's origin [kg·m²/s] and linear momentum [kg·m/s], in the world's axes.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("momentum")
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
     total = Force()
     for link in tree.links:

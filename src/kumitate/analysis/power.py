@@ -8,12 +8,11 @@ from typing import Any
 from ..dynamics import chord_closings, passive_force, spring_force
 from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Chord, Link, Tree
+from ..scalar import Scalar
 from ..spatial import Motion, dot
 from .momentum import momentum
 
 __all__ = ["powers"]
-
-Scalar = Any
 
 
 def powers(

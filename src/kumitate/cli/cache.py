@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..compile import cache_folder
-from ..compile.tidy import entries, size_limit
-from ..compile.trust import folder_fault
+from ..compile.disk.tidy import entries, size_limit
+from ..compile.disk.trust import folder_fault
 from .options import AsJson
 from .report import print_facts, print_json
 

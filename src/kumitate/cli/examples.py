@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..examples import catalogue
-from . import folder as runs
+from . import run_folder as runs
 from .options import AsJson, Formats, Out
 from .report import print_json, print_table, progress
 from .simulate import finish
@@ -37,8 +37,8 @@ def examples(
 def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
-    from ..simulate.archive import save
-    from .drawing import formats_of
+    from ..simulate.results.archive import save
+    from .draw_result import formats_of
 
     wanted = formats_of(formats)
     example = catalogue.example(name)

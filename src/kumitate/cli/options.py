@@ -7,11 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ..model.read import readable
+
 __all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Out", "RobotName"]
 
-RobotName = Annotated[
-    str, Parameter(help="A robot's file (.urdf, .sdf, or kumitate's own .json) or the name of a sample, for example pa10.")
-]
+RobotName = Annotated[str, Parameter(help=f"A robot's file ({readable()}) or the name of a sample, for example pa10.")]
 FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body move freely.")]
 FixInertia = Annotated[
     bool,

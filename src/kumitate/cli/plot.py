@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from . import folder as runs
-from .drawing import draw, formats_of
+from . import run_folder as runs
+from .draw_result import draw, formats_of
 from .options import AsJson, Formats, Gif, Out
 from .simulate import report
 

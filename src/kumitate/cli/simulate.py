@@ -10,11 +10,11 @@ from cyclopts import Parameter
 
 from ..errors import InputError
 from ..simulate.integrators import INTEGRATORS
-from . import folder as runs
-from .drawing import draw, formats_of
-from .floor import MODELS, asked, start_on
+from . import run_folder as runs
+from .contact_options import MODELS, asked, start_on
+from .draw_result import draw, formats_of
+from .named_values import with_values
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out, RobotName
-from .posture import with_values
 from .report import complain, print_facts, print_json, progress, shown
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """Programs to machine code. Knows no physics."""
 
-from .cache import cache_folder
+from .disk import cache_folder
 from .kernel import Kernel
 from .recurrence import Recurrence, Rollout
+from .stored import StoredProgram, found_or_traced
 from .target import ARM64, Target, host
 
-__all__ = ["ARM64", "Kernel", "Recurrence", "Rollout", "Target", "cache_folder", "host"]
+__all__ = ["ARM64", "Kernel", "Recurrence", "Rollout", "StoredProgram", "Target", "cache_folder", "found_or_traced", "host"]

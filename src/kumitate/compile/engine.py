@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import llvmlite.binding as llvm
+from ..errors import ProgramError
+from ..scalar.verify import verifying
+from .disk import cached
+from .target import Target, binding, machine
 
-from .cache import cached
-from .target import Target, machine
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
-__all__ = ["Code", "assembly", "load", "object_code"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
 _FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
 _switch = threading.Lock()
@@ -40,17 +43,53 @@ class Code:
     _keep: Any
 
 
-def load(text: str, target: Target, functions: Sequence[str]) -> Code:
-    """The functions of an LLVM module, from the disk cache if it was compiled before for the same target by the same LLVM."""
+class ObjectFile(NamedTuple):
+    """An object file; whether it was in the cache, whether it is now, and the seconds that it took to get it."""
+
+    content: bytes
+    from_cache: bool
+    on_disk: bool
+    seconds: float
+
+
+def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
+    """The object file of an LLVM module; from the disk cache, if it is kept there and the same LLVM made it before."""
+    if kept:
+        return kept_image(text, target, lambda: generate(text, target, kept=False))
     begin = time.perf_counter()
-    version = ".".join(str(part) for part in llvm.llvm_version_info)
-    key = "\0".join((_FORM, text, target.triple, target.cpu, target.features, version))
-    image, found, on_disk = cached(key, lambda: object_code(text, target))
-    builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    return ObjectFile(object_code(text, target), False, False, time.perf_counter() - begin)
+
+
+def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> ObjectFile:
+    """The object file of a key, for a target and by this LLVM, made and kept on disk unless it is there."""
+    begin = time.perf_counter()
+    version = ".".join(str(part) for part in binding().llvm_version_info)
+    whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, version))
+    image, found, on_disk = cached(whole, lambda: make().content)
+    return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
+
+
+def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
+    """Object files in memory together, with the addresses of these functions of the first."""
+    begin = time.perf_counter()
+    builder = binding().JITLibraryBuilder()
+    for image in images:
+        builder = builder.add_object_img(image.content)
+    builder = builder.add_current_process()
     for name in functions:
         builder.export_symbol(name)
     tracker = _link(builder)
-    return Code({name: tracker[name] for name in functions}, len(image), time.perf_counter() - begin, found, on_disk, tracker)
+    seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
+    addresses = {name: tracker[name] for name in functions}
+    size = sum(len(image.content) for image in images)
+    return Code(
+        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images), tracker
+    )
+
+
+def load(text: str, target: Target, functions: Sequence[str]) -> Code:
+    """The functions of an LLVM module that is not a program's."""
+    return link([generate(text, target)], functions)
 
 
 def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
@@ -60,13 +99,12 @@ def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
     keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
     other, as the small code model needs.
     """
-    return builder.link(llvm.create_lljit_compiler(use_jit_link=True), "kumitate")
+    return builder.link(binding().create_lljit_compiler(use_jit_link=True), "kumitate")
 
 
 def assembly(text: str, target: Target) -> str:
     """The assembly text of an LLVM module, as compiled code has it."""
-    module = llvm.parse_assembly(text)
-    module.triple = target.triple
+    module = _parsed(text, target)
     with _traced_order():
         written: str = machine(target).emit_assembly(module)
     return written
@@ -74,10 +112,21 @@ def assembly(text: str, target: Target) -> str:
 
 def object_code(text: str, target: Target) -> bytes:
     """The object file of an LLVM module."""
-    module = llvm.parse_assembly(text)
-    module.triple = target.triple
+    module = _parsed(text, target)
     with _traced_order():
         return machine(target).emit_object(module)
+
+
+def _parsed(text: str, target: Target) -> llvm.ModuleRef:
+    """The LLVM module of a text, checked where programs are."""
+    module = binding().parse_assembly(text)
+    module.triple = target.triple
+    if verifying():
+        try:
+            module.verify()
+        except RuntimeError as error:
+            raise ProgramError(f"after 'write': {error}; LLVM refuses the module. This is a fault of the compiler") from error
+    return module
 
 
 @contextlib.contextmanager
@@ -88,8 +137,8 @@ def _traced_order() -> Iterator[None]:
     that it is put back at once; another user of LLVM in another thread would meanwhile get slower, not wrong, code.
     """
     with _switch:
-        llvm.set_option("", "-enable-misched=false")
+        binding().set_option("", "-enable-misched=false")
         try:
             yield
         finally:
-            llvm.set_option("", "-enable-misched=true")
+            binding().set_option("", "-enable-misched=true")

@@ -15,6 +15,7 @@ from typing import Any
 from ..scalar import Program
 from .engine import Code
 from .precision import Precision
+from .stored import StoredProgram
 from .threads import states_for_one_thread
 
 __all__ = ["FAST_ENTRY", "can_wrap", "fast_function", "fast_wrapper"]
@@ -39,31 +40,36 @@ _DECLARATIONS = (
     "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
     "@_Py_NoneStruct = external global i8",
 )
+#: Returns None.
+_NOTHING = ("  call void @Py_IncRef(ptr @_Py_NoneStruct)", "  ret ptr @_Py_NoneStruct")
 
 
 class _MethodDef(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
-def fast_wrapper(program: Program, entry: str, lanes: int, precision: Precision) -> str:
+def fast_wrapper(program: Program | StoredProgram, entry: str, lanes: int, precision: Precision, *, truth: bool = False) -> str:
     """LLVM text of the wrapper: `PyObject *fastcall(self, args, n)`, its arguments the outputs and then the inputs.
+
+    With `truth` its arguments are the inputs alone, and it returns whether the only result, a number, is not zero.
 
     With one lane it takes one state. With several it takes arrays with one leading axis, of at least that many states and at
     most as many as one thread should do, that do not overlap; it runs them with the interpreter's lock released.
     """
-    wrapper = _Wrapper(program, lanes, precision)
+    wrapper = _Wrapper(program, lanes, precision, truth=truth)
     return wrapper.text(entry)
 
 
 class _Wrapper:
     """The writer of one wrapper."""
 
-    def __init__(self, program: Program, lanes: int, precision: Precision):
-        self.arrays = [*program.outputs, *program.inputs]
-        self.outputs = len(program.outputs)
+    def __init__(self, program: Program | StoredProgram, lanes: int, precision: Precision, *, truth: bool = False):
+        given = [] if truth else program.outputs
+        self.arrays = [*given, *program.inputs]
+        self.outputs, self.truth = len(given), truth
         self.batch = lanes > 1
         self.lanes, self.precision = lanes, precision
-        self.most = states_for_one_thread(program)
+        self.most = states_for_one_thread(program.operations.total())
 
     def is_number(self, k: int) -> bool:
         """Inputs without axes are given as Python numbers, if it is for one state."""
@@ -72,6 +78,8 @@ class _Wrapper:
     def text(self, entry: str) -> str:
         last = len(self.arrays)
         lines = [*_DECLARATIONS, f"define ptr @{FAST_ENTRY}(ptr %self, ptr %args, i64 %given) nounwind {{", "entry:"]
+        if self.truth:
+            lines = ["declare ptr @PyBool_FromLong(i64)", *lines, f"  %truth = alloca {self.precision.name}"]
         for k in range(last):
             lines.append(f"  %view{k} = alloca [{_VIEW_BYTES} x i8], align 8")
             lines.append(f"  %obj{k} = getelementptr i8, ptr %view{k}, i64 {_OBJ}")
@@ -88,9 +96,9 @@ class _Wrapper:
             lines += self.number(k) if self.is_number(k) else self.buffer(k)
         lines.append(f"argument{last}:")
         lines += self.separate() if self.batch else []
-        pointers = ", ".join(
-            f"ptr %{'number' if self.is_number(k) else 'data'}{k}" for k in (*range(self.outputs, last), *range(self.outputs))
-        )
+        order = (*range(self.outputs, last), *range(self.outputs))
+        data = [f"%{'number' if self.is_number(k) else 'data'}{k}" for k in order]
+        pointers = ", ".join(f"ptr {pointer}" for pointer in (*data, *(["%truth"] if self.truth else [])))
         if self.batch:
             lines += [
                 "  %thread = call ptr @PyEval_SaveThread()",
@@ -100,7 +108,7 @@ class _Wrapper:
         else:
             lines.append(f"  call void @{entry}(i64 1, {pointers})")
         release = [f"  call void @PyBuffer_Release(ptr %view{k})" for k in range(last) if not self.is_number(k)]
-        lines += [*release, "  call void @Py_IncRef(ptr @_Py_NoneStruct)", "  ret ptr @_Py_NoneStruct"]
+        lines += [*release, *(self.answer() if self.truth else _NOTHING)]
         lines += ["failed:", "  call void @PyErr_Clear()", "  br label %refuse", "refuse:"]
         lines += [
             *release,
@@ -110,6 +118,16 @@ class _Wrapper:
             "}",
         ]
         return "\n".join(lines)
+
+    def answer(self) -> list[str]:
+        """Returns whether the result is not zero."""
+        return [
+            f"  %result = load {self.precision.name}, ptr %truth",
+            f"  %holds = fcmp une {self.precision.name} %result, 0.0",
+            "  %long = zext i1 %holds to i64",
+            "  %bool = call ptr @PyBool_FromLong(i64 %long)",
+            "  ret ptr %bool",
+        ]
 
     def number(self, k: int) -> list[str]:
         """A Python number to a number in memory."""

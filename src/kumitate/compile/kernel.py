@@ -5,22 +5,24 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_traced
-from .engine import Code, load, object_code
-from .fastcall import FAST_ENTRY, can_wrap, fast_function, fast_wrapper
-from .forms import to_c, to_casadi, to_python, to_sympy
-from .llvm import ENTRY, emit
 from .precision import precision_of
-from .report import Report, report
+from .stored import StoredProgram
 from .target import Target, host
 from .threads import run_states, states_for_one_thread
+
+if TYPE_CHECKING:
+    from .engine import Code
+    from .pipeline import Compilation
+    from .report import KernelReport
 
 __all__ = ["Kernel"]
 
@@ -31,23 +33,50 @@ class Kernel:
     Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
     are broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
     them if the program has several outputs. Inside a function that is being traced it takes and gives traced values.
+
+    Attributes:
+        single: runs one state, for callers that check nothing and make the arrays for the results: its arguments are the
+            outputs and then the inputs, float64 arrays of the right shapes. It gives None; for any other arguments
+            NotImplemented, with nothing done.
     """
 
-    def __init__(self, program: Program, dtype: Any = np.float64, *, portable: bool = False):
-        """The kernel of a program, computing in float64 or float32; `portable`: with the same bits on every processor."""
-        self.program = program
+    def __init__(
+        self,
+        program: Program | StoredProgram,
+        dtype: Any = np.float64,
+        *,
+        portable: bool = False,
+        fillings: Mapping[str, Program] | None = None,
+    ):
+        """The kernel of a program, computing in float64 or float32.
+
+        Args:
+            portable: whether to get the same bits on every processor.
+            fillings: programs for its holes, by name.
+        """
+        self._given = program
         self.name = program.name
         self.inputs = program.inputs
         self.outputs = program.outputs
         self.precision = precision_of(dtype)
         self.portable = portable
+        self._dtype = self.precision.dtype
+        self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
+        self.fillings = fillings or {}
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
-        self._single: Callable[..., Any] = partial(self._first, 1)
+        self._compilations: dict[int, Compilation] = {}
+        self.single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
-        return partial(type(self), self.program, self.precision.dtype, portable=self.portable), ()
+        return partial(type(self), self.program, self.precision.dtype, portable=self.portable, fillings=self.fillings), ()
+
+    def filled(self, fillings: Mapping[str, Program]) -> Kernel:
+        """The kernel with other programs in its holes; what is compiled around them is shared."""
+        other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings)
+        other._compilations = self._compilations
+        return other
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -56,12 +85,17 @@ class Kernel:
     @property
     def operations(self) -> int:
         """The number of operations of one evaluation."""
-        return self.program.operations.total()
+        return self._given.operations.total()
+
+    @property
+    def program(self) -> Program:
+        """The program; one that was found on disk is traced now."""
+        return self._given.program if isinstance(self._given, StoredProgram) else self._given
 
     @cached_property
     def _most(self) -> int:
         """The largest batch for one thread; kept, as counting a large program takes milliseconds."""
-        return states_for_one_thread(self.program)
+        return states_for_one_thread(self.operations)
 
     @property
     def lanes(self) -> int:
@@ -69,8 +103,8 @@ class Kernel:
         return host().lanes * 8 // self.precision.bytes
 
     def __call__(self, *arrays: Any) -> Any:
-        out = self._empty(())
-        if self._single(*out, *arrays) is not None:
+        out = self._empty(()) if self._only is None else [np.empty(self._only, self._dtype)]  # which is quicker
+        if self.single(*out, *arrays) is not None:
             lead = self._plain_lead(arrays)
             out = self._empty(lead)
             if not lead or self._batch(*out, *arrays) is not None:
@@ -84,7 +118,7 @@ class Kernel:
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
         """As a call, with the results written to existing arrays: of the kernel's dtype, C-contiguous, of the right shape."""
         outs = [out] if isinstance(out, np.ndarray) else list(out)
-        if self._single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
+        if self.single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
             return
         given, lead = self._checked(arrays)
         for array, target in zip(self.outputs, outs, strict=True):
@@ -114,9 +148,12 @@ class Kernel:
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
+        from .exports import to_c, to_python  # what only some kernels need is loaded when it is asked for
+        from .llvm import HostBatch, write_module
+
         forms = {
             "program": lambda: str(self.program),
-            "llvm": lambda: emit(self.program, lanes, self.precision, portable=self.portable),
+            "llvm": lambda: write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable),
             "c": lambda: to_c(self.program),
             "python": lambda: to_python(self.program),
         }
@@ -130,29 +167,42 @@ class Kernel:
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
         contiguous row a state in every array.
         """
-        return object_code(emit(self.program, lanes, self.precision, portable=self.portable), target or host())
+        from .engine import object_code
+
+        return object_code(self.source("llvm", lanes), target or host())
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""
+        from .exports import to_casadi
+
         return to_casadi(self.program)
 
     def to_sympy(self, symbols: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The outputs by name as SymPy expressions of `symbols`, by input's name (extra `lagrange`; small kernels only)."""
+        from .exports import to_sympy
+
         return to_sympy(self.program, symbols)
 
-    def report(self, *arrays: Any) -> Report:
+    def report(self, *arrays: Any) -> KernelReport:
         """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
+        from .report import report
+
         return report(self, *arrays)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         found = self._codes.get(lanes)
         if found is None:
+            from .llvm import ENTRY, HostBatch, LazyEntry
+            from .pipeline import Compilation, machine_code, object_file
+
             with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
-                text, functions = emit(self.program, lanes, self.precision, portable=self.portable), [ENTRY]
-                if can_wrap():
-                    text = f"{text}\n{fast_wrapper(self.program, ENTRY, lanes, self.precision)}\n"
-                    functions.append(FAST_ENTRY)
-                code = load(text, host(), functions)
+                if lanes not in self._compilations:
+                    entry = LazyEntry(ENTRY, lambda: HostBatch(self.program))
+                    key = self._given.key if isinstance(self._given, StoredProgram) else ""
+                    made = Compilation(entry, lanes, self.precision, self.portable, python=self._given, key=key)
+                    object_file(made)
+                    self._compilations[lanes] = made
+                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
                 work.note = "; the next time it is read from disk" if code.on_disk else ""
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
@@ -177,9 +227,11 @@ class Kernel:
 
     def _install(self, lanes: int) -> Callable[..., Any]:
         """Compiles and puts the fast call in its place."""
+        from .fastcall import fast_function
+
         function = fast_function(self.code(lanes), self.name, _refuse)
         if lanes == 1:
-            self._single = function
+            self.single = function
             if len(self.outputs) == 1 and "into" not in vars(self):  # then both take the same arguments
                 self.into = fast_function(self.code(1), self.name, self.into)  # type: ignore[method-assign]
         else:

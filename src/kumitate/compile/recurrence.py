@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program
-from .engine import Code, load
-from .llvm.recurrence import ROLLOUT, emit_recurrence
+from ..scalar import Array, Program, under_way
 from .pool import can_pool, run_blocks
 from .precision import DOUBLE
+from .stored import StoredProgram, joint_key, traced
 from .target import host
 from .threads import thread_count
+
+if TYPE_CHECKING:
+    from .engine import Code
+    from .pipeline import Compilation
 
 __all__ = ["Recurrence", "Rollout"]
 
@@ -31,15 +35,27 @@ class Recurrence:
         step: (carried…, given…) → carried…: its outputs are the first of its inputs, in their order.
         look: the same inputs → seen…: what is recorded.
         carried, given, seen: the arrays.
+        fillings: programs for the holes of both, by name.
     """
 
-    def __init__(self, step: Program, look: Program):
+    def __init__(
+        self, step: Program | StoredProgram, look: Program | StoredProgram, fillings: Mapping[str, Program] | None = None
+    ):
         names = [array.name for array in step.outputs]
         if names != [array.name for array in step.inputs[: len(names)]] or step.inputs != look.inputs:
             raise ValueError(f"the step {step.name!r} must give its first inputs, and {look.name!r} must take the same ones")
         self.step, self.look = step, look
         self.carried, self.given, self.seen = step.inputs[: len(names)], step.inputs[len(names) :], look.outputs
+        self.fillings = fillings or {}
         self._codes: dict[int, Code] = {}
+        self._compilations: dict[int, Compilation] = {}
+
+    def filled(self, fillings: Mapping[str, Program]) -> Recurrence:
+        """The recurrence with other programs in its holes; what is compiled around them is shared."""
+        other = Recurrence(self.step, self.look, fillings)
+        other._compilations = self._compilations
+        vars(other)["operations"] = self.operations  # counting those of a large step takes milliseconds
+        return other
 
     @cached_property
     def operations(self) -> int:
@@ -48,8 +64,21 @@ class Recurrence:
 
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
+        from .llvm import LazyEntry
+        from .llvm.recurrence import ROLLOUT, RolloutEntry
+        from .pipeline import Compilation, machine_code, object_file
+
         if lanes not in self._codes:
-            self._codes[lanes] = load(emit_recurrence(self.step, self.look, lanes), host(), [ROLLOUT])
+            with under_way(lambda: f"compiling {self.step.name} ({self.operations} operations)") as work:
+                if lanes not in self._compilations:
+                    programs = self.step, self.look
+                    entry = LazyEntry(ROLLOUT, lambda: RolloutEntry(*map(traced, programs)))
+                    made = Compilation(entry, lanes, key=joint_key(programs))
+                    object_file(made)
+                    self._compilations[lanes] = made
+                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
+                work.note = "; the next time it is read from disk" if code.on_disk else ""
+            self._codes[lanes] = code
         return self._codes[lanes]
 
     def over(
@@ -77,6 +106,8 @@ class Rollout:
         seen: Mapping[str, np.ndarray],
         lanes: int,
     ):
+        from .llvm.recurrence import ROLLOUT
+
         self._kept: list[Any] = [recurrence.code(lanes)]
         self.rows, self.lanes = len(next(iter(state.values()))), lanes
         words = [self.rows, 0, 0]

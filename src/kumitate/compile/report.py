@@ -18,7 +18,7 @@ from .target import host
 if TYPE_CHECKING:
     from .kernel import Kernel
 
-__all__ = ["Report", "Width", "report"]
+__all__ = ["KernelReport", "Width", "report"]
 
 #: How long each width is timed [s], and how many states at least make a run.
 BUDGET, STATES = 0.1, 64
@@ -51,7 +51,7 @@ class Width:
 
 
 @dataclass(frozen=True)
-class Report:
+class KernelReport:
     """What became of a kernel: `operations` of one evaluation by kind, most frequent first, and what `widths` are compiled."""
 
     name: str
@@ -74,7 +74,7 @@ def _cells(width: Width) -> tuple[str, ...]:
     return (*map(str, counts), origin, *times)
 
 
-def report(kernel: Kernel, *arrays: Any) -> Report:
+def report(kernel: Kernel, *arrays: Any) -> KernelReport:
     """What became of a kernel, at the widths compiled so far; at one state and at the processor's width if there are none.
 
     LLVM is asked for its assembly text, which takes as long as compiling does.
@@ -92,7 +92,7 @@ def report(kernel: Kernel, *arrays: Any) -> Report:
         text = assembly(kernel.source("llvm", lanes), host())
         times = _times(kernel, lanes, arrays) if arrays else None
         widths.append(Width(lanes, *_counted(text), code.size, code.seconds, code.from_cache, *(times or ())))
-    return Report(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths))
+    return KernelReport(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths))
 
 
 def _counted(assembly_text: str) -> tuple[int, int, int]:

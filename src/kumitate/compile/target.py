@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-import llvmlite.binding as llvm
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
-__all__ = ["ARM64", "Target", "host", "machine"]
+__all__ = ["ARM64", "Target", "binding", "host", "machine"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,17 @@ class Target:
 ARM64 = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fp-armv8", 2)
 
 
+def binding() -> ModuleType:
+    """LLVM itself, which takes a tenth of a second to load: it is loaded when the first program is compiled."""
+    import llvmlite.binding
+
+    return llvmlite.binding
+
+
 @cache
 def host() -> Target:
     """The processor that runs this."""
+    llvm = binding()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
@@ -40,9 +51,10 @@ def machine(target: Target) -> llvm.TargetMachine:
 
     The small code model lets constants be operands of instructions; LLVM's own mid-level passes find little after ours.
     """
-    if target != host():
+    llvm, native = binding(), host()
+    if target != native:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(target.triple).create_target_machine(
+    return llvm.Target.from_triple(target.triple).create_target_machine(  # type: ignore[no-any-return]
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..scalar import Program
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["pool", "run_states", "states_for_one_thread", "thread_count"]
 
@@ -30,14 +32,16 @@ def thread_count() -> int:
     return int(chosen)
 
 
-def states_for_one_thread(program: Program) -> int:
-    """The largest batch that is not worth a second thread."""
-    return 2 * WORTH_A_THREAD // max(1, program.operations.total())
+def states_for_one_thread(operations: int) -> int:
+    """The largest batch of a program of so many operations that is not worth a second thread."""
+    return 2 * WORTH_A_THREAD // max(1, operations)
 
 
 @cache
 def pool(threads: int, work: str) -> ThreadPoolExecutor:
     """The threads for one kind of work, kept between calls. Work that waits for other work needs a pool of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(threads, thread_name_prefix=f"kumitate-{work}")
 
 

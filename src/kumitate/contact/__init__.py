@@ -1,1 +1,17 @@
-"""Contact: shapes against shapes, points held on surfaces, contact models and friction."""
+"""Contact: shapes against shapes, contact models and friction, points held on surfaces.
+
+The impulses of a step are in `impulse`, held points in `held`, contact models in `models`, the routines that find where two
+shapes touch in `shapes`.
+"""
+
+from .held.point import HeldPoint
+from .held.surface import CylinderSurface, PlaneSurface, SphereSurface
+from .models import FORCE_MODELS, IMPULSE_MODELS, Penalty
+from .placement import ground_gap, on_ground
+from .scene import Contact
+from .surface import Surface
+
+__all__ = [
+    "FORCE_MODELS", "IMPULSE_MODELS", "Contact", "CylinderSurface", "HeldPoint", "Penalty", "PlaneSurface", "SphereSurface",
+    "Surface", "ground_gap", "on_ground",
+]  # fmt: skip

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..kinematics import link_poses, link_twists
 from ..model import Mechanism, Tree
-from ..scalar import minimum, when
-from ..scalar.shared import reused
+from ..scalar import Scalar, minimum, when
+from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
 from .scene import Contact, Pair, contact_pairs
 from .shapes import Touch, touches
 from .surface import Surface
 
 __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
-
-Scalar = Any
 
 
 class ForceModel(Protocol):
@@ -78,8 +76,8 @@ class ContactForces:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, model: ForceModel) -> ContactForces:
-        """Of a mechanism, on its lean tree; errors as of `contact_pairs`."""
-        tree = mechanism.lean_tree
+        """Of a mechanism, on its base-parameter tree; errors as of `contact_pairs`."""
+        tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
     def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:
@@ -99,7 +97,9 @@ class ContactForces:
             a, b = (moving.get(index, _STILL) for index in pair.links)
             places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]
             near = reduce(minimum, (touch.gap for touch in found)) < self.model.reach
-            acting = partial(reused, _Pressing(self.model, pair.surface), tuple(found), tuple(places), a, b, name="pressing")
+            acting = partial(
+                call_shared, _Pressing(self.model, pair.surface), tuple(found), tuple(places), a, b, name="pressing"
+            )
             nothing = _Acting((Vector3(),) * len(found), (Vector3(),) * len(found), Force(), Force(), 0.0)
             now = when(near, acting, nothing)
             for touch, position, u, f in zip(found, places, now.velocities, now.forces, strict=True):

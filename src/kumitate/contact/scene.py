@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..kinematics import place_pose
 from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
-from .hulls import touchable
-from .shapes import capacity
+from .mesh_hulls import touchable
+from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface
 
@@ -93,7 +93,7 @@ class Pair:
         """How many points it can touch with."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)
 
-    def poses(self, tree: Tree, links: PerLink) -> tuple[Transform, Transform]:
+    def poses(self, tree: Tree, links: PerLink[Transform]) -> tuple[Transform, Transform]:
         """X_WA and X_WB of the shapes, from the poses of the links."""
         a, b = (
             (place_pose(tree, links, place) @ geometry.pose).dense()
@@ -107,7 +107,8 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
 
     Raises:
         InputError: if a name is no body's, or if nothing can touch anything.
-        ModelError: if a box is so small that a hull or a cylinder would pass through it.
+        ModelError: if no routine finds where two shapes touch, or a box is so small that a hull or a cylinder would pass
+            through it.
 
     Warns:
         KumitateWarning: of meshes that cannot be read.
@@ -142,6 +143,9 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
             f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
             "does"
         )
+    for made in pairs:
+        if fault := without_routine(made.geometries[0].shape, made.geometries[1].shape):
+            raise ModelError(f"{mechanism.name}: {made.bodies[0]!r} against {made.bodies[1]!r}: {fault}")
     check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
 

@@ -1,13 +1,27 @@
-"""Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7."""
+"""Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7.
 
+Planned motions are in `paths`, what robots on legs need is in `legged`; both are offered here as well.
+"""
+
+from ..renamed import former_names
+from .actuator_limits import joint_stops, limited, speed_limited
+from .compiled_page import CompiledPage
 from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
-from .gait import FootPlan, Gait
-from .limits import joint_stops, limited, speed_limited
-from .linear_pendulum import MassCenterPlan, mass_center_plan
+from .legged import (
+    FootPlan,
+    Gait,
+    JointTrajectory,
+    MassCenterPlan,
+    Upright,
+    closed_gravity_compensation,
+    half_sine,
+    mass_center_plan,
+    pulse,
+    push,
+)
 from .loop_accelerations import loop_accelerations
 from .operational_space import operational_space
-from .page import Page
-from .pose_spline import PoseSpline
+from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
 from .reaction_null_space import (
     BasePartition,
     actuated_columns,
@@ -17,21 +31,24 @@ from .reaction_null_space import (
     reactionless_velocity,
 )  # fmt: skip
 from .reactionless import joint_acceleration_torque, reactionless
-from .sensing import Delayed, Noisy, Sampled
-from .smooth import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
-from .spline import Spline
-from .standing import closed_gravity_compensation, half_sine, pulse, push
+from .sensor_models import Delayed, Noisy, Sampled
 from .three_joint_model import ThreeJointModel
-from .trapezoid import Trapezoid
-from .upright import Motion, Upright
 from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [
-    "BasePartition", "Controller", "Delayed", "FootPlan", "Gait", "MassCenterPlan", "Motion", "Noisy", "Page", "PoseSpline",
-    "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "actuated_columns", "blend", "clamp", "closed_by",
-    "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "inverse_dynamics",
+    "BasePartition", "CompiledPage", "Controller", "Delayed", "FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "Noisy",
+    "PoseSpline", "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "actuated_columns", "blend", "clamp",
+    "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "inverse_dynamics",
     "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",
 ]  # fmt: skip
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "Motion": "JointTrajectory", "Page": "CompiledPage", "gait": "legged.gait", "linear_pendulum": "legged.linear_pendulum",
+        "upright": "legged.whole_body_ik",
+    },
+)  # fmt: skip

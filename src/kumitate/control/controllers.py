@@ -17,7 +17,7 @@ from ..kinematics import difference
 from ..model import Mechanism
 from ..model.values import checked_array
 from ..scalar import table
-from .page import Page, mechanism_of
+from .compiled_page import CompiledPage, mechanism_of
 
 __all__ = [
     "Controller",
@@ -38,13 +38,13 @@ Controller = Callable[[Any, Any, Any], Any]
 def gravity_compensation(robot: Any) -> Controller:
     """The drives' forces that hold the robot at rest where it is, springs in its joints included."""
     mechanism = mechanism_of(robot)
-    tree, still = mechanism.lean_tree, table([0.0] * mechanism.nv)
+    tree, still = mechanism.base_parameter_tree, table([0.0] * mechanism.nv)
 
     def holding(q: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
         return rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed)
 
-    page = Page(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
+    page = CompiledPage(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
     return lambda t, q, v: page(q)
 
 
@@ -78,14 +78,14 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
     """The drives' forces that give an acceleration v̇ (nv) = f(t, q, v); of a mechanism with loops, without a force in them."""
     mechanism = mechanism_of(robot)
-    tree = mechanism.lean_tree
+    tree = mechanism.base_parameter_tree
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)
         return rnea(tree, q, v, a, gravity=mechanism.gravity, wrenches=pushed)
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
-    page = Page(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
+    page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
     return lambda t, q, v: page(q, v, acceleration(t, q, v))
 
 
@@ -171,7 +171,7 @@ def _error_page(mechanism: Mechanism) -> Callable[[Any, Any], Any]:
     if mechanism.nq == mechanism.nv:
         return lambda q, goal: np.asarray(goal) - np.asarray(q)
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "goal": mechanism.nq}
-    return Page(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
+    return CompiledPage(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
 
 
 def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], ...]:

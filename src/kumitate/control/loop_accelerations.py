@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..dynamics import chord_closings, chord_drives, crba, link_motions, loop_jacobian, rnea, solve_symmetric
-from ..dynamics.loop_system import LoopSystem, with_rows
-from ..dynamics.row_forces import solved_rows
+from ..dynamics.loops.multipliers import solved_rows
+from ..dynamics.loops.schur import LoopSystem, with_rows
 from ..dynamics.wrenches import Applied
 from ..model import Tree
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import dot
 
 __all__ = ["loop_accelerations"]
 
-Scalar = Any
 #: Of Λ = J M⁻¹ Jᵀ, relative to the inverse of the mass: for what pushes, and for what velocities add. A push along a direction
 #: that the loops nearly leave free would be a jump of acceleration where the damping lets go of it: that damping is small. What
 #: velocities add is nearly nothing there, and divided by nearly nothing: that damping is large.
@@ -33,9 +31,9 @@ def loop_accelerations(
     wrenches: Applied | None = None,
     undriven: Sequence[int] = (),
 ) -> list[Scalar]:
-    """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `closed_aba`.
+    """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `aba_with_loops`.
 
-    As `closed_factored`, with the loops' forces by two damped solves.
+    As `factored_with_loops`, with the loops' forces by two damped solves.
 
     Args:
         undriven: where in v there is no drive. Drives then stand in for the loops' forces and the wrenches, so that nothing

@@ -10,14 +10,13 @@ import numpy as np
 from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import InputError
 from ..kinematics import jacobian, jacobian_rate, link_poses, place_pose
-from ..scalar import table
+from ..scalar import Scalar, table
 from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion_of, quaternion_product
+from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
-from .page import Page, mechanism_of
 
 __all__ = ["operational_space"]
 
-Scalar = Any
 #: Of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are left alone.
 DAMPING = 1e-8
 
@@ -79,7 +78,7 @@ def operational_space(
     sizes: dict[str, int | tuple[int, ...]] = {
         "q": mechanism.nq, "v": mechanism.nv, "pose": 7, "rate": 6, "bend": 6, "tau": mechanism.nv,
     }  # fmt: skip
-    page = Page(law, sizes, f"operational_space_{mechanism.name}_{place}")
+    page = CompiledPage(law, sizes, f"operational_space_{mechanism.name}_{place}")
     goal, goal_rate, goal_bend = _motion(reference)
     rest = np.zeros(mechanism.nv)
     return lambda t, q, v: page(q, v, goal(t), goal_rate(t), goal_bend(t), rest if posture is None else posture(t, q, v))

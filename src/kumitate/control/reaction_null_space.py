@@ -19,13 +19,13 @@ from ..dynamics import crba
 from ..errors import ModelError
 from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose
 from ..model import Link, Place, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
 
 __all__ = [
     "BasePartition", "actuated_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
 ]  # fmt: skip
 
-Scalar = Any
 #: Of the coupling, relative to the whole mass moving with the joints; rows that couple less are left to themselves, smoothly.
 DAMPING = 1e-10
 _ALL = (0, 1, 2, 3, 4, 5)
@@ -52,15 +52,17 @@ def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mas
     """The inertia of a mechanism, parted at a body or frame.
 
     Args:
-        tree: the true one (`Mechanism.tree`).
+        tree: the mechanism's (`Mechanism.tree`).
         q: coordinates (nq).
         base: a body or frame of a mechanism that floats by one joint of six freedoms; "world" for one that is held there.
         about_mass_center: whether momentum, and V_f's linear part, are taken at the mass centre instead of the base's origin.
             The angular rows of M_fl are then what turns a base that is free to move: M_f has no blocks beside the diagonal.
 
     Raises:
-        ModelError: if the mechanism does not float and the base is not the world, or the other way round.
+        ModelError: if the mechanism does not float and the base is not the world, or the other way round; InputError: for a
+            base-parameter tree.
     """
+    tree.check_physical("partition")
     root, place = _base(tree, base)
     p_B = place_pose(tree, link_poses(tree, q), place).translation
     p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
@@ -138,7 +140,7 @@ def reaction_rate(
     root, place = _base(tree, base)
     p_B = place_pose(tree, link_poses(tree, q), place).translation
     p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
-    coasting = [0.0] * tree.nv
+    coasting: list[Scalar] = [0.0] * tree.nv
     moving = list(v)
     if root is not None:
         own = range(root.v_start, root.v_start + root.kind.nv)

@@ -9,13 +9,12 @@ import numpy as np
 
 from ..dynamics import crba, rnea, solve_symmetric
 from ..model import Tree
+from ..scalar import Scalar
+from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
-from .page import Page, mechanism_of
 from .reaction_null_space import actuated_columns, reactionless_acceleration
 
 __all__ = ["joint_acceleration_torque", "reactionless"]
-
-Scalar = Any
 
 
 def reactionless(
@@ -44,7 +43,7 @@ def reactionless(
         return joint_acceleration_torque(tree, q, v, found, joints, gravity=mechanism.gravity)
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "b": len(joints)}
-    page = Page(law, sizes, f"reactionless_{mechanism.name}_{base}")
+    page = CompiledPage(law, sizes, f"reactionless_{mechanism.name}_{base}")
     return lambda t, q, v: page(q, v, np.asarray(wish(t, q, v)))
 
 

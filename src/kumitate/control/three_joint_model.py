@@ -16,17 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import InputError
 from ..kinematics import link_poses, neutral, place_pose
 from ..model import Mechanism
-from ..scalar import cos, sin
+from ..scalar import Scalar, cos, sin
 from ..spatial import Vector3
 
 __all__ = ["ThreeJointModel"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

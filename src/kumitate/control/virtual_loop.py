@@ -12,14 +12,12 @@ from ..dynamics import Wrenches, projected
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism
+from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller, columns_of
 from .loop_accelerations import loop_accelerations
-from .page import Page, mechanism_of
 from .reactionless import joint_acceleration_torque
 
 __all__ = ["closed_by", "virtual_loop"]
-
-Scalar = Any
 
 
 def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:
@@ -79,23 +77,23 @@ def virtual_loop(
     falling = _virtual_gravity(opened, gravity, undriven)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
-        applied = Wrenches(closed.lean_tree, dict(zip(names, values, strict=True))) if names else None
-        return loop_accelerations(closed.lean_tree, q, v, tau, gravity=falling, wrenches=applied, undriven=free)
+        applied = Wrenches(closed.base_parameter_tree, dict(zip(names, values, strict=True))) if names else None
+        return loop_accelerations(closed.base_parameter_tree, q, v, tau, gravity=falling, wrenches=applied, undriven=free)
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         wanted = [a[k] for k in driven]
-        return joint_acceleration_torque(opened.lean_tree, q, v, wanted, driven, gravity=opened.gravity)
+        return joint_acceleration_torque(opened.base_parameter_tree, q, v, wanted, driven, gravity=opened.gravity)
 
     def nearest(q: Any, v: Any) -> Any:
-        closed_q, closed_v = projected(closed.lean_tree, q, v)
+        closed_q, closed_v = projected(closed.base_parameter_tree, q, v)
         return [*closed_q, *closed_v]
 
     state: dict[str, int | tuple[int, ...]] = {"q": nq, "v": nv}
     pushes: dict[str, int | tuple[int, ...]] = {f"wrench_{name}": 6 for name in names}
-    fd = Page(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
-    id_ = Page(inverse, {**state, "a": nv}, f"opened_{opened.name}")
-    project = Page(nearest, state, f"on_loop_{opened.name}")
-    away = Page(lambda q, goal: difference(opened.tree, q, goal), {"q": nq, "goal": nq}, f"away_{opened.name}")
+    fd = CompiledPage(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
+    id_ = CompiledPage(inverse, {**state, "a": nv}, f"opened_{opened.name}")
+    project = CompiledPage(nearest, state, f"on_loop_{opened.name}")
+    away = CompiledPage(lambda q, goal: difference(opened.tree, q, goal), {"q": nq, "goal": nq}, f"away_{opened.name}")
 
     def law(t: Any, q: Any, v: Any) -> Any:
         there, rate = q, v

@@ -17,6 +17,7 @@ from ..model import Mechanism, Mesh
 from ..model.read import read_file
 from ..model.read.inertia import BROKEN_TRIANGLE, NEGATIVE
 from ..model.read.weightless import WEIGHTLESS
+from ..scalar import floats
 
 __all__ = ["Finding", "check", "check_file"]
 
@@ -230,7 +231,7 @@ def _loops(mechanism: Mechanism) -> Iterator[Finding]:
         what = f"loops are open at neutral coordinates, and cannot be closed from there: {said}"
         yield Finding("error", "loops", what, "correct the poses of the ends, or assemble it from a better guess", where)
     else:
-        moved = np.abs(kinematics.difference(mechanism.tree, neutral, closed.tolist()))
+        moved = np.abs(floats(kinematics.difference(mechanism.tree, neutral, closed.tolist())))
         most = int(np.argmax(moved))
         yield Finding(
             "note", "loops",

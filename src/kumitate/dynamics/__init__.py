@@ -1,26 +1,27 @@
 """Dynamics: one algorithm a file. Assembling (ada, dca) and hybrid modelling are imported from their own files."""
 
 from .aba import aba
-from .chord_drives import chord_drives, free_springs
-from .closed import closed_aba
-from .closed_factored import closed_factored
-from .constraints import Row, chord_closings, chord_rows, constraint_rows
+from .acting import Acting
 from .crba import crba
 from .factored import factored, solve_symmetric
 from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
-from .loop_jacobian import carried_forces, loop_jacobian
-from .loop_wrenches import LoopWrenches, loop_wrenches
+from .loops.aba_with_loops import aba_with_loops
+from .loops.chord_drives import chord_drives, free_springs
+from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows
+from .loops.factored_with_loops import factored_with_loops
+from .loops.jacobian import carried_forces, loop_jacobian
+from .loops.projection import projected
+from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
 from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
-from .projection import projected
 from .rnea import rnea
 from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "LoopWrenches", "Row", "Wrenches", "aba", "carried_forces", "chord_closings", "chord_drives",
-    "chord_rows", "closed_aba", "closed_factored", "constraint_rows", "crba", "factored", "free_springs", "jacobian_inertia",
-    "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force", "passive_slope", "projected", "rnea",
-    "solve_symmetric", "spring_force", "unit_vector",
+    "FRICTION_VELOCITY", "Acting", "LoopWrenches", "Row", "Wrenches", "aba", "aba_with_loops", "carried_forces",
+    "chord_closings", "chord_drives", "chord_rows", "constraint_rows", "crba", "factored", "factored_with_loops",
+    "free_springs", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
+    "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
 ]  # fmt: skip

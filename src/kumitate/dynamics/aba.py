@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward, outward
+from ..scalar import Scalar
 from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release
-from .motion import falling, link_motions
+from .acting import Acting
+from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
-from .wrenches import Applied
 
 __all__ = ["Handle", "aba", "accelerations", "articulated"]
-
-Scalar = Any
 
 
 def aba(
@@ -22,27 +20,21 @@ def aba(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    implicit_step: Scalar = 0.0,
+    acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ of a tree.
 
     Args:
         tree: the mechanism's.
         q, v, tau: coordinates (nq), velocities (nv), generalised forces of the drives (nv).
-        gravity: acceleration of free fall in the world [m/s²].
-        wrenches: external forces on links.
-        implicit_step: a step h > 0 [s] makes v̇ what an integration step that is implicit in the joints' damping needs: the
-            damping then acts like the armature h·∂f/∂v.
+        acting: what acts besides the drives; what concerns loops has no effect.
 
     Returns:
         v̇ (nv) [rad/s² or m/s²].
     """
     motions = link_motions(tree, q, v)
-    handles = articulated(tree, motions, q, v, tau, wrenches=wrenches, implicit_step=implicit_step)
-    moved = accelerations(tree, motions, lambda link: handles[link].releases, gravity)
+    handles = articulated(tree, motions, q, v, tau, acting)
+    moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)
     return [rate for link in tree.links for rate in moved[link][1]]
 
 
@@ -57,27 +49,23 @@ class Handle:
 
 def articulated(
     tree: Tree,
-    motions: PerLink,
+    motions: PerLink[LinkMotion],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    wrenches: Applied | None,
-    implicit_step: Scalar,
-) -> PerLink:
+    acting: Acting,
+) -> PerLink[Handle]:
     """The `Handle` of every link, from the tips inwards."""
 
     def assemble(link: Link, children: list[Handle]) -> Handle:
         motion = motions[link]
-        bias = link.inertia.velocity_force(motion.omega)  # P_i of (2.25)
-        if wrenches is not None:
-            bias = bias - wrenches.on(link, q)
+        bias = link.inertia.velocity_force(motion.omega) - acting.on(link, q)  # P_i of (2.25)
         body = ArticulatedBody(ArticulatedInertia.rigid(link.inertia), bias)
         for child in children:
             body = body + child.felt  # (2.33), (2.34): the sums
         rates = link.velocities(v)
-        drive = driving_force(link, link.velocities(tau), link.coordinates(q), rates, implicit_step)
-        resisting = resisting_inertia(link, rates, implicit_step)
+        drive = driving_force(link, link.velocities(tau), link.coordinates(q), rates, acting.implicit_step)
+        resisting = resisting_inertia(link, rates, acting.implicit_step)
         whole, releases = body, []
         for S, force, armature in zip(motion.S, drive, resisting, strict=True):
             body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
@@ -91,8 +79,8 @@ def articulated(
 
 
 def accelerations(
-    tree: Tree, motions: PerLink, releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
-) -> PerLink:
+    tree: Tree, motions: PerLink[LinkMotion], releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
+) -> PerLink[tuple[Motion, list[Scalar]]]:
     """[α; a] and the joint's v̇ of every link, from the world outwards, by the releases of its joint."""
 
     def accelerate(link: Link, parent: tuple[Motion, list[Scalar]]) -> tuple[Motion, list[Scalar]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, Tree, inward
+from ..scalar import Scalar
 from ..spatial import Inertia
 
 __all__ = ["crba"]
-
-Scalar = Any
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -9,23 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, Tree
+from ..scalar import Scalar
 from ..spatial import Dense, Factors
+from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
-from .assembly import Accelerations, assembled_accelerations
-from .joint_tie import Joint
-from .ties import Tie
+from .assembly.accelerations import Accelerations, assembled_accelerations
+from .assembly.connection import Connection
+from .assembly.joint_connection import JointConnection
+from .assembly.order import Order
 
 __all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
 
-Scalar = Any
 
-
-def dca(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], **options: Any) -> Accelerations:
+def dca(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+    *,
+    order: Order = None,
+) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
-    return assembled_accelerations(joint_law, tree, q, v, tau, **options)
+    return assembled_accelerations(joint_law, tree, q, v, tau, acting, order=order)
 
 
 @dataclass(frozen=True)
@@ -47,15 +55,15 @@ class JointGrip:
         return self.factors.between(left, right) - left @ self.YS @ self.R @ (right @ self.YS).T
 
 
-def joint_law(tie: Tie, Psi: Dense, damping: Sequence[float] | None) -> JointGrip | ConstraintGrip:
+def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | None) -> JointGrip | ConstraintGrip:
     """How a joint grips that moves by S q̈ (2.6) while Sᵀ F = −a q̈ besides its drive (2.10), from Ψ = Φ_A + Φ_B."""
-    if not isinstance(tie, Joint) or tie.S is None or damping is not None:
-        return constraint_law(tie, Psi, damping)
+    if not isinstance(connection, JointConnection) or connection.S is None or damping is not None:
+        return constraint_law(connection, Psi, damping)
     factors = Psi.factored()  # of Y⁻¹ (2.38)
-    YS = Dense.columns([factors.solve(column) for column in zip(*tie.S.rows, strict=True)])
-    n = len(tie.armature)
-    armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(tie.armature))
-    return JointGrip(factors, YS, (tie.S.T @ YS + armature).inverse())
+    YS = Dense.columns([factors.solve(column) for column in zip(*connection.S.rows, strict=True)])
+    n = len(connection.armature)
+    armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(connection.armature))
+    return JointGrip(factors, YS, (connection.S.T @ YS + armature).inverse())
 
 
 def joint_inverses(link: Link) -> list[int]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..model import Tree
-from ..scalar import table
+from ..scalar import Scalar, is_zero, table
+from .acting import Acting
 from .rnea import rnea
-from .wrenches import Applied
 
 __all__ = ["factored", "solve_symmetric"]
-
-Scalar = Any
 
 
 def factored(
@@ -21,12 +18,11 @@ def factored(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
+    acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
-    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=gravity, wrenches=wrenches)  # h of N (32), at v̇ = 0
+    acting.at_an_instant("factored")
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=acting.gravity, wrenches=acting.wrenches)  # h of N (32), at v̇ = 0
     return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
 
 
@@ -39,7 +35,7 @@ def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> l
     for k in reversed(range(n)):
         inverse[k] = 1.0 / L[k][k]
         for i in reversed(range(k)):  # each row before it is overwritten
-            if L[k][i].__class__ is float and L[k][i] == 0.0:
+            if is_zero(L[k][i]):
                 continue
             factor = L[k][i] * inverse[k]
             for j in range(i + 1):

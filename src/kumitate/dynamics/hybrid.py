@@ -7,30 +7,28 @@ as ADA does; then every sub-chain finds the accelerations of its own joints (4.9
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from ..model import Tree
-from ..model.subchains import Partition
-from ..scalar import trace
-from ..scalar.shared import shared
+from ..model.tree.subchains import Partition
+from ..scalar import Scalar, trace
+from ..scalar.reuse import call_grouped
 from ..spatial import Force, Motion
+from .acting import Acting
 from .ada import constraint_law
-from .chord_drives import chord_drive
-from .constraints import chord_closings
-from .joint_space import JointSpace, rates
+from .assembly.connection import Connection
+from .assembly.initial import chord_of, gears_of, joint_of
+from .assembly.recursion import assembled, disassembled
+from .loops.chord_drives import chord_drive
+from .loops.constraints import chord_closings
 from .motion import link_motions
-from .parted import parted_tree, side_by_side, subchain_call
-from .partitions import chosen_parts
-from .steps import assembled, disassembled
-from .ties import Tie
-from .unassembled import chord_of, gears_of, joint_of
-from .wrenches import Applied
+from .subchains.joint_space import JointSpace, rates
+from .subchains.partitions import chosen_parts
+from .subchains.split_tree import parted_tree, side_by_side, subchain_call
 
 __all__ = ["hybrid", "hybrid_operations"]
-
-Scalar = Any
 
 
 def hybrid(
@@ -38,10 +36,8 @@ def hybrid(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
+    acting: Acting,
     *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
     partition: Partition | str = "auto",
     share_from: int = 2,
 ) -> list[Scalar]:
@@ -56,30 +52,31 @@ def hybrid(
         ModelError: for a partition that is none, or links of free sub-chains whose inertia has no inverse while no joint can
             lend it what it lacks; InputError: for a word that is not "auto".
     """
+    acting.at_an_instant("hybrid")
     parted = parted_tree(tree, chosen_parts(tree, partition, hybrid_operations))
     ready, parts, links = parted.ready, parted.parts, parted.ready.tree.links
     motions = link_motions(ready.tree, q, v)
     joints = [joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=False) for link in links]
     for chord, closing in zip(ready.tree.chords, chord_closings(ready.tree, q, v), strict=True):
-        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, loop_tau or {})))
-    ties: list[Tie] = [*joints, *gears_of(tree, joints)]
-    pushed = [Force() if wrenches is None else wrenches.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
+        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
+    connections: list[Connection] = [*joints, *gears_of(tree, joints)]
+    pushed = [acting.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
     for joint in (*(joints[j] for j in parted.between), *joints[len(links) :]):  # their drives act before they are assembled
         for handle, force in joint.pull(list(joint.drive)).items():
             if handle in ready.moved:
                 pushed[handle] = pushed[handle] + force
-    calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, gravity) for part in parts]
-    equations: list[JointSpace] = shared(calls, name="subchain", at_least=share_from)
-    bodies = side_by_side(parts, equations, gravity)
-    damping = {j: ties[j].holding.damping(tree) for j in parted.closers}
-    _, pulls = disassembled(assembled(constraint_law, ties, bodies, parted.order, damping))
+    calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, acting.gravity) for part in parts]
+    equations: list[JointSpace] = call_grouped(calls, name="subchain", at_least=share_from)
+    bodies = side_by_side(parts, equations, acting.gravity)
+    damping = {j: connections[j].holding.damping(tree) for j in parted.closers}
+    _, pulls = disassembled(assembled(constraint_law, connections, bodies, parted.order, damping))
     found = []
     for part, own in zip(parts, equations, strict=True):
         forces = tuple(pulls.get(part.members[h], Force()) for h in part.subchain.handles)
         found.append((rates, (own.factors, own.driven, tuple(own.reaches.values()), forces)))
     V = {handle: bodies.B[handle] + bodies.response(handle, pulls) for handle in bodies.B}
     vdot: list[Scalar] = [0.0] * tree.nv
-    for part, rate in zip(parts, shared(found, name="subchain_rates", at_least=share_from), strict=True):
+    for part, rate in zip(parts, call_grouped(found, name="subchain_rates", at_least=share_from), strict=True):
         if not part.subchain.grounded:
             V[part.root], rate = Motion.of(rate[:6]), rate[6:]
         inner = iter(rate)
@@ -95,6 +92,6 @@ def hybrid_operations(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> int:
     """How many operations forward dynamics takes with these sub-chains, when nothing acts from outside."""
 
     def page(q: Any, v: Any, tau: Any) -> list[Scalar]:
-        return hybrid(tree, q, v, tau, gravity=(0.0, 0.0, -9.81), partition=parts)
+        return hybrid(tree, q, v, tau, Acting((0.0, 0.0, -9.81)), partition=parts)
 
     return trace(page, {"q": tree.nq, "v": tree.nv, "tau": tree.nv}).operations.total()

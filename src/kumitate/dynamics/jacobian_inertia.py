@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Motion
 
 __all__ = ["jacobian_inertia"]
-
-Scalar = Any
 
 
 def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:

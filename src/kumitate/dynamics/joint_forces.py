@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Tree
+from ..scalar import Scalar
 from ..spatial import Force
 from .aba import accelerations, articulated
+from .acting import Acting
 from .motion import link_motions
-from .wrenches import Applied
 
 __all__ = ["joint_forces"]
-
-Scalar = Any
 
 
 def joint_forces(
@@ -21,16 +19,17 @@ def joint_forces(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
+    acting: Acting,
 ) -> list[Force]:
     """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
 
-    Arguments as of `aba`. The tree must be the true one: moving inertia inwards (`Mechanism.lean_tree`) changes what joints
-    transmit.
+    Arguments as of `aba`.
+
+    Raises:
+        InputError: for a base-parameter tree, in which joints transmit other forces; or as of `Acting.at_an_instant`.
     """
+    tree.check_physical("joint_forces")
     motions = link_motions(tree, q, v)
-    handles = articulated(tree, motions, q, v, tau, wrenches=wrenches, implicit_step=0.0)
-    moved = accelerations(tree, motions, lambda link: handles[link].releases, gravity)
+    handles = articulated(tree, motions, q, v, tau, acting.at_an_instant("joint_forces"))
+    moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)
     return [handles[link].whole.force(moved[link][0]) for link in tree.links]

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Link, PerLink, Tree, outward
+from ..scalar import Scalar
 from ..spatial import Motion, Transform, Vector3, centripetal
 
 __all__ = ["LinkMotion", "acceleration", "falling", "link_motion", "link_motions"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class LinkMotion:
     bias: Motion
 
 
-def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink:
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink[LinkMotion]:
     """The `LinkMotion` of every link (N eq. 2-4, velocity terms; thesis eq. 2.6)."""
     root = LinkMotion(Transform(), (), Vector3(), Motion())
     return outward(tree, lambda link, parent: link_motion(link, parent.omega, q, v), root)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from ..scalar import sqrt
+from ..scalar import Scalar, is_zero, sqrt
 
 __all__ = [
     "FRICTION_VELOCITY",
@@ -16,8 +16,6 @@ __all__ = [
     "spring_force",
     "springy",
 ]
-
-Scalar = Any
 
 #: Speed at which dry friction has reached 71 % of its value [rad/s or m/s]: below it, friction acts like damping.
 FRICTION_VELOCITY = 0.01
@@ -41,7 +39,7 @@ class Passive(Protocol):
 def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     """d·v + f·v/√(v² + ε²), opposing v, one value a degree of freedom [N·m or N] (N eq. 10; the smooth sign is ours)."""
     return [
-        d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if f.__class__ is not float or f > 0.0 else d * v
+        d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if not is_zero(f) else d * v
         for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True)
     ]
 
@@ -82,14 +80,14 @@ def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: 
 
 def springy(joint: Passive) -> bool:
     """Whether it has springs; what is not known yet counts."""
-    return any(k.__class__ is not float or k > 0.0 for k in joint.stiffness)
+    return any(not is_zero(k) for k in joint.stiffness)
 
 
 def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     """The derivative of `passive_force` by v, which is never negative."""
     slopes = []
     for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True):
-        if f.__class__ is float and f == 0.0:
+        if is_zero(f):
             slopes.append(d)
         else:
             scale = v * v + FRICTION_VELOCITY**2

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, PerLink, Tree, inward, outward
+from ..scalar import Scalar
 from ..spatial import Force, Motion
-from .motion import acceleration, falling, link_motions
+from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import passive_force, spring_force
 from .wrenches import Applied
 
 __all__ = ["rnea", "supports"]
-
-Scalar = Any
 
 
 def rnea(
@@ -51,13 +49,13 @@ def rnea(
 
 def supports(
     tree: Tree,
-    motions: PerLink,
+    motions: PerLink[LinkMotion],
     q: Sequence[Scalar],
     vdot: Sequence[Scalar],
     *,
     gravity: Sequence[Scalar],
     wrenches: Applied | None,
-) -> PerLink:
+) -> PerLink[tuple[Force, Force]]:
     """The force that holds every link with all behind it: in the link's frame about its origin, and in its parent's."""
 
     def accelerate(link: Link, parent: Motion) -> Motion:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Tree
-from ..scalar import table
+from ..scalar import Scalar, table
 from .passive import spring_force
 from .rnea import rnea
 
 __all__ = ["unit_vector"]
-
-Scalar = Any
 
 
 def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:

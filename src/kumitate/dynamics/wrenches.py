@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..model import Link, Tree
-from ..scalar import select
+from ..scalar import Scalar, select
 from ..spatial import Force
 
 __all__ = ["Applied", "LinkForces", "Wrenches"]
-
-Scalar = Any
 
 
 class Applied(Protocol):

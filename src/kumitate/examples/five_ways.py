@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import aba
+from ..dynamics import Acting, aba
 from ..dynamics.ada import ada
 from ..dynamics.hybrid import hybrid
 from ..lagrange import System, coordinates, gravity, rotation, translation
@@ -162,7 +162,7 @@ def apart(motions: dict[str, tuple[np.ndarray, np.ndarray]]) -> Curves:
 
 def _traced(arm: Mechanism, name: str, told: str, page: Callable[..., Any]) -> Way:
     def accelerations(q: Any, v: Any, tau: Any) -> Any:
-        return page(arm.tree, q, v, tau, gravity=arm.gravity)
+        return page(arm.tree, q, v, tau, Acting(arm.gravity))
 
     kernel, still = Kernel(trace(accelerations, {"q": 3, "v": 3, "tau": 3}, f"five_ways_{name.lower()}")), np.zeros(3)
     return Way(

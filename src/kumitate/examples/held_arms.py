@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.held_point import HeldPoint
-from ..contact.held_surface import PlaneSurface
+from ..contact.held.point import HeldPoint
+from ..contact.held.surface import PlaneSurface
 from ..model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ..model.samples.linkages import COLORS, DARK
 from ..simulate.interactions.held import held_motion
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from ..spatial import pose
 from .illustrated import Curves, Plate

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..analysis import zero_moment_point
 from ..control import Controller, Spline
-from ..control.gait import Gait
-from ..control.linear_pendulum import mass_center_plan
-from ..control.upright import Motion, Upright
+from ..control.legged.gait import Gait
+from ..control.legged.linear_pendulum import mass_center_plan
+from ..control.legged.whole_body_ik import JointTrajectory, Upright
 from ..kinematics import total_mass
 from ..model import Joint, Mechanism
 from ..model.samples.hoap1 import HOAP1_STANDING, hoap1
@@ -90,7 +90,7 @@ class Plan:
     """
 
     times: np.ndarray
-    motion: Motion
+    motion: JointTrajectory
     efforts: np.ndarray
     zmp: np.ndarray
     servos: Servos
@@ -176,7 +176,7 @@ def walking(gait: Gait = Gait(), *, height: float = 0.256, servos: Servos = Serv
     way, rate, _ = mass_center_plan(times, zmp, height)
     for _ in range(ROUNDS):
         motion = body.motion(times, guess, (np.hstack([way, heights]), np.hstack([rate, still])), *paths)
-        found = np.column_stack(zero_moment_point(list(body.ground(motion).T))[:2])
+        found = np.array(zero_moment_point(list(body.ground(motion).T))[:2]).T
         more = mass_center_plan(times, zmp - found, height)
         guess, way, rate = motion.q, way + more.position, rate + more.velocity
     return Plan(times, motion, body.efforts(motion, plan.loads_at(times)), zmp, servos)

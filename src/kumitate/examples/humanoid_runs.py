@@ -10,12 +10,12 @@ import numpy as np
 
 from ..compile import Kernel
 from ..contact.scene import Contact
-from ..control.standing import pulse, push
+from ..control.legged.pushes import pulse, push
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
 from ..model.samples.hoap1 import hoap1
 from ..scalar import arctan2, sqrt, trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from .humanoid import FEET, SOLE, STANCE, Plan, Servos, standing
 from .illustrated import Curves, Plate

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
+from ..dynamics import Acting
 from ..dynamics.hybrid import hybrid
-from ..model.subchains import parts_by_names
+from ..model.tree.subchains import parts_by_names
 from ..scalar import trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 
 __all__ = ["hybrid_apart", "hybrid_note"]
 
@@ -29,7 +30,7 @@ def hybrid_apart(result: Result, partition: Sequence[Sequence[str]]) -> float:
     m = result.mechanism
 
     def page(q: Any, v: Any, tau: Any) -> list[Any]:
-        return hybrid(m.tree, q, v, tau, gravity=m.gravity, partition=parts_by_names(m.tree, partition))
+        return hybrid(m.tree, q, v, tau, Acting(m.gravity), partition=parts_by_names(m.tree, partition))
 
     kernel = Kernel(trace(page, {"q": m.nq, "v": m.nv, "tau": m.nv}, f"hybrid_{m.name}"))
     found = kernel(result.q[::EVERY], result.v[::EVERY], result.tau[::EVERY])

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..lagrange import Motion, System
-from ..simulate.result import Result
+from ..lagrange import System, Trajectory
+from ..simulate.results.result import Result
 
 __all__ = ["agreement"]
 
 
 def agreement(
-    result: Result, motion: Motion, other: Any, system: System, *, columns: Sequence[int] | None = None
+    result: Result, motion: Trajectory, other: Any, system: System, *, columns: Sequence[int] | None = None
 ) -> tuple[str, ...]:
     """Notes for the account of a run.
 

@@ -84,8 +84,8 @@ class Stance:
     def q(self) -> np.ndarray:
         """The coordinates (nq), the lowest point at the height asked for."""
         tree = self.robot.tree
-        q = [x for joint in self.robot.joints for x in joint.kind.neutral()]
-        q = integrate(tree, q, [self.angles.get(name, 0.0) for name in self.robot.v_names])
+        neutral = [x for joint in self.robot.joints for x in joint.kind.neutral()]
+        q = integrate(tree, neutral, [self.angles.get(name, 0.0) for name in self.robot.v_names])
         poses = link_poses(tree, q)
         lowest = min(place_pose(tree, poses, place).translation.z - radius for place, radius in self.soles)
         return np.array(integrate(tree, q, [0.0] * 5 + [self.height - lowest] + [0.0] * (tree.nv - 6)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..dynamics import closed_aba, closed_factored, crba
+from ..dynamics import Acting, aba_with_loops, crba, factored_with_loops
 from ..dynamics.ada import ada
 from ..dynamics.dca import dca
 from ..dynamics.hybrid import hybrid
@@ -17,10 +17,10 @@ from ..scalar import trace
 
 __all__ = ["MergingCost", "merging_costs"]
 
-#: Each method's page, and whether it needs the links' own inertias (`tree`) or moves as much as it can inward (`lean_tree`).
+#: Each method's page, and whether it needs the links' own inertias (`tree`) or not (`base_parameter_tree`).
 _METHODS: dict[str, tuple[Callable[..., Any], str]] = {
-    "aba": (closed_aba, "lean_tree"),
-    "crba": (partial(closed_factored, crba), "lean_tree"),
+    "aba": (aba_with_loops, "base_parameter_tree"),
+    "crba": (partial(factored_with_loops, crba), "base_parameter_tree"),
     "ada": (lambda *state, **options: ada(*state, **options).vdot, "tree"),
     "dca": (lambda *state, **options: dca(*state, **options).vdot, "tree"),
     "hybrid": (hybrid, "tree"),
@@ -71,7 +71,7 @@ def _operations(method: str, mechanism: Mechanism | None) -> int | None:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
     try:
         program = trace(
-            lambda q, v, tau: page(getattr(mechanism, tree), q, v, tau, gravity=mechanism.gravity), inputs, f"{method}_merged"
+            lambda q, v, tau: page(getattr(mechanism, tree), q, v, tau, Acting(mechanism.gravity)), inputs, f"{method}_merged"
         )
     except ModelError:
         return None

@@ -17,14 +17,14 @@ from ..compile import Kernel
 from ..contact.scene import Contact
 from ..contact.surface import Surface
 from ..control import Controller, joint_stops, limited, total
-from ..control.page import Page
-from ..control.sensing import Delayed, Noisy, Sampled
+from ..control.compiled_page import CompiledPage
+from ..control.sensor_models import Delayed, Noisy, Sampled
 from ..errors import DivergenceError, InputError
 from ..kinematics import link_poses, place_pose
 from ..model import Box, Capsule, Geometry, Mechanism
 from ..model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
 from ..scalar import trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from ..spatial import Vector3
 from .standing import STRATEGIES, Strategy
@@ -120,7 +120,9 @@ def _stops(held: Mechanism) -> Controller:
 
 def _page(law: Controller) -> Controller:
     """A law of ten joints as one page, which is compiled where it is called."""
-    return Page(lambda t, q, v: law(t, np.array(list(q)), np.array(list(v))), {"t": (), "q": 10, "v": 10}, "law_on_feet")
+    return CompiledPage(
+        lambda t, q, v: law(t, np.array(list(q)), np.array(list(v))), {"t": (), "q": 10, "v": 10}, "law_on_feet"
+    )
 
 
 def own_damping(strategy: Strategy, of: Callable[..., float] = max) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from .illustrated import Curves, Plate
 from .on_feet import LAWS, Drives, fate, footing, run
 from .standing import Strategy, correlation, read

@@ -18,18 +18,30 @@ from ..analysis import SupportPolygon, ground_wrench, support_polygon, zero_mome
 from ..analysis.centroidal import centroidal_momentum
 from ..compile import Kernel
 from ..control import Controller, Spline
-from ..control.standing import closed_gravity_compensation, half_sine, pulse, push
+from ..control.legged.pushes import closed_gravity_compensation, half_sine, pulse, push
 from ..control.three_joint_model import ThreeJointModel
 from ..dynamics import Wrenches
 from ..kinematics import center_of_mass, link_poses, place_pose
 from ..model import Mechanism
 from ..model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from ..scalar import absolute, trace
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 from .illustrated import Curves, Plate
 
-__all__ = ["STRATEGIES", "Gains", "Readings", "Strategy", "correlation", "model_of", "plate", "read", "run", "said", "table"]
+__all__ = [
+    "STRATEGIES",
+    "Gains",
+    "StandingReadings",
+    "Strategy",
+    "correlation",
+    "model_of",
+    "plate",
+    "read",
+    "run",
+    "said",
+    "table",
+]
 
 #: When the push acts [s].
 START, END = 1.0, 1.1
@@ -185,7 +197,7 @@ def run(strategy: Strategy, *, name: str = "", duration: float = 3.0, step: floa
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class StandingReadings:
     """What a run says, of the whole robot: its left foot, which the floor holds, is counted in.
 
     Attributes:
@@ -212,7 +224,7 @@ class Readings:
         return np.linalg.norm(self.center - self.center[0], axis=1)
 
 
-def read(strategy: Strategy, result: Result) -> Readings:
+def read(strategy: Strategy, result: Result) -> StandingReadings:
     """What a run of a strategy says, with feet that are held or that stand on a floor."""
     n, wrench = len(result), strategy.wrench()
     pushed = np.array([wrench(t, None, None) for t in result.time])
@@ -224,18 +236,18 @@ def read(strategy: Strategy, result: Result) -> Readings:
     R = pose[:, :3, :3]
     turns = [np.arctan2(R[:, 2, 1], R[:, 2, 2]), -np.arcsin(np.clip(R[:, 2, 0], -1.0, 1.0)), np.arctan2(R[:, 1, 0], R[:, 0, 0])]
     polygon = support_polygon(hoap2_soles())
-    return Readings(
+    return StandingReadings(
         result.time, pushed[:, 3:], momentum[:, :3], np.column_stack(turns), center, point, polygon.margin(point), polygon
     )
 
 
-def correlation(readings: Readings, start: float = 1.0, end: float = 1.6) -> float:
+def correlation(readings: StandingReadings, start: float = 1.0, end: float = 1.6) -> float:
     """The correlation of the angular momenta about y and z from `start` to `end` [s]: −1 in opposite phase, 1 in phase."""
     during = (readings.time >= start - 1e-9) & (readings.time <= end + 1e-9)
     return float(np.corrcoef(readings.momentum[during, 1], readings.momentum[during, 2])[0, 1])
 
 
-def said(readings: Readings) -> tuple[str, ...]:
+def said(readings: StandingReadings) -> tuple[str, ...]:
     """What is to be seen, in numbers: lines for the account of a run."""
     turns = np.degrees(readings.trunk)
     return (

@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis import LoopEquations
 from ..control import Controller
 from ..model import Mechanism
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from ..simulate.run import simulate
 
 __all__ = ["DRAWN", "SAMPLE_TIME", "loop_distance", "sampled", "with_sampled"]

@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import checked_array, checked_whole
 from ..robot import Robot
-from ..run import Simulation
 from ..scalar.arrays import where
+from ..simulation import Simulation
 
 __all__ = ["Start", "Task"]
 

@@ -5,10 +5,10 @@ from .configuration import carried, difference, integrate, neutral, normalized, 
 from .jacobian import jacobian, jacobian_rate
 from .mass_center import center_of_mass, total_mass
 from .poses import link_poses, link_twists, place_pose, place_twist, world_velocity
-from .reach import reach
+from .support_function import support_function
 
 __all__ = [
     "carried", "center_of_mass", "chord_closing", "chord_errors", "difference", "gear_errors", "integrate", "jacobian",
     "jacobian_rate", "link_poses", "link_twists", "neutral", "normalized", "place_pose", "place_twist", "random_coordinates",
-    "rate", "reach", "total_mass", "turning", "world_velocity",
+    "rate", "support_function", "total_mass", "turning", "world_velocity",
 ]  # fmt: skip

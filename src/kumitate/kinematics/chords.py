@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Chord, Closing, Link, Place, Tree
-from ..model.tree import exact
+from ..model.tree.tree import exact
+from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
 __all__ = ["chord_closing", "chord_errors", "gear_errors"]
-
-Scalar = Any
 
 
 def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> Closing:

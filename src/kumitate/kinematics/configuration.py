@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..model import Tree
+from ..scalar import Scalar
 
 __all__ = ["carried", "difference", "integrate", "neutral", "normalized", "random_coordinates", "rate", "turning"]
-
-Scalar = Any
 
 
 def neutral(tree: Tree) -> list[float]:

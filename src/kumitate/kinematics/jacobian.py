@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Place, Tree
+from ..scalar import Scalar
 from ..spatial import Motion, Vector3
 from .poses import link_poses, link_twists, place_pose
 
 __all__ = ["jacobian", "jacobian_rate"]
-
-Scalar = Any
 
 
 def jacobian(tree: Tree, q: Sequence[Scalar], place: Place) -> list[list[Scalar]]:

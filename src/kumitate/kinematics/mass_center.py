@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model import Link, Tree, inward
+from ..scalar import Scalar, floats
 from ..spatial import Inertia
 
 __all__ = ["center_of_mass", "total_mass"]
 
-Scalar = Any
-
 
 def total_mass(tree: Tree) -> float:
-    """The mass of all moving links [kg]; what is fixed to the world does not count."""
-    return sum((link.inertia.mass for link in tree.links), 0.0)
+    """The mass of all moving links [kg]; what is fixed to the world does not count.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("total_mass")
+    return sum(floats(link.inertia.mass for link in tree.links))
 
 
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin."""
+    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("center_of_mass")
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
         # only the first moments are read: the rotational part falls away with the dead code

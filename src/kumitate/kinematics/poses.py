@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from ..model import Link, PerLink, Place, Tree, outward
+from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
 __all__ = ["link_poses", "link_twists", "place_pose", "place_twist", "world_velocity"]
 
-Scalar = Any
+T = TypeVar("T")
 
 
-def link_poses(tree: Tree, q: Sequence[Scalar]) -> PerLink:
+def link_poses(tree: Tree, q: Sequence[Scalar]) -> PerLink[Transform]:
     """X_WL of every link L."""
     return outward(tree, lambda link, X_WP: (X_WP @ link.pose(q)).dense(), Transform())
 
 
-def link_twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink:
+def link_twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink[Motion]:
     """V_WL_L of every link: its spatial velocity in the world, in the link's axes and at its origin (thesis eq. 2.5)."""
 
     def stage(link: Link, V_WP: Motion) -> Motion:
@@ -30,17 +31,17 @@ def link_twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink
     return outward(tree, stage, Motion())
 
 
-def place_pose(tree: Tree, poses: PerLink, place: Place) -> Transform:
+def place_pose(tree: Tree, poses: PerLink[Transform], place: Place) -> Transform:
     """X_WB of a frame B fixed on a link."""
     return (_of(tree, poses, place, Transform()) @ place.pose).dense()
 
 
-def place_twist(tree: Tree, twists: PerLink, place: Place) -> Motion:
+def place_twist(tree: Tree, twists: PerLink[Motion], place: Place) -> Motion:
     """V_WB_B of a frame B fixed on a link, in the axes of B and at its origin."""
     return _of(tree, twists, place, Motion()).to_child(place.pose)
 
 
-def _of(tree: Tree, values: PerLink, place: Place, world: Any) -> Any:
+def _of(tree: Tree, values: PerLink[T], place: Place, world: T) -> T:
     return world if place.link < 0 else values[tree.links[place.link]]
 
 

@@ -1,15 +1,18 @@
 """Equations of motion from energies: SymPy in, readable equations and fast code out (lecture Y, 8 and 9; thesis 4.2.1)."""
 
+from ..renamed import former_names
 from .equations import Equations, FirstOrder
 from .forces import generalised_force
 from .forward import lagrange
-from .of_mechanism import of_mechanism
-from .rollout import Motion
+from .from_mechanism import of_mechanism
+from .rollout import Trajectory
 from .symbols import coordinates
 from .system import System
 from .terms import coulomb, gravity, quadratic_drag, rotation, rotation_in_space, spring, translation, viscous
 
 __all__ = [
-    "Equations", "FirstOrder", "Motion", "System", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",
+    "Equations", "FirstOrder", "System", "Trajectory", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",
     "of_mechanism", "quadratic_drag", "rotation", "rotation_in_space", "spring", "translation", "viscous",
 ]  # fmt: skip
+
+__getattr__ = former_names(__name__, {"Motion": "Trajectory"})

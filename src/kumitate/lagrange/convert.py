@@ -7,12 +7,10 @@ from functools import cache
 from typing import Any
 
 from ..errors import InputError
-from ..scalar import absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh
+from ..scalar import Scalar, absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh
 from .symbols import sympy_module
 
 __all__ = ["Converter"]
-
-Scalar = Any
 
 
 class Converter:

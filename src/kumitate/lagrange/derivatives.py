@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Tree
-from ..scalar import Program, directional, gradient, trace
+from ..scalar import Program, Scalar, directional, gradient, trace
 from .energies import tree_kinetic, tree_potential
-from .inlined import at
+from .substitution import at
 
 __all__ = ["EnergyDerivatives", "energy_derivatives"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,17 @@
-"""The energies of a tree, as Lagrange's equations want them: of any tree that moves alike, lean ones too.
+"""The energies of a tree, as Lagrange's equations want them; base-parameter trees have them too.
 
-A lean tree's masses may be zero where its first moments are not, so that there need not be a mass centre.
+The masses of a base-parameter tree may be zero where its first moments are not, so that there need not be a mass centre.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kinematics import link_poses, link_twists
 from ..model import Tree
+from ..scalar import Scalar, is_zero
 
 __all__ = ["applied_power", "tree_kinetic", "tree_potential"]
-
-Scalar = Any
 
 
 def tree_kinetic(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
@@ -29,7 +27,7 @@ def tree_potential(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -
     for link in tree.links:
         place = poses[link].rotation.rotate(link.inertia.first_moment) + poses[link].translation * link.inertia.mass
         energy = energy - sum((g * x for g, x in zip(gravity, place, strict=True)), 0.0)
-        if not any(stiffness.__class__ is not float or stiffness for stiffness in link.stiffness):
+        if all(is_zero(stiffness) for stiffness in link.stiffness):
             continue  # the coordinates of quaternions go with no springs
         for stiffness, rest, x in zip(link.stiffness, link.rest, link.coordinates(q), strict=True):
             energy = energy + 0.5 * stiffness * (x - rest) * (x - rest)

@@ -8,8 +8,8 @@ from typing import Any
 
 from .forces import Push
 from .latex import Printer, column, dotted
-from .symbols import Names, sympy_module
-from .tidy import Tidy
+from .simplify import Tidy
+from .symbols import SymbolNames, sympy_module
 
 __all__ = ["Equations", "FirstOrder", "derived", "first_order"]
 
@@ -29,7 +29,7 @@ class Equations:
     b: Any
     F: Any
     tidied: bool
-    names: Names = field(repr=False)
+    names: SymbolNames = field(repr=False)
     printer: Printer = field(repr=False)
     plain: tuple[Any, Any, Any] = field(repr=False)
 
@@ -80,7 +80,7 @@ class FirstOrder:
 
 
 def derived(
-    names: Names,
+    names: SymbolNames,
     kinetic: Any,
     potential: Any,
     dissipation: Any,

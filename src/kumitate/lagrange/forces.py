@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..errors import InputError
-from .symbols import Names, entries, sympy_module
+from .symbols import SymbolNames, entries, sympy_module
 
 __all__ = ["Push", "generalised_force", "pushes"]
 
@@ -41,7 +41,7 @@ class Push(NamedTuple):
         return self.jacobian.T * self.force
 
 
-def pushes(names: Names, forces: Sequence[Any]) -> list[Push]:
+def pushes(names: SymbolNames, forces: Sequence[Any]) -> list[Push]:
     """What the user gave as forces, checked.
 
     Raises:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ..dynamics import chord_closings, chord_drives, passive_force, solve_symmetric
-from ..dynamics.loop_system import with_rows
-from ..dynamics.wrenches import Applied
+from ..dynamics import Acting, chord_closings, passive_force, solve_symmetric
+from ..dynamics.loops.chord_drives import with_chord_drives
+from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
-from ..scalar import Program, directional, gradient, trace
+from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
 from .derivatives import EnergyDerivatives, energy_derivatives
 from .energies import applied_power
-from .inlined import at
+from .substitution import at
 
 __all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
-
-Scalar = Any
 
 #: A chain of more links is traced as loops, of which there is no gradient; and O(n³) is no way to go farther.
 MOST_LINKS = 64
@@ -29,12 +26,9 @@ def lagrange(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+    acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `closed_aba`.
+    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `aba_with_loops`.
 
     Chords and gears come in by Lagrange's multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
 
@@ -43,12 +37,12 @@ def lagrange(
     """
     if len(tree.links) > MOST_LINKS:
         raise InputError(f"lagrange: the tree has {len(tree.links)} links, over {MOST_LINKS}; use aba, which is O(n)")
+    acting.at_an_instant("lagrange")
     derivatives = energy_derivatives(tree)
     if not tree.closed:
-        return solve_symmetric(*joint_equations(derivatives, tree, q, v, tau, gravity=gravity, wrenches=wrenches))
+        return solve_symmetric(*joint_equations(derivatives, tree, q, v, tau, acting))
     closings = chord_closings(tree, q, v)
-    pushed = chord_drives(tree, closings, loop_tau or {}, wrenches)
-    M, push = joint_equations(derivatives, tree, q, v, tau, gravity=gravity, wrenches=pushed)
+    M, push = joint_equations(derivatives, tree, q, v, tau, with_chord_drives(tree, closings, acting))
     return with_rows(tree, q, v, closings, M, push).solved(tree)
 
 
@@ -58,9 +52,7 @@ def joint_equations(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Applied | None = None,
+    acting: Acting,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """M (nv, nv) and what pushes (nv), of the tree without its chords and gears: M v̇ = push.
 
@@ -79,14 +71,14 @@ def joint_equations(
         # ½ armature·v² of a rotor, which does not turn with the link and has no part in γ
         M[k][k] = M[k][k] + armature
     p, pdot = derivatives.momentum_rate(q, v, qdot)
-    slope = derivatives.slope(q, v, gravity)
+    slope = derivatives.slope(q, v, acting.gravity)
     bias = [rise + _dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
     for link in tree.links:
         for k, turned in enumerate(_turning(link, q, v)):
             bias[link.v_start + k] = bias[link.v_start + k] - _dot(turned, link.velocities(p))
     driven = [t - f for t, f in zip(tau, _passive(tree, v), strict=True)]
-    if wrenches is not None:
-        forces = [part for link in tree.links for part in wrenches.on(link, q)]
+    if acting.wrenches is not None:
+        forces = [part for link in tree.links for part in acting.on(link, q)]
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": n, "forces": (len(tree.links), 6)}
         power = trace(lambda q, v, forces: applied_power(tree, q, v, forces), sizes, "power")
         driven = [t + f for t, f in zip(driven, at(gradient(power, "v"), q, v, forces), strict=True)]
@@ -98,7 +90,7 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     x, own, n = link.coordinates(q), link.velocities(v), link.kind.nv
     moving: Program = directional(trace(link.kind.rate, {"x": link.kind.nq, "v": n}, "rate"))
     units = [[float(i == j) for i in range(n)] for j in range(n)]
-    still = [0.0] * n
+    still: list[Scalar] = [0.0] * n
 
     def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
         both = at(moving, x, velocity, shift, still)
@@ -109,7 +101,7 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
         [a - b for a, b in zip(along(unit, xdot), along(own, column), strict=True)]
         for unit, column in zip(units, columns, strict=True)
     ]
-    if all(part.__class__ is float and part == 0.0 for row in apart for part in row):
+    if all(is_zero(part) for row in apart for part in row):
         return [still] * n
     square = [[_dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
     return [solve_symmetric(square, [_dot(column, part) for column in columns]) for part in apart]

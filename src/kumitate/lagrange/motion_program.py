@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..dynamics import solve_symmetric
-from ..scalar import Program, directional, gradient, hessian, trace
+from ..scalar import Program, Scalar, directional, gradient, hessian, trace
 from .convert import Converter
-from .inlined import at
-from .symbols import Names
+from .substitution import at
+from .symbols import SymbolNames
 
 __all__ = ["Inputs", "acceleration_program", "expression_program", "inertia_program"]
-
-Scalar = Any
 
 
 class Inputs:
@@ -26,7 +24,7 @@ class Inputs:
         timed: whether the time occurs.
     """
 
-    def __init__(self, names: Names, values: Mapping[Any, float], called: Sequence[Any], *, timed: bool):
+    def __init__(self, names: SymbolNames, values: Mapping[Any, float], called: Sequence[Any], *, timed: bool):
         self.names, self.values, self.called, self.timed = names, dict(values), list(called), timed
         n = len(names.q)
         self.sizes: dict[str, int | tuple[int, ...]] = {"q": n, "v": n}
@@ -76,7 +74,12 @@ def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> 
     def page(*arguments: Sequence[Scalar]) -> list[Scalar]:
         given = [[part[k] for k in range(len(part))] for part in arguments]
         A = at(inertia, *given)
-        flow = {"q": given[1], "v": [0.0] * n, "t": [1.0], "parameters": [0.0] * len(inputs.called)}
+        flow: dict[str, Sequence[Scalar]] = {
+            "q": given[1],
+            "v": [0.0] * n,
+            "t": [1.0],
+            "parameters": [0.0] * len(inputs.called),
+        }
         rising = at(along, *given, *(flow[name] for name in inputs.sizes))[n:]  # the momentum's rate at q̈ = 0
         loaded = inputs.converter(*given).all(loads)
         right = [load - rise + dT for load, rise, dT in zip(loaded, rising, at(slope, *given), strict=True)]

@@ -10,18 +10,16 @@ import numpy as np
 
 from ..compile import Kernel
 from ..errors import DivergenceError, InputError
-from ..scalar import Program, call, trace
+from ..scalar import Program, Scalar, call, trace
 
-__all__ = ["Motion", "rolled_out", "step_program"]
-
-Scalar = Any
+__all__ = ["Trajectory", "rolled_out", "step_program"]
 
 #: Substeps of the midpoint rule; extrapolating from k of them gives order 2k.
 _SUBSTEPS = (2, 4, 6, 8)
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class Trajectory:
     """The motion of a system, sampled at m times.
 
     Attributes:
@@ -94,7 +92,7 @@ def rolled_out(
     *,
     duration: float,
     width: float,
-) -> Motion:
+) -> Trajectory:
     """The motion from (q, v), with equal steps of at most `width`; `energies` gives (m, 2) of q, v and the times.
 
     Raises:
@@ -108,9 +106,9 @@ def rolled_out(
     q, v = (np.empty((count + 1, len(names))) for _ in range(2))
     q[0], v[0] = start
 
-    def motion(end: int) -> Motion:
+    def motion(end: int) -> Trajectory:
         kinetic, potential = energies(q[:end], v[:end], times[:end, None]).T
-        return Motion(tuple(names), times[:end], q[:end], v[:end], kinetic, potential)
+        return Trajectory(tuple(names), times[:end], q[:end], v[:end], kinetic, potential)
 
     for k in range(count):
         step.into((q[k + 1], v[k + 1]), q[k], v[k], times[k : k + 1], h, *given)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 
-__all__ = ["Names", "coordinates", "entries", "listed", "sympy_module", "time"]
+__all__ = ["SymbolNames", "coordinates", "entries", "listed", "sympy_module", "time"]
 
 
 @cache
@@ -62,7 +62,7 @@ def entries(expressions: Any) -> list[Any]:
         raise InputError(f"{expressions!r} is no expression; write numbers and SymPy's symbols") from None
 
 
-class Names:
+class SymbolNames:
     """The coordinates of a system, the symbols in its expressions, and a plain real symbol for each.
 
     Attributes:

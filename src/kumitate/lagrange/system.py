@@ -15,9 +15,9 @@ from .equations import Equations, FirstOrder, derived, first_order
 from .forces import pushes
 from .latex import Printer, column, dotted
 from .motion_program import Inputs, acceleration_program, expression_program, inertia_program
-from .rollout import Motion, rolled_out, step_program
-from .symbols import Names, entries, listed, sympy_module
-from .tidy import Tidy
+from .rollout import Trajectory, rolled_out, step_program
+from .simplify import Tidy
+from .symbols import SymbolNames, entries, listed, sympy_module
 
 __all__ = ["System"]
 
@@ -69,7 +69,7 @@ class System:
                 point, and a value that is no number.
         """
         self.name = name
-        self.names = Names(name, entries(q))
+        self.names = SymbolNames(name, entries(q))
         plain = self.names.plain
         self._kinetic = plain(_one(kinetic, "kinetic"), "the kinetic energy")
         self._potential = plain(_one(potential, "potential"), "the potential energy", rates=False)
@@ -153,7 +153,7 @@ class System:
         duration: float,
         step: float,
         parameters: Mapping[Any, float] | None = None,
-    ) -> Motion:
+    ) -> Trajectory:
         """The motion from the coordinates q (n) with the rates v (n), in equal steps of order 8.
 
         Args:

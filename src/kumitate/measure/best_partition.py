@@ -8,18 +8,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import closed_aba
+from ..dynamics import Acting, aba_with_loops
 from ..dynamics.hybrid import hybrid, hybrid_operations
-from ..dynamics.partitions import tried_partitions
+from ..dynamics.subchains.partitions import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
-from ..model import Mechanism, Tree, check_freedom, check_resistance
-from ..model.subchains import parts_by_cuts, parts_by_names
-from ..model.tree import WORLD_LINK
+from ..model import HasMechanism, Mechanism, Tree, check_freedom, check_resistance
+from ..model.tree.subchains import parts_by_cuts, parts_by_names
+from ..model.tree.tree import WORLD_LINK
 from ..scalar import Program, trace
 from .calls import random_states, raw
 from .machine import machine
@@ -44,14 +44,6 @@ _CHOICES: dict[str, Callable[[PartitionTrial], float]] = {
     "time": lambda trial: trial.single,
     "batch": lambda trial: trial.batch,
 }
-
-
-class HasMechanism(Protocol):
-    """A robot."""
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """What it is made of."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +216,7 @@ def _timed(
 ) -> list[PartitionTrial]:
     count = effort.share(STATES)
     states = random_states(mechanism, count)
-    expected = Kernel(_program(mechanism, mechanism.lean_tree, closed_aba, "aba"))(*states)
+    expected = Kernel(_program(mechanism, mechanism.base_parameter_tree, aba_with_loops, "aba"))(*states)
     tell = progress or (lambda fraction: None)
     contenders: dict[str, Contender] = {}
     compiled: list[tuple[PartitionTrial, tuple[str, str]]] = []
@@ -257,7 +249,7 @@ def _timed(
 
 def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any], name: str) -> Program:
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
-    return trace(lambda q, v, tau: page(tree, q, v, tau, gravity=mechanism.gravity), inputs, name)
+    return trace(lambda q, v, tau: page(tree, q, v, tau, Acting(mechanism.gravity)), inputs, name)
 
 
 def _compilation(kernel: Kernel, lanes: int) -> float:

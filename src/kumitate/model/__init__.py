@@ -1,7 +1,8 @@
 """What a mechanism is, as frozen data."""
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
-from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from .elements import Body, Coupling, Frame, Joint, Limits, Loop
+from .inertia_checks import check_freedom, check_inertias, check_resistance
 from .joints import (
     KINDS,
     Closing,
@@ -22,17 +23,68 @@ from .joints import (
     SphericalEuler,
     Universal,
 )  # fmt: skip
-from .mechanism import WORLD, Mechanism
-from .parts import Body, Coupling, Frame, Joint, Limits, Loop
-from .soundness import check_freedom, check_inertias, check_resistance
-from .traversal import PerLink, inward, outward
-from .tree import Chord, Gear, Link, Place, Tree
+from .mechanism import WORLD, HasMechanism, Mechanism
+from .shapes import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from .tree.traversal import PerLink, inward, outward
+from .tree.tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
-    "KINDS", "WORLD", "Body", "Box", "Capsule", "Chord", "Closing", "Closure", "Coupling", "Cylinder", "Cylindrical",
-    "Distance", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "Helical", "Hull", "Joint",
-    "JointKind", "Limits", "Line", "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon",
-    "Prismatic", "Revolute", "Shape", "Sphere", "Spherical", "SphericalEuler", "SphericalMerge", "Tree", "Universal", "attach",
-    "check_freedom", "check_inertias", "check_resistance", "cut", "inward", "lock", "merge", "merge_spherical", "outward",
-    "recut", "reroot", "weld", "without_friction",
+    "KINDS",
+    "WORLD",
+    "Body",
+    "Box",
+    "Capsule",
+    "Chord",
+    "Closing",
+    "Closure",
+    "Coupling",
+    "Cylinder",
+    "Cylindrical",
+    "Distance",
+    "EulerAngles",
+    "Fixed",
+    "Floating",
+    "FloatingEuler",
+    "Frame",
+    "Gear",
+    "Geometry",
+    "HasMechanism",
+    "Helical",
+    "Hull",
+    "Joint",
+    "JointKind",
+    "Limits",
+    "Line",
+    "Link",
+    "Loop",
+    "Mechanism",
+    "Mesh",
+    "PerLink",
+    "Place",
+    "Planar",
+    "Plane",
+    "Polygon",
+    "Prismatic",
+    "Revolute",
+    "Shape",
+    "Sphere",
+    "Spherical",
+    "SphericalEuler",
+    "SphericalMerge",
+    "Tree",
+    "Universal",
+    "attach",
+    "check_freedom",
+    "check_inertias",
+    "check_resistance",
+    "cut",
+    "inward",
+    "lock",
+    "merge",
+    "merge_spherical",
+    "outward",
+    "recut",
+    "reroot",
+    "weld",
+    "without_friction",
 ]  # fmt: skip

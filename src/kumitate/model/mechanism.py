@@ -5,22 +5,23 @@ Frozen, checked when it is made, independent of any algorithm.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ..errors import ModelError
 from .circles import first_circle
-from .lean import lean_tree
-from .parts import Body, Coupling, Frame, Joint, Loop
-from .reframe import reframed
-from .tree import Tree, build_tree
+from .elements import Body, Coupling, Frame, Joint, Loop
+from .tree.base_parameters import BaseParameterTree, base_parameter_tree
+from .tree.dh_frames import with_dh_frames
+from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "Mechanism"]
+__all__ = ["WORLD", "HasMechanism", "Mechanism"]
 
 #: The name of the body that does not move.
 WORLD = "world"
@@ -162,9 +163,15 @@ class Mechanism:
         return build_tree(self)
 
     @cached_property
-    def lean_tree(self) -> Tree:
+    def base_parameter_tree(self) -> BaseParameterTree:
         """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which stay."""
-        return lean_tree(reframed(self.tree))
+        return base_parameter_tree(with_dh_frames(self.tree))
+
+    @property
+    def lean_tree(self) -> BaseParameterTree:
+        """The former name of `base_parameter_tree`, for one release."""
+        warnings.warn("Mechanism.lean_tree is now Mechanism.base_parameter_tree", DeprecationWarning, stacklevel=2)
+        return self.base_parameter_tree
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""
@@ -229,3 +236,11 @@ def _check_names(mechanism: str, what: str, names: list[str]) -> None:
             raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique, rename one")
         if not name:
             raise ModelError(f"{mechanism}: a {what} has an empty name; give it one")
+
+
+class HasMechanism(Protocol):
+    """What has a mechanism, such as a robot."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What it is made of."""

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import InputError, KumitateError, ModelError
+from ..scalar import floats
 from ..spatial import Transform, is_rotation
 
 __all__ = [
@@ -190,7 +191,7 @@ def checked_pose(owner: str, what: str, value: Any) -> Transform:
             f"{owner}: {what} is {shown(value)}; it must be a pose. Make one by kumitate.pose(xyz, rpy), or with its matrix"
         )
     checked_numbers(owner, f"the position of {what} [m]", value.translation, 3)
-    rows = [list(row) for row in value.rotation.matrix()]
+    rows = [floats(row) for row in value.rotation.matrix()]
     if not is_rotation(rows):
         raise ModelError(
             f"{owner}: the matrix of {what} is {shown(rows)}, which is not a rotation; its rows must be "
@@ -210,7 +211,7 @@ def shown(value: Any, most: int = 60) -> str:
 
 def _real(value: Any) -> float | None:
     """The value as a float; None for what is not a real number, such as texts, truth values and complex numbers."""
-    if value.__class__ is float:
+    if type(value) is float:
         return value
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item()

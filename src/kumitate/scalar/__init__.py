@@ -1,6 +1,6 @@
 """What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
 
-from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector
 from .derivatives import directional, gradient, hessian
 from .evaluate import evaluate
 from .functions import (
@@ -11,6 +11,8 @@ from .functions import (
     either,
     equal,
     exp,
+    floats,
+    is_zero,
     log,
     maximum,
     minimum,
@@ -19,15 +21,15 @@ from .functions import (
     sqrt,
     tanh,
 )  # fmt: skip
-from .graph import Graph, Symbol, TraceError
+from .graph import Graph, Scalar, Symbol, TraceError
 from .liveness import live, origin
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way
 
 __all__ = [
-    "Array", "Graph", "Index", "Loop", "Program", "Stack", "Symbol", "Table", "TraceError", "Vector", "absolute",
-    "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp", "flatten",
-    "gradient", "hessian", "live", "log", "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh",
-    "trace", "under_way", "when",
+    "Array", "Graph", "Hole", "Index", "LoopBlock", "Program", "Scalar", "Stack", "Symbol", "Table", "TraceError", "Vector",
+    "absolute", "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp",
+    "flatten", "floats", "gradient", "hessian", "is_zero", "live", "log", "loop", "maximum", "minimum", "origin", "select",
+    "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
 ]  # fmt: skip

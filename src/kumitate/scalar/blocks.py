@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .graph import Graph, Symbol
 
-__all__ = ["Array", "Index", "Loop", "Program", "Stack", "Table", "Vector"]
+__all__ = ["Array", "Hole", "Index", "LoopBlock", "Program", "Stack", "Table", "Vector"]
 
 
 class Array(NamedTuple):
@@ -62,8 +62,22 @@ class Program:
         return listing(self)
 
 
+class Hole(Program):
+    """A place for a program that is chosen later: it is called like any other, and put in when machine code is linked.
+
+    What is compiled around a hole serves for all programs of the same inputs and outputs.
+    """
+
+    @classmethod
+    def of(cls, name: str, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> Hole:
+        """The hole of a name; programs that fill it take these inputs and give these outputs."""
+        graph = Graph()
+        results = tuple(graph.node("hole", (), (name, k)) for k in range(sum(array.size for array in outputs)))
+        return cls(name, inputs, outputs, results, results)
+
+
 @dataclass(frozen=True, eq=False)
-class Loop:
+class LoopBlock:
     """What a loop node repeats: `line`, `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept of every pass.
 
     `condition` (None: always) is evaluated before a pass; a lane where it fails keeps its values from then on. The node's

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .blocks import Array, Index, Loop, Program, Stack
-from .graph import Symbol, TraceError
+from .blocks import Array, Index, LoopBlock, Program, Stack
+from .graph import Scalar, Symbol, TraceError
 from .rules import apply
 from .tracing import call, loop, trace
 
 __all__ = ["directional", "gradient", "hessian"]
-
-Scalar = Any
 
 # ∂op/∂argument for each argument, from the arguments and the operation's own value
 _PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
@@ -146,7 +144,7 @@ class _Forward:
         return dict(enumerate(zip(values, rates, strict=True)))
 
     def _loop(self, node: Symbol) -> Any:
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         carries, keeps = block.carries, block.keeps
         start = [self.values[a] for a in node.args[: len(carries)]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .blocks import Loop, Program
-from .graph import Symbol
+from .blocks import LoopBlock, Program
+from .graph import Symbol, TraceError
 from .rules import FLOAT
 
 __all__ = ["evaluate"]
@@ -41,7 +41,7 @@ def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
 
 
 def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[dict[int, Any], list[Any]]:
-    block: Loop = node.payload
+    block: LoopBlock = node.payload
     carries, keeps = block.carries, block.keeps
     carried = {k: values[a] for k, a in zip(carries, node.args[: len(carries)], strict=True)}
     stack: list[dict[int, Any]] = []
@@ -57,6 +57,10 @@ def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[fl
     return carried, stack
 
 
+def _hole(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> float:
+    raise TraceError(f"the program calls the hole {node.payload[0]!r}, which only machine code can fill")
+
+
 _BLOCKS: dict[str, Any] = {
     "const": lambda node, values, inputs: node.payload,
     "input": lambda node, values, inputs: inputs[node.payload[0]][node.payload[1]],
@@ -68,4 +72,5 @@ _BLOCKS: dict[str, Any] = {
     "result": lambda node, values, inputs: values[node.args[0]][0][node.payload],
     "loop": _loop,
     "call": lambda node, values, inputs: (evaluate(node.payload, [values[a] for a in node.args]), []),
+    "hole": _hole,
 }

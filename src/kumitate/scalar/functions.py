@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from .graph import Scalar
 from .rules import apply
 
 __all__ = [
-    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "log", "maximum", "minimum", "select", "sin", "sqrt",
-    "tanh",
+    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "floats", "is_zero", "log", "maximum", "minimum", "select",
+    "sin", "sqrt", "tanh",
 ]  # fmt: skip
 
 
@@ -80,3 +82,24 @@ def both(a: Any, b: Any) -> Any:
 def either(a: Any, b: Any) -> Any:
     """Condition: a or b."""
     return apply("or", a, b)
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether `x` is known to be zero, so that what it multiplies need not be computed; False for symbols, and for arrays.
+
+    >>> is_zero(0.0), is_zero(1e-300)
+    (True, False)
+    """
+    return isinstance(x, float | int) and bool(x == 0.0)
+
+
+def floats(scalars: Iterable[Scalar]) -> list[float]:
+    """Scalars that are numbers for certain, such as a model's, as floats.
+
+    Raises:
+        TraceError: if one of them is a symbol.
+
+    >>> floats((1, 2.0))
+    [1.0, 2.0]
+    """
+    return [float(x) for x in scalars]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .blocks import Loop, Program
+from .blocks import LoopBlock, Program
 from .graph import Symbol
 
 __all__ = ["listing"]
@@ -40,7 +40,7 @@ def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], lines: list[str
         label = names[node] = f"%{len(names)}"
         arguments = " ".join(_name(a, names) for a in node.args)
         if node.op == "loop":
-            block: Loop = node.payload
+            block: LoopBlock = node.payload
             lines.append(f"{indent}{label} = loop {block.count} {arguments}")
             _list_line(block.line, names, lines, indent + "  ")
             for key, nodes in (("carry", block.following), ("stack", block.stacked)):

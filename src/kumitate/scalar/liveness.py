@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .blocks import Loop
+from .blocks import LoopBlock, Program
 from .graph import Symbol
 
-__all__ = ["live", "origin", "trimmed"]
+__all__ = ["live", "origin", "trim"]
 
 
 def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
@@ -20,20 +20,20 @@ def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ..
     return tuple(node for node in nodes if node in needed)
 
 
-def trimmed(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    """The line that computes `results`, its loops cut down to what is read of them.
+def trim(program: Program) -> Program:
+    """The program with nothing in its line that its results do not need, its loops cut down to what is read of them.
 
     A loop is built before anyone knows what will be read of it, so that its node is completed here, once.
     """
     needed: set[Symbol] = set()
     columns: set[tuple[Symbol, int]] = set()  # (loop, k): the stacked values that are read
-    waiting = list(results)
+    waiting = list(program.results)
     while waiting:
         node = waiting.pop()
         if node not in needed:
             needed.add(node)
             waiting.extend(_needs(node, columns))
-    return _cut(nodes, needed, columns)
+    return replace(program, line=_cut(program.line, needed, columns))
 
 
 def _needs(node: Symbol, columns: set[tuple[Symbol, int]]) -> list[Symbol]:
@@ -66,7 +66,7 @@ def _cut(nodes: Sequence[Symbol], needed: set[Symbol], columns: set[tuple[Symbol
     for node in line:
         if node.op != "loop":
             continue
-        block: Loop = node.payload
+        block: LoopBlock = node.payload
         inner = _cut(block.line, needed, columns)
         carries = [symbol in needed for symbol in block.carried]
         node.args = (

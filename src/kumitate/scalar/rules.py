@@ -12,11 +12,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .graph import Graph, Symbol, TraceError, scope_of
+from .graph import Graph, Scalar, Symbol, TraceError, scope_of
 
 __all__ = ["FLOAT", "apply"]
-
-Scalar = Any  # float or Symbol
 
 
 def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
@@ -33,7 +31,7 @@ def _alone(op: str, a: Symbol) -> Symbol:
 
 def _number(a: Scalar) -> float | None:
     """The value of a float or constant node, else None."""
-    if a.__class__ is Symbol:
+    if isinstance(a, Symbol):
         return a.payload if a.op == "const" else None
     return a
 
@@ -108,7 +106,7 @@ def multiply(a: Scalar, b: Scalar) -> Scalar:
             return negate(multiply(-x, b))
         if x == 1.0:
             return b
-        if b.op == "mul" and b.args[0].op == "const":
+        if isinstance(b, Symbol) and b.op == "mul" and b.args[0].op == "const":
             return multiply(x * b.args[0].payload, b.args[1])
     graph, a, b = _meet(a, b)
     if a.op == "neg":
@@ -158,14 +156,14 @@ def power(a: Scalar, exponent: Scalar) -> Scalar:
     return result
 
 
-def _odd(op: str) -> Callable[[Scalar], Scalar]:
+def _odd(op: str) -> Callable[[Symbol], Scalar]:
     def rule(a: Symbol) -> Scalar:
         return negate(apply(op, a.args[0])) if a.op == "neg" else _alone(op, a)
 
     return rule
 
 
-def _even(op: str) -> Callable[[Scalar], Scalar]:
+def _even(op: str) -> Callable[[Symbol], Scalar]:
     def rule(a: Symbol) -> Scalar:
         return _alone(op, a.args[0] if a.op == "neg" else a)
 

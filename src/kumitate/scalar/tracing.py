@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from .blocks import Array, Index, Loop, Program, Stack, Table, Vector
+from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector
 from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
-from .liveness import live, trimmed
+from .liveness import live
+from .passes import run_program_passes
 from .structure import flatten
 from .under_way import under_way
 
@@ -70,8 +71,8 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
         shape, scalars = _scalars(value)
         outputs.append(Array(key, shape))
         results.extend(graph.lift(scalar) for scalar in scalars)
-    line = trimmed(graph.nodes, results)
-    return Program(name or function.__name__, arrays, tuple(outputs), line, tuple(results))
+    traced = Program(name or function.__name__, arrays, tuple(outputs), tuple(graph.nodes), tuple(results))
+    return run_program_passes(traced)
 
 
 def _argument(graph: Graph, array: Array) -> Any:
@@ -183,7 +184,7 @@ def loop(
     after = [inner.lift(following[k]) for k in changing]
     stacked = [inner.lift(kept_leaves[k]) for k in kept_symbols]
     ends = [*after, *stacked, *([condition] if condition is not None else [])]
-    block = Loop(
+    block = LoopBlock(
         count, live(inner.nodes, ends), tuple(carried[k] for k in changing), tuple(after), tuple(stacked), condition
     )  # fmt: skip
     present = set(block.line)

@@ -57,10 +57,14 @@ class _Watch:
                 idle = 0 if self.running else idle + 1
                 if idle > _PATIENCE:
                     self.wake.clear()
-                for work in self.running:
-                    if work.told is None and time.perf_counter() - work.begin > LONG:
-                        work.told = work.what()
-                        _say(f"{work.told} …")
+                self._announce()
+
+    def _announce(self) -> None:
+        """In a function of its own, so that the waiting thread refers to no work."""
+        for work in self.running:
+            if work.told is None and time.perf_counter() - work.begin > LONG:
+                work.told = work.what()
+                _say(f"{work.told} …")
 
 
 _watch = _Watch()

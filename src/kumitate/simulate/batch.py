@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .actuation import How
-from .outputs import STATE
 from .rows import RUNAWAY
+from .stepping.actuation import How
+from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
-    from .simulation import Simulation
+    from .simulation import MechanismSimulation
 
 __all__ = ["Batch"]
 
@@ -35,7 +35,7 @@ class Batch:
         state: what is carried from step to step, by name.
     """
 
-    def __init__(self, simulation: Simulation, q: np.ndarray, v: np.ndarray):
+    def __init__(self, simulation: MechanismSimulation, q: np.ndarray, v: np.ndarray):
         """The batch of these states, (N, nq) and (N, nv), with their loops closed.
 
         Raises:
@@ -118,7 +118,7 @@ class Batch:
         self.lost |= ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY)
 
 
-def _why_not(simulation: Simulation) -> str:
+def _why_not(simulation: MechanismSimulation) -> str:
     """Why runs cannot be made side by side."""
     if simulation.integrator.adaptive:
         return f"runs side by side need a constant step; {simulation.integrator.name} has none, take 'auto'"

@@ -13,14 +13,16 @@ from ..model import Mechanism
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, real_array, shown
 
 __all__ = [
-    "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state", "checked_step",
-    "checked_tolerance", "step_count", "steps_held",
+    "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state",
+    "checked_step", "checked_tolerance", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
 _DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
 _TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
 _RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
+#: A quaternion is of unit length if it is that to less than this.
+OFF_MANIFOLD = 1e-6
 #: Taken for the memory of a machine that does not say it [bytes].
 _MEMORY = 64 * 2**30
 #: Numbers that a run keeps of every recorded time besides q, v, a, tau and efforts: energies, mass centre, momentum.
@@ -84,7 +86,7 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
         apart = np.abs(link.kind.off_manifold(list(values.T)))
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
         own, off = values[worst].tolist(), apart[worst]
-        if not off < 1e-6:
+        if not off < OFF_MANIFOLD:
             raise InputError(
                 f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
                 f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"

@@ -10,13 +10,13 @@ import numpy as np
 from ..analysis import LoopEquations
 from ..errors import KumitateWarning
 from ..model import Mechanism
-from .audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
-from .choice import singular_angles
 from .interactions import Interaction
-from .result import Energy, Result
+from .results.audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .results.result import Energy, Result
 from .rows import Rows
-from .stepper import Stepper
-from .system import NO_STEP
+from .stepping.choice import singular_angles
+from .stepping.stepper import Stepper
+from .stepping.system import NO_STEP
 
 __all__ = ["result_of"]
 
@@ -37,15 +37,15 @@ def result_of(
     u = compiled.efforts_along(time, q, v, rows.u)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
-    touched = interaction.record(compiled.dynamics_kernel, float(settings["step"]), q, v, u)
+    touched = interaction.record(compiled.code.dynamics_kernel, float(settings["step"]), q, v, u)
     if touched is None:
-        acceleration, _ = compiled.dynamics_kernel(NO_STEP, q, v, u)
+        acceleration, _ = compiled.code.dynamics_kernel(NO_STEP, q, v, u)
     else:
         acceleration = touched.acceleration
         for failure in touched.failures(mechanism.name, time):
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
-    kinetic, potential, center, momenta = compiled.observables(q, v)
+    kinetic, potential, center, momenta = compiled.code.observables(q, v)
     total, tau = kinetic + potential, u[:, : mechanism.nv]
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),

@@ -15,13 +15,13 @@ from ..model import Mechanism
 from ..model.values import checked_whole
 from .batch import Batch
 from .checks import check_memory, checked_rows, step_count, steps_held
-from .forcing import Controller
 from .rows import LOOK, RUNAWAY
-from .simulation import Simulation
+from .simulation import MechanismSimulation
+from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
-    from .contact_record import ContactRecord
+    from .results.contact_record import ContactRecord
 
 __all__ = ["Runs", "simulate_batch"]
 
@@ -51,7 +51,7 @@ class Runs:
     lost: np.ndarray
     unsolved: np.ndarray
     wall_time: float
-    simulation: Simulation | None = field(default=None, repr=False)
+    simulation: MechanismSimulation | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -117,7 +117,7 @@ def simulate_batch(
     check_memory(mechanism, count // every + 1, runs)
     per_run = controller is not None and not callable(controller) and np.ndim(controller) == 2
     known = not per_run and hold is None
-    simulation = Simulation(
+    simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
         wrenches=wrenches, contact=contact, start=(q0[0], v0[0]),
     )  # fmt: skip

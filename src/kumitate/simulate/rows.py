@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .choice import divergence, vanishing_steps
 from .interactions import Interaction
-from .outputs import STATE
-from .stepper import Stepper
+from .stepping.choice import divergence, vanishing_steps
+from .stepping.outputs import STATE
+from .stepping.stepper import Stepper
 
 __all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
 
@@ -92,7 +92,7 @@ def fill(
         try:
             _run(stepper, rows, k, records, hold)
         except FloatingPointError as error:
-            return vanishing_steps(stepper.compiled.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
+            return vanishing_steps(stepper.compiled.code.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
         share = share * 2 if clock.perf_counter() - begin < 0.5 * LOOK else share
         rows.u[k + 1 : k + records + 1] = rows.u[k]
         failure = _checked(stepper, rows, k + records, interaction)
@@ -137,6 +137,6 @@ def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) 
         return ""
     k, compiled = rows.reached, stepper.compiled
     return divergence(
-        compiled.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
-        compiled.integrator, stepper.step, interaction.touching(rows.q[k]),
+        compiled.code.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
+        compiled.code.integrator, stepper.step, interaction.touching(rows.q[k]),
     )  # fmt: skip

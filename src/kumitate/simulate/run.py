@@ -9,12 +9,12 @@ import numpy as np
 
 from ..model import Mechanism
 from .checks import step_count
-from .forcing import Controller
-from .result import Result
-from .simulation import Simulation
+from .results.result import Result
+from .simulation import MechanismSimulation
+from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
 
 __all__ = ["simulate"]
@@ -77,7 +77,7 @@ def simulate(
         KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; the audit's notes say it too.
     """
     step_count(duration, step)
-    simulation = Simulation(
+    simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
         traced=traced, start=(q, v), equal_steps=False,

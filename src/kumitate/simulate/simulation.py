@@ -1,4 +1,4 @@
-"""`Simulation`: a mechanism with all that acts on it, compiled once; run, stepped, or many of them side by side."""
+"""`MechanismSimulation`: a mechanism with all that acts on it, compiled once; run, stepped, or many of them side by side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
 from ..model.values import checked_whole
-from .actuation import Actuation, How
 from .batch import Batch
 from .checks import (
     by_name,
@@ -29,32 +28,33 @@ from .checks import (
     step_count,
     steps_held,
 )  # fmt: skip
-from .choice import divergence
-from .compiled_step import CompiledStep, compiled_step
 from .evaluation import result_of
-from .forcing import Controller, Forcing
 from .interactions import Asked, interaction_of
-from .outputs import STATE, Output
-from .reading import checked_inputs
-from .result import Result
+from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
-from .stabilisation import Stabilisation
 from .starts import closed_starts
-from .state import State, read_carried, write_carried
-from .stepper import Stepper
+from .stepping.actuation import Actuation, How
+from .stepping.choice import divergence
+from .stepping.compiled_step import CompiledStep, compiled_step
+from .stepping.forcing import Controller, Forcing
+from .stepping.outputs import STATE, Output
+from .stepping.reading import checked_inputs
+from .stepping.stabilisation import Stabilisation
+from .stepping.state import State, read_carried, write_carried
+from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
-    from ..contact.held_point import HeldPoint
+    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
-    from .contact_record import Touched
+    from .results.contact_record import Touched
 
-__all__ = ["Simulation", "Until"]
+__all__ = ["MechanismSimulation", "Until"]
 
 #: Whether a run is to end at (t, q, v).
 Until = Callable[[float, np.ndarray, np.ndarray], bool]
 
 
-class Simulation:
+class MechanismSimulation:
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:
@@ -248,7 +248,7 @@ class Simulation:
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """What touches at states of a run (n), (n, nq), (n, nv), its constant efforts being those of the simulation."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.dynamics_kernel, self.step_size, q, v, u)
+        return self.interaction.record(self.compiled.code.dynamics_kernel, self.step_size, q, v, u)
 
     def run(
         self,
@@ -335,7 +335,7 @@ class Simulation:
         ]
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.projection_kernel)
+        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.code.projection_kernel)
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """The start that is asked for, with its loops closed."""

@@ -7,7 +7,7 @@ import numpy as np
 from ..analysis import LoopEquations, assemble
 from ..errors import ModelError
 from ..kinematics import neutral
-from .columns import joint_columns
+from .results.columns import joint_columns
 
 __all__ = ["default_start"]
 

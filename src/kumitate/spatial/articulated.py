@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ..scalar import Symbol
+from ..scalar import Scalar, Symbol
 from .inertia import ArticulatedInertia
 from .motion import Force, Motion
 
 __all__ = ["ArticulatedBody", "Release"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class ArticulatedBody:
 def _coordinate(S: Motion) -> int | None:
     """The coordinate axis that S is the unit vector of, if it is one."""
     parts = list(S)
-    if any(part.__class__ is Symbol for part in parts) or sorted(parts) != [0.0] * 5 + [1.0]:
+    if any(isinstance(part, Symbol) for part in parts) or sorted(parts) != [0.0] * 5 + [1.0]:
         return None
     return parts.index(1.0)
 

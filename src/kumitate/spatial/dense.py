@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from ..scalar import Scalar
 
 __all__ = ["Dense", "Factors", "dot"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,11 @@ class Dense:
     def column(cls, entries: Iterable[Scalar]) -> Dense:
         """A vector."""
         return cls.of([entry] for entry in entries)
+
+    @classmethod
+    def diagonal(cls, entries: Sequence[Scalar]) -> Dense:
+        """The square matrix with these entries on its diagonal."""
+        return cls.of([entry if i == j else 0.0 for j in range(len(entries))] for i, entry in enumerate(entries))
 
     @classmethod
     def zero(cls, height: int, width: int) -> Dense:

@@ -7,15 +7,13 @@ on it by joints; it is symmetric and positive but no longer a rigid body's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..scalar import Scalar
 from .motion import Force, Motion
 from .transform import Transform
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = ["ArticulatedInertia", "Inertia"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..scalar import Scalar
 from .dense import Dense
 from .inertia import ArticulatedInertia
 from .motion import Force, Motion
@@ -13,8 +13,6 @@ from .transform import Transform
 from .vector import Matrix3, Symmetric3
 
 __all__ = ["InverseInertia"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..scalar import Scalar
 from .transform import Transform
 from .vector import Vector3
 
 __all__ = ["Force", "Motion"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from ..scalar import Scalar, cos, maximum, select, sin, sqrt
 from ..scalar import arctan2 as _arctan2
-from ..scalar import cos, maximum, select, sin, sqrt
 from .rotation import DenseRotation, Rotation
 from .vector import Matrix3, Vector3
 
@@ -15,7 +14,6 @@ __all__ = [
     "quaternion_rotation",
 ]  # fmt: skip
 
-Scalar = Any
 _TINY = 1e-12  # below this squared angle a series of two terms is exact to rounding
 
 

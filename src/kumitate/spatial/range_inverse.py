@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..scalar import Scalar
 from .dense import Dense, Factors, dot
 
 __all__ = ["RangeInverse"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ..scalar import cos, sin
+from ..scalar import Scalar, cos, sin
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
     "AxisTurn", "DenseRotation", "Rotation", "RotationChain", "identity_rotation", "is_rotation", "zxz_rotation",
 ]  # fmt: skip
-
-Scalar = Any
 
 
 class Rotation(ABC):
@@ -77,7 +74,7 @@ class AxisTurn(Rotation):
 
     def rotate(self, vector: Vector3) -> Vector3:
         k, i, j = _cycle(self.axis)
-        out: list[Scalar] = [None] * 3
+        out: list[Scalar] = [0.0] * 3
         out[k] = vector[k]
         out[i] = self.c * vector[i] - self.s * vector[j]
         out[j] = self.s * vector[i] + self.c * vector[j]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from ..scalar import Scalar, is_zero
 
 __all__ = ["SWEEPS", "DampedFactors", "nearest_solution"]
 
-Scalar = Any
 #: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), ε being the damping.
 SWEEPS = 3
 
@@ -20,7 +20,7 @@ class DampedFactors:
 
     def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
         n = len(A)
-        left = {i: {j: A[i][j] + E[i][j] for j in range(n) if not (_zero(A[i][j]) and _zero(E[i][j]))} for i in range(n)}
+        left = {i: {j: A[i][j] + E[i][j] for j in range(n) if not (is_zero(A[i][j]) and is_zero(E[i][j]))} for i in range(n)}
         self.inverse: list[Scalar] = [0.0] * n
         self.steps: list[tuple[int, dict[int, Scalar]]] = []  # a pivot, and the column of L below it
         while left:
@@ -79,12 +79,8 @@ def _residual(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], x: Sequence[Sc
 
 
 def _times(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
-    return [sum((a * y for a, y in zip(row, x, strict=True) if not _zero(a)), 0.0) for row in A]
+    return [sum((a * y for a, y in zip(row, x, strict=True) if not is_zero(a)), 0.0) for row in A]
 
 
 def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _zero(value: Scalar) -> bool:
-    return value.__class__ is float and value == 0.0

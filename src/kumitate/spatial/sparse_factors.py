@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from ..scalar import Scalar
 
 __all__ = ["Elimination", "SparseFactors"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

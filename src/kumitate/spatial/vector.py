@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..scalar import sqrt
+from ..scalar import Scalar, sqrt
 
 __all__ = ["Matrix3", "Symmetric3", "Vector3"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True, slots=True)

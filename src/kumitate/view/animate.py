@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.plain import ground_of
+from ..contact.settings import ground_of
 from ..errors import InputError
-from ..simulate.result import Result
-from ..simulate.whole_file import replacing
+from ..simulate.results.result import Result
+from ..simulate.results.whole_file import replacing
 from .arrows import arrows_at
-from .silhouette import View
-from .stage import FORCE_COLOR, Stage, checked_poses
-from .struts import with_struts
+from .drawing_window import FORCE_COLOR, Stage, checked_poses
+from .outlines import View
+from .rods_and_springs import with_struts
 from .style import QUIET, drawing, print_style
 
 __all__ = ["animate"]

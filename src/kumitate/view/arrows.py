@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 
 __all__ = ["Arrows", "arrows_at", "arrows_of"]
 

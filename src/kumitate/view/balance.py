@@ -10,8 +10,8 @@ import numpy as np
 
 from ..analysis import SupportPolygon, support_polygon
 from ..errors import InputError
-from ..simulate.readings import Given, balance_of, momenta_of, powers_of
-from ..simulate.result import Result
+from ..simulate.results.readings import Given, balance_of, momenta_of, powers_of
+from ..simulate.results.result import Result
 from .figures import panels_figure
 from .panels import Panel
 from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure

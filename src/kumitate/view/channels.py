@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from .panels import has_one_loop, panels_of
 
 __all__ = ["channels_of"]

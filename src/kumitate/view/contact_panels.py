@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..simulate.contact_record import ContactRecord
-from ..simulate.result import Result
+from ..simulate.results.contact_record import ContactRecord
+from ..simulate.results.result import Result
 from .panel import Panel, without_impacts
 
 __all__ = ["CONTACT_PANELS", "USUAL_CONTACT_PANELS", "contact_panels"]

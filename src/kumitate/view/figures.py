@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from .panels import Panel, panels_of
 from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..analysis import COMPONENTS, LoopEquations, constraint_report
 from ..compile import Kernel
-from ..dynamics import Wrenches, joint_forces, loop_wrenches
+from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..scalar import trace
-from ..simulate.contact_loads import contact_loads
-from ..simulate.result import Result
+from ..simulate.results.contact_loads import contact_loads
+from ..simulate.results.result import Result
 
 __all__ = ["ForceCurves", "force_curves"]
 
@@ -24,7 +24,7 @@ class ForceCurves(NamedTuple):
     """Components of the forces at the joints, alike in unit and in whether the motion determines them.
 
     Attributes:
-        determined: whether it does; otherwise they are the least in norm (`dynamics.least_norm`).
+        determined: whether it does; otherwise they are the least in norm (`dynamics.loops.force_norm`).
         moments: whether they are moments [N·m] or forces [N].
         names: "joint1 fx"; `values`: (n, names).
     """
@@ -54,10 +54,10 @@ def force_curves(result: Result) -> list[ForceCurves]:
     def wrenches(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
         applied = Wrenches(tree, dict(zip(loads.wrenches, values, strict=True))) if values else None
         if tree.closed:
-            found = loop_wrenches(tree, q, v, tau, gravity=mechanism.gravity, wrenches=applied)
+            found = loop_wrenches(tree, q, v, tau, Acting(mechanism.gravity, wrenches=applied))
             of_tree, of_loops = found.tree, found.chords
         else:
-            of_tree, of_loops = joint_forces(tree, q, v, tau, gravity=mechanism.gravity, wrenches=applied), []
+            of_tree, of_loops = joint_forces(tree, q, v, tau, Acting(mechanism.gravity, wrenches=applied)), []
         carried = [force.to_child(places[link.name].pose) for link, force in zip(tree.links, of_tree, strict=True)]
         turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, of_loops, strict=True)]
         return [list(force) for force in (*carried, *turned)]

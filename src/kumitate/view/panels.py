@@ -13,8 +13,8 @@ from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import WORLD, JointKind
 from ..scalar import trace
-from ..simulate.columns import Columns, joint_columns
-from ..simulate.result import Result
+from ..simulate.results.columns import JointColumns, joint_columns
+from ..simulate.results.result import Result
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels
 from .forces import force_curves
 from .panel import Panel, without_impacts
@@ -190,16 +190,16 @@ def _panel(
     return Panel(quantity[0].upper() + quantity[1:], unit, tuple(names), values, by_joint)
 
 
-def _is_base(item: Columns) -> bool:
+def _is_base(item: JointColumns) -> bool:
     """Whether the joint lets a whole mechanism move about, in more than one sort of coordinate."""
     return item.joint.parent == WORLD and item.kind.nv >= 3
 
 
-def _names(item: Columns, order: int) -> tuple[str, ...]:
+def _names(item: JointColumns, order: int) -> tuple[str, ...]:
     return item.kind.coordinates if order == 0 else item.kind.velocities
 
 
-def _sorted(item: Columns, order: int) -> Iterable[tuple[_Sort, list[int], list[str]]]:
+def _sorted(item: JointColumns, order: int) -> Iterable[tuple[_Sort, list[int], list[str]]]:
     """The joint's columns by sort: their places and their names."""
     start = (item.q if order == 0 else item.v).start
     found: dict[_Sort, tuple[list[int], list[str]]] = {}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.plain import ground_of
-from ..simulate.result import Result
+from ..contact.settings import ground_of
+from ..simulate.results.result import Result
 from .arrows import arrows_of
 from .channels import channels_of
 from .scene import build_scene

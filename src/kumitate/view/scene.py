@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape, Sphere
-from ..model.meshes import Surface
+from ..model import WORLD, Geometry, Mechanism, Mesh, Shape
+from ..model.meshes import Facets
 from .arrows import Arrows
-from .silhouette import broadside
-from .skeleton import body_tip, drawn_shapes
-from .struts import with_struts
-from .surfaces import faceted, load_surfaces, pack_surface, unscaled
+from .outlines import broadside
+from .rods_and_springs import with_struts
+from .stick_shapes import body_tip, drawn_shapes
+from .surfaces import load_surfaces, pack_surface, unscaled
 from .surroundings import surroundings
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
 
+#: The kinds of shapes that the page draws by their own fields; it draws others by their facets.
+PRIMITIVES = ("box", "sphere", "cylinder", "capsule")
 #: More poses than this are thinned; the page interpolates between those it has.
 MAX_FRAMES = 3000
 #: Along these a mesh's furthest vertices are sought, (3, k): edges, corners and faces of a cube.
@@ -66,10 +69,10 @@ def build_scene(
     origins = frames[:, :, :3, 3].reshape(-1, 3)
     about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
     drawn = [item for items in (*shapes.values(), about.shapes) for item in items]
-    surfaces: dict[Shape, Surface] = dict(loaded.items())
+    surfaces: dict[Shape, Facets] = dict(loaded.items())
     for shape in dict.fromkeys(item.shape for item in drawn):
-        if (facets := faceted(shape)) is not None:
-            surfaces[shape] = facets
+        if shape.kind not in PRIMITIVES and not isinstance(shape, Mesh):
+            surfaces[shape] = shape.facets()
     kinds = dict.fromkeys(_once(item.shape) for item in drawn)
     used = [shape for shape in kinds if shape in surfaces]
     groups = _groups(mechanism)
@@ -129,30 +132,27 @@ def _once(shape: Shape) -> Shape:
     return unscaled(shape) if isinstance(shape, Mesh) else shape
 
 
-def _shape(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Surface]) -> dict[str, Any]:
+def _shape(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Facets]) -> dict[str, Any]:
     rows = np.asarray(item.pose.matrix(), dtype=float)
     data: dict[str, Any] = {
         "position": rows[:3, 3].tolist(), "quaternion": _quaternions(rows[None, :3, :3])[0].tolist(),
     }  # fmt: skip
     if item.color is not None:
         data["color"] = [float(part) for part in item.color]
-    match item.shape:
-        case Box(size):
-            return {"type": "box", "size": [float(edge) for edge in size], **data}
-        case Sphere(radius):
-            return {"type": "sphere", "radius": float(radius), **data}
-        case Cylinder(radius, length):
-            return {"type": "cylinder", "radius": float(radius), "length": float(length), **data}
-        case Capsule(radius, length):
-            return {"type": "capsule", "radius": float(radius), "length": float(length), **data}
-        case Mesh(scale=scale) as mesh:
-            file = unscaled(mesh)
-            colors = surfaces[file].colors
-            if colors is not None and (colors != colors[0]).any():
-                data.pop("color", None)  # a file that paints its parts says more than one colour for the whole
-            return {"type": "mesh", "mesh": meshes.index(file), "scale": [float(part) for part in scale], **data}
-        case Hull() | Polygon() | Plane() as shape:
-            return {"type": "mesh", "mesh": meshes.index(shape), "scale": [1.0, 1.0, 1.0], **data}
+    shape, scale = item.shape, (1.0, 1.0, 1.0)
+    if shape.kind in PRIMITIVES:
+        return {"type": shape.kind, **_numbers(shape), **data}
+    if isinstance(shape, Mesh):
+        shape, scale = unscaled(shape), shape.scale
+        colors = surfaces[shape].colors
+        if colors is not None and (colors != colors[0]).any():
+            data.pop("color", None)  # a file that paints its parts says more than one colour for the whole
+    return {"type": "mesh", "mesh": meshes.index(shape), "scale": [float(part) for part in scale], **data}
+
+
+def _numbers(shape: Any) -> dict[str, Any]:
+    """The fields of a primitive: lengths, or lists of them."""
+    return {field.name: np.asarray(getattr(shape, field.name), dtype=float).tolist() for field in fields(shape)}
 
 
 def _contact(arrows: Arrows, size: float) -> dict[str, Any]:
@@ -163,29 +163,25 @@ def _contact(arrows: Arrows, size: float) -> dict[str, Any]:
 
 
 def _outlines(
-    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Surface]
+    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Facets]
 ) -> list[list[tuple[np.ndarray, float]]]:
     """Of the bodies in their order, and of the world at last: `_outline` of each shape."""
     names = [*(body.name for body in mechanism.bodies), WORLD]
     return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
 
 
-def _outline(item: Geometry, surfaces: Mapping[Shape, Surface]) -> tuple[np.ndarray, float]:
+def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarray, float]:
     """Points (k, 3) in the body's frame and a radius about them that together hold the shape, or nearly."""
-    match item.shape:
-        case Mesh(scale=scale) as mesh:
-            vertices = surfaces[unscaled(mesh)].vertices * np.asarray(scale)
-            corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
-        case Box(size):
-            corners, radius = 0.5 * np.asarray(size) * np.stack(np.meshgrid(*[(-1.0, 1.0)] * 3), axis=-1).reshape(-1, 3), 0.0
-        case Cylinder(radius, length) | Capsule(radius, length):
-            corners = np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
-        case Sphere(radius):
-            corners = np.zeros((1, 3))
-        case Hull() | Polygon() as shape:
-            corners, radius = surfaces[shape].vertices, 0.0
-        case Plane():  # has no size that a camera could keep in view
-            corners, radius = np.zeros((1, 3)), 0.0
+    shape = item.shape
+    if isinstance(shape, Mesh):
+        vertices = surfaces[unscaled(shape)].vertices * np.asarray(shape.scale)
+        corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
+    elif shape.endless:  # has no size that a camera could keep in view
+        corners, radius = np.zeros((1, 3)), 0.0
+    elif shape in surfaces:
+        corners, radius = surfaces[shape].vertices, 0.0
+    else:
+        corners, radius = shape.support()
     rows = np.asarray(item.pose.matrix(), dtype=float)
     return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.plain import ground_of
+from ..contact.settings import ground_of
 from ..errors import InputError
-from ..simulate.result import Result
+from ..simulate.results.result import Result
 from .arrows import arrows_at
-from .silhouette import View
-from .stage import Stage, checked_poses
-from .struts import with_struts
+from .drawing_window import Stage, checked_poses
+from .outlines import View
+from .rods_and_springs import with_struts
 from .style import QUIET, checked_target, drawing, print_style, write_figure
 
 __all__ = ["snapshots", "snapshots_figure"]

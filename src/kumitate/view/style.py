@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..simulate.whole_file import replacing
+from ..simulate.results.whole_file import replacing
 
 __all__ = [
     "FORMATS",

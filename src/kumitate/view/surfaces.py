@@ -11,19 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, KumitateWarning
-from ..model import Body, Geometry, Hull, Mechanism, Mesh, Plane, Polygon, Shape
-from ..model.meshes import Surface, decimated
-from ..model.meshes.reduction import convex_hull
+from ..model import Body, Geometry, Mechanism, Mesh
+from ..model.meshes import Facets, decimated
 from ..model.read.meshes import MeshFinder
 
-__all__ = ["faceted", "load_surfaces", "pack_surface", "unscaled"]
+__all__ = ["load_surfaces", "pack_surface", "unscaled"]
 
 _SHOWN = 3
 #: Faces of each mesh on a page, by how many meshes there are at most: about 150 000 in all.
 _FACES = ((12, 12000), (25, 6000), (50, 3000))
 _FEWEST = 2000
-#: Half the side of the patch that a plane is drawn as [m], and how far below it the patch lies: the page has its own floor.
-_PATCH, _BELOW = 2.0, 0.001
 
 
 def unscaled(mesh: Mesh) -> Mesh:
@@ -31,31 +28,13 @@ def unscaled(mesh: Mesh) -> Mesh:
     return replace(mesh, scale=(1.0, 1.0, 1.0))
 
 
-def faceted(shape: Shape) -> Surface | None:
-    """The surface of a shape that is drawn by its facets: a hull, a polygon, a patch of a plane; None of other shapes.
-
-    Raises:
-        InputError: if a hull's vertices lie on one line, or scipy is missing.
-    """
-    match shape:
-        case Hull(vertices):
-            return convex_hull(Surface(np.array(vertices), np.zeros((0, 3))), "a hull")
-        case Polygon(vertices):
-            corners = np.array([(*corner, 0.0) for corner in vertices])
-        case Plane():
-            corners = np.array([(x, y, -_BELOW) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * [_PATCH, _PATCH, 1.0]
-        case _:
-            return None
-    return Surface(corners, np.array([[0, k, k + 1] for k in range(1, len(corners) - 1)]))
-
-
-def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Surface]:
+def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Facets]:
     """The meshes that bodies are drawn with, unscaled, thinned for drawing: visuals, or collision shapes where there are none.
 
     Warns:
         KumitateWarning: of meshes that are not found or cannot be read, with the bodies, the files and the places tried.
     """
-    loaded: dict[Mesh, Surface | str] = {}  # the surface, or why there is none
+    loaded: dict[Mesh, Facets | str] = {}  # the surface, or why there is none
     without: dict[str, list[str]] = {}
     named = {unscaled(item.shape) for body in mechanism.bodies for item in body.visuals if isinstance(item.shape, Mesh)}
     faces = next((faces for most, faces in _FACES if len(named) <= most), _FEWEST)
@@ -71,7 +50,7 @@ def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Surface]:
                 except InputError as error:
                     loaded[mesh] = _reason(mesh, error, finder)
             found = loaded[mesh]
-            drawable.append(isinstance(found, Surface))
+            drawable.append(isinstance(found, Facets))
             if isinstance(found, str):
                 without.setdefault(found, []).append(body.name)
         return any(drawable)
@@ -80,7 +59,7 @@ def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Surface]:
         if not load(body, body.visuals):
             load(body, body.collisions)
     _warn(mechanism.name, without)
-    return {mesh: found for mesh, found in loaded.items() if isinstance(found, Surface)}
+    return {mesh: found for mesh, found in loaded.items() if isinstance(found, Facets)}
 
 
 def _reason(mesh: Mesh, error: InputError, finder: MeshFinder) -> str:
@@ -101,7 +80,7 @@ def _warn(name: str, without: dict[str, list[str]]) -> None:
         warnings.warn(text, KumitateWarning, stacklevel=4)
 
 
-def pack_surface(surface: Surface) -> dict[str, Any]:
+def pack_surface(surface: Facets) -> dict[str, Any]:
     """A surface as data for JSON: positions in 65536 steps along each axis of its box, and a palette of at most 256 colours."""
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     step = (high - low) / 65535.0

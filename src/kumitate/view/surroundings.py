@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..model import Box, Geometry, Plane
+from ..model import Box, Geometry
 from ..spatial import pose
 
 __all__ = ["GROUND_COLOR", "Surroundings", "surroundings"]
@@ -42,7 +42,7 @@ def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) 
     """
     shapes, floors = [], []
     for item in ground:
-        if not isinstance(item.shape, Plane):
+        if not item.shape.endless:
             shapes.append(replace(item, color=item.color or GROUND_COLOR))
             continue
         X = np.array(item.pose.matrix(), dtype=float)

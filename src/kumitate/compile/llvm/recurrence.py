@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...scalar import Array, Program
-from ..precision import DOUBLE, Precision
-from .function import Function, scratch_size
+from .batch_io import transposed
+from .body import called_function
 from .module import Module
-from .rows import RowWriter
+from .scratch import scratch_size
+from .writer import Writer
 
-__all__ = ["HEAD", "ROLLOUT", "emit_recurrence"]
+__all__ = ["HEAD", "ROLLOUT", "RolloutEntry"]
 
 #: The name of the compiled function, `void rollout(ptr arguments, i64 first, i64 last)`, for the blocks first … last − 1.
 ROLLOUT = "rollout"
@@ -27,22 +28,23 @@ ROLLOUT = "rollout"
 HEAD = ("rows", "records", "every")
 
 
-def emit_recurrence(step: Program, look: Program, lanes: int, precision: Precision = DOUBLE) -> str:
-    """The LLVM module of a recurrence.
+class RolloutEntry:
+    """The entry that applies a step again and again.
 
-    Args:
+    Attributes:
         step: (carried…, given…) → carried…, the outputs being the first of the inputs, in their order.
         look: of the same inputs, what is recorded.
-        lanes: states at a time.
     """
-    module = Module(lanes, precision)
 
-    def write(program: Program, name: str) -> str:
-        return Function(module, program, blocked=True).called_text(name)
+    name = ROLLOUT
 
-    names = [module.callee(program, write) for program in (step, look)]
-    module.functions.append(_Driver(module, step, look, *names).text())
-    return module.text()
+    def __init__(self, step: Program, look: Program):
+        self.step, self.look, self.programs = step, look, (step, look)
+
+    def function(self, module: Module) -> str:
+        """The driver, after the functions of the two programs."""
+        names = [called_function(module, program) for program in self.programs]
+        return _Driver(module, self.step, self.look, *names).text()
 
 
 class _Place(NamedTuple):
@@ -55,7 +57,7 @@ class _Place(NamedTuple):
     slot: int
 
 
-class _Driver(RowWriter):
+class _Driver(Writer):
     """The writer of the driver."""
 
     def __init__(self, module: Module, step: Program, look: Program, step_name: str, look_name: str):
@@ -168,7 +170,7 @@ class _Driver(RowWriter):
             if width == 1:
                 values = [self.gathered_one(rows)]
             else:
-                values = self.transposed([self.line(f"load {real}, ptr {pointer}, {self.apart}") for pointer in rows])
+                values = transposed(self, [self.line(f"load {real}, ptr {pointer}, {self.module.apart}") for pointer in rows])
             for k, value in enumerate(values):
                 for buffer in buffers:
                     self.effect(f"store {real} {value}, ptr {self.slot(buffer, place.slot + start + k)}, align {align}")
@@ -183,8 +185,8 @@ class _Driver(RowWriter):
             if width == 1:
                 self.scatter_one(values[0], rows)
                 continue
-            for value, pointer in zip(self.transposed(values), rows, strict=True):
-                self.effect(f"store {real} {value}, ptr {pointer}, {self.apart}")
+            for value, pointer in zip(transposed(self, values), rows, strict=True):
+                self.effect(f"store {real} {value}, ptr {pointer}, {self.module.apart}")
 
     def stretches(self, size: int) -> list[tuple[int, int]]:
         """The starts and widths that cover a row: as wide as there are lanes, the last one sliding back; else one by one."""
@@ -203,7 +205,7 @@ class _Driver(RowWriter):
         return found
 
     def gathered_one(self, rows: Sequence[str]) -> str:
-        loaded = [self.line(f"load {self.module.element}, ptr {pointer}, {self.apart}") for pointer in rows]
+        loaded = [self.line(f"load {self.module.element}, ptr {pointer}, {self.module.apart}") for pointer in rows]
         if self.module.lanes == 1:
             return loaded[0]
         value = "poison"
@@ -216,4 +218,4 @@ class _Driver(RowWriter):
             single = value
             if self.module.lanes > 1:
                 single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
-            self.effect(f"store {self.module.element} {single}, ptr {pointer}, {self.apart}")
+            self.effect(f"store {self.module.element} {single}, ptr {pointer}, {self.module.apart}")

@@ -6,7 +6,7 @@ from typing import Any
 from ...errors import InputError
 from ...model.values import shown
 from ..forces import ForceModel
-from ..problem import Problem, Solved
+from ..impulse.problem import Problem, Solved
 from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid

@@ -15,14 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import absolute, both, either, loop, maximum, select, sqrt, when
-from ..least_norm import least_norm
-from ..meetings import AT_REST, Meeting, Point
-from ..problem import Impulses, Problem, Solved
+from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
+from ..impulse.assumed_impulses import assumed_impulses
+from ..impulse.contact_points import AT_REST, ContactPatch, ContactPoint
+from ..impulse.problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 
-Scalar = Any
 #: Points no further apart are in contact, whether they close or not [m].
 TOUCHING = 1e-9
 #: A point that has no more than this part of the largest impulse along its normal does not push.
@@ -47,18 +46,18 @@ def multipoint(given: Problem) -> Solved:
     velocity; friction comes after, by its size only. So normal velocities miss their targets where friction turns a body, what
     left the set does not come back, and energy can be gained: `ContactRecord.residual` and `work` say how much.
     """
-    inside = [[_touches(meeting, point) for point in meeting.points] for meeting in given.meetings]
-    rests = [[_slower(point) for point in meeting.points] for meeting in given.meetings]
-    count = sum(len(meeting.points) for meeting in given.meetings)
-    still = [0.0 for _ in given.held]
+    inside = [[_touches(patch, point) for point in patch.points] for patch in given.patches]
+    rests = [[_slower(point) for point in patch.points] for patch in given.patches]
+    count = sum(len(patch.points) for patch in given.patches)
+    still: list[Scalar] = [0.0 for _ in given.loops]
     free = given.after(given.nothing().points, still).v
 
     def turn(_: Any, now: _Set) -> tuple[_Set, None]:
         wanted = [  # step 4: (11); (12), or at rest
             [[point.target, *(select(rest > 0.5, 0.0, u) for u in point.velocity[1:])] for point, rest in zip(*of, strict=True)]
-            for of in zip((meeting.points for meeting in given.meetings), now.rests, strict=True)
+            for of in zip((patch.points for patch in given.patches), now.rests, strict=True)
         ]
-        assumed = least_norm(given, now.inside, wanted, free)  # step 5: (17), (19)
+        assumed = assumed_impulses(given, now.inside, wanted, free)  # step 5: (17), (19)
         least = NOTHING * _largest(assumed)
         pulls = [  # step 6: (24)
             [select(impulse[0] > least, 0.0, one) for impulse, one in zip(*of, strict=True)]
@@ -68,15 +67,15 @@ def multipoint(given: Problem) -> Solved:
 
         def complete() -> _Set:  # step 8
             impulses = [
-                [_rubbed(*point) for point in zip(meeting.points, *of, strict=True)]
-                for meeting, *of in zip(given.meetings, assumed, now.rests, strict=True)
+                [_rubbed(point, impulse, rests) for point, impulse, rests in zip(patch.points, held, resting, strict=True)]
+                for patch, held, resting in zip(given.patches, assumed, now.rests, strict=True)
             ]
             found = given.after(impulses, still)
-            twists, turned = given.columns.twists(found.v), []
-            for meeting, *of in zip(given.meetings, now.inside, now.rests, strict=True):
-                twist = meeting.twist(given.columns, twists)
+            twists, turned = given.jacobians.twists(found.v), []
+            for patch, *of in zip(given.patches, now.inside, now.rests, strict=True):
+                twist = patch.twist(given.jacobians, twists)
                 turned.append(
-                    [_turned(point, point.spot.along(twist), *masks) for point, *masks in zip(meeting.points, *of, strict=True)]
+                    [_turned(point, point.frame.along(twist), *masks) for point, *masks in zip(patch.points, *of, strict=True)]
                 )
             return _Set(now.inside, _less(now.rests, turned, -1.0), found, _any(turned))
 
@@ -86,18 +85,18 @@ def multipoint(given: Problem) -> Solved:
     return Solved(loop(2 * count + 1, turn, first, while_=lambda now: now.open > 0.5, varies=True)[0].found)
 
 
-def _touches(meeting: Meeting, point: Point) -> Scalar:
+def _touches(patch: ContactPatch, point: ContactPoint) -> Scalar:
     """Whether a point is in contact: together, or closing within the step (step 2)."""
-    touching = both(meeting.near, either(point.touch.gap <= TOUCHING, point.free[0] < point.target))
+    touching = both(patch.near, either(point.touch.gap <= TOUCHING, point.free[0] < point.target))
     return select(touching, 1.0, 0.0)
 
 
-def _slower(point: Point) -> Scalar:
+def _slower(point: ContactPoint) -> Scalar:
     x, y = point.velocity[1:]
     return select(x * x + y * y <= AT_REST * AT_REST, 1.0, 0.0)
 
 
-def _rubbed(point: Point, assumed: list[Scalar], rests: Scalar) -> list[Scalar]:
+def _rubbed(point: ContactPoint, assumed: list[Scalar], rests: Scalar) -> list[Scalar]:
     """The impulse with friction as it can be (25)-(28)."""
     normal, *tangent = assumed
     size = sqrt(maximum(tangent[0] * tangent[0] + tangent[1] * tangent[1], _SMALLEST))
@@ -110,7 +109,7 @@ def _rubbed(point: Point, assumed: list[Scalar], rests: Scalar) -> list[Scalar]:
     return [normal, *(select(sticks, part, rubbed) for part, rubbed in zip(tangent, against, strict=True))]
 
 
-def _turned(point: Point, after: list[Scalar], inside: Scalar, rests: Scalar) -> Scalar:
+def _turned(point: ContactPoint, after: list[Scalar], inside: Scalar, rests: Scalar) -> Scalar:
     """Whether friction turned its sliding round."""
     back = point.velocity[1] * after[1] + point.velocity[2] * after[2] < 0.0
     return select(both(inside > rests, back), 1.0, 0.0)

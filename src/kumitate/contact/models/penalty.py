@@ -12,13 +12,11 @@ from typing import Any
 
 from ...errors import InputError
 from ...model.values import Rule, checked_number
-from ...scalar import absolute, maximum, select, sqrt, tanh
+from ...scalar import Scalar, absolute, maximum, select, sqrt, tanh
 from ...spatial import Vector3
 from ..surface import Surface
 
 __all__ = ["Penalty"]
-
-Scalar = Any
 
 #: How deep the weight of a whole mechanism sinks in at one point with the usual stiffness [m], and that weight a mass [m/s²].
 DEPTH, FALL = 1e-3, 9.81

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import both, either, flatten, loop, maximum, minimum, select, sqrt, when
-from ..newton import Approach, again, newton
-from ..problem import STIFF, Impulses, Problem, Solved
-from ..splitting import split
+from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ..impulse.admm import admm
+from ..impulse.newton import Approach, again, newton
+from ..impulse.problem import STIFF, Impulses, Problem, Solved
 
 __all__ = ["rigid"]
 
-Scalar = Any
 #: The laws are obeyed to this [m/s], and to this part of the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
 #: At most so many steps of Newton's.
@@ -25,7 +24,7 @@ PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: and of 1 m/s: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within
 #: rounding. What is left is in the record. Where more is left, every fourth step (EVERY) is followed by ROUNDS of splitting.
 PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
-#: So many passes hold all points of a meeting alike.
+#: So many passes hold all points of a patch alike.
 ALIKE = 4
 #: What the softness of the laws leaves of a velocity, if every point went on as guessed, is less than this part of it.
 SOFT = 10.0 / STIFF
@@ -52,15 +51,15 @@ def rigid(given: Problem) -> Solved:
     The target closes the gap exactly, or throws back with the restitution; where several points, restitution and friction
     together would add kinetic energy, as Newton's law can (Kane and Levinson 1985), they throw back only so far that it stays.
     """
-    targets = [[point.target for point in meeting.points] for meeting in given.meetings]
+    targets = [[point.target for point in patch.points] for patch in given.patches]
     solved = _solved(given, targets)
-    if all(point.surface.restitution == 0.0 for meeting in given.meetings for point in meeting.points):
+    if all(point.surface.restitution == 0.0 for patch in given.patches for point in patch.points):
         return solved
     found = solved.impulses
     gained = given.gained(found)
 
     def tamed() -> Solved:
-        plastic = _solved(given, [[point.plastic for point in meeting.points] for meeting in given.meetings])
+        plastic = _solved(given, [[point.plastic for point in patch.points] for patch in given.patches])
         dead = plastic.impulses
         # kinetic energy along dead + s (found − dead) is a parabola in s that is below the start at 0 and above it at 1
         middle = _blend(dead, found, 0.5)
@@ -78,8 +77,8 @@ def rigid(given: Problem) -> Solved:
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     """By Newton steps from what was before the step; where one does not help, a weaker one (Levenberg 1944), or splitting."""
     fastest, closing = given.fastest, 0.0
-    for meeting, aims in zip(given.meetings, targets, strict=True):
-        for point, target in zip(meeting.points, aims, strict=True):
+    for patch, aims in zip(given.patches, targets, strict=True):
+        for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
@@ -108,7 +107,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         )
 
         def helped() -> tuple[Impulses, Scalar, Scalar]:
-            guess = split(given, after.guess, targets, ROUNDS)
+            guess = admm(given, after.guess, targets, ROUNDS)
             return guess, given.residual(guess, targets), STIFF
 
         lost = both(now.help_in <= 1.0, after.residual > maximum(doubtful, after.enough))

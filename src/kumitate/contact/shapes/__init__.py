@@ -1,7 +1,6 @@
 """Shapes against shapes: points of contact, normals and gaps, over scalars (S, sections 2.1 and 3.3)."""
 
-from .bounds import bounding_radius
-from .pairs import PAIRS, capacity, touches
+from .pairs import PAIRS, capacity, touches, without_routine
 from .touch import FAR, Touch
 
-__all__ = ["FAR", "PAIRS", "Touch", "bounding_radius", "capacity", "touches"]
+__all__ = ["FAR", "PAIRS", "Touch", "capacity", "touches", "without_routine"]

@@ -7,14 +7,12 @@ from functools import reduce
 from typing import Any
 
 from ...model import Box
-from ...scalar import absolute, both, equal, maximum, select, sqrt
-from ...spatial import Transform, Vector3
+from ...scalar import Scalar, absolute, both, equal, maximum, select, sqrt
+from ...spatial import Transform, Vector3, dot
 from .facing import Oriented, face_touches
 from .touch import FAR, Touch, axes_of, signed
 
 __all__ = ["box_box"]
-
-Scalar = Any
 
 #: Two edges are taken where they are further apart than any face by this part of the shortest half edge: in a stack, faces.
 _FACES_FIRST = 0.02
@@ -56,9 +54,9 @@ def box_box(a: Box, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
 
     turned = [[absolute(x) for x in row] for row in C]
     faces_a = [
-        absolute(along_a[i]) - box_a.half[i] - _dot(turned[i], box_b.half) for i in range(3)
+        absolute(along_a[i]) - box_a.half[i] - dot(turned[i], box_b.half) for i in range(3)
     ]  # how far apart along each normal; negative: the overlap
-    faces_b = [absolute(along_b[j]) - box_b.half[j] - _dot([row[j] for row in turned], box_a.half) for j in range(3)]
+    faces_b = [absolute(along_b[j]) - box_b.half[j] - dot([row[j] for row in turned], box_a.half) for j in range(3)]
     edges = _furthest_edges(C, turned, along_a, box_a, box_b)
 
     shortest = min(*box_a.half, *box_b.half)
@@ -131,7 +129,3 @@ def _either(condition: Scalar, yes: Touch, no: Touch) -> Touch:
         return Vector3(*(select(condition, x, y) for x, y in zip(a, b, strict=True)))
 
     return Touch(of(yes.point, no.point), of(yes.normal, no.normal), select(condition, yes.gap, no.gap))
-
-
-def _dot(a: Any, b: Any) -> Scalar:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

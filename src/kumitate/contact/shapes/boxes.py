@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 from ...model import Box, Capsule, Cylinder, Hull, Sphere
-from ...scalar import absolute, either, maximum, minimum, select, sqrt
+from ...scalar import Scalar, absolute, either, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .corner import outside_corner
 from .flats import cylinder_points, vertices_of
 from .touch import FAR, Touch, axes_of, signed
 
 __all__ = ["capsule_box", "cylinder_box", "hull_box", "sphere_box"]
-
-Scalar = Any
 
 #: A direction whose component is smaller crosses no face [1].
 _ALONG = 1e-12

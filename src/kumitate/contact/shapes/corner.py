@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
-from ...scalar import either, maximum, minimum, select, sqrt
+from ...scalar import Scalar, either, maximum, minimum, select, sqrt
 
 __all__ = ["outside_corner"]
-
-Scalar = Any
 
 #: A point this close to the surface counts as inside, where the nearest face gives the direction [m].
 _INSIDE = 1e-12

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...scalar import absolute, both, maximum, minimum, select
+from ...scalar import Scalar, absolute, both, maximum, minimum, select
 from ...spatial import Vector3
 from .touch import Touch, signed
 
 __all__ = ["Oriented", "face_touches"]
-
-Scalar = Any
 
 #: A slope below which an edge runs along a side of the face.
 _ALONG = 1e-15
@@ -101,7 +99,7 @@ def _starts(middle: Pair, e: Pair, f: Pair, half: Pair) -> list[tuple[Scalar, Sc
 
     Counter-clockwise, as coordinates along e and f in −1…1, and whether the side has anything inside.
     """
-    found = []
+    found: list[tuple[Scalar, Scalar, Scalar]] = []
     for along, across, swapped in ((e, f, False), (f, e, True)):
         inverse = [1.0 / select(absolute(x) < _ALONG, _ALONG, x) for x in along]
         reach = [absolute(x) * h for x, h in zip(inverse, half, strict=True)]

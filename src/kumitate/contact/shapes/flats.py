@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from ...model import Box, Capsule, Cylinder, Hull, Plane, Polygon, Sphere
-from ...scalar import maximum, minimum, select, sqrt
+from ...scalar import Scalar, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .touch import Touch, axes_of, signed
 
@@ -25,8 +24,6 @@ __all__ = [
     "sphere_on",
     "vertices_of",
 ]
-
-Scalar = Any
 
 #: A point in the world, and the radius of the ball about it that belongs to the body [m].
 Ball = tuple[Vector3, float]

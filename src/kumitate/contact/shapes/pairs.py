@@ -13,7 +13,7 @@ from .flats import box_on_plane, box_on_polygon, capsule_on, cylinder_on, hull_o
 from .rounds import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from .touch import Touch
 
-__all__ = ["PAIRS", "capacity", "touches"]
+__all__ = ["PAIRS", "capacity", "touches", "without_routine"]
 
 #: One way round of each pair of kinds; the other is the same with normals turned. A new pair is a new entry.
 PAIRS: dict[tuple[type, type], Callable[..., list[Touch]]] = {
@@ -58,7 +58,7 @@ def touches(shape_a: Shape, X_WA: Transform, shape_b: Shape, X_WB: Transform) ->
         return pair(shape_a, X_WA, shape_b, X_WB)
     if (pair := PAIRS.get(kinds[::-1])) is not None:
         return [touch.flipped() for touch in pair(shape_b, X_WB, shape_a, X_WA)]
-    raise ModelError(_unknown(*kinds))
+    raise ModelError(without_routine(shape_a, shape_b))
 
 
 def capacity(shape_a: Shape, shape_b: Shape) -> int:
@@ -70,10 +70,15 @@ def capacity(shape_a: Shape, shape_b: Shape) -> int:
     return len(touches(shape_a, Transform(), shape_b, Transform()))
 
 
-def _unknown(a: type, b: type) -> str:
+def without_routine(shape_a: Shape, shape_b: Shape) -> str | None:
+    """Why two shapes cannot touch, and what to do: no routine is written for their kinds; None if there is one."""
+    a, b = type(shape_a), type(shape_b)
+    if (a, b) in PAIRS or (b, a) in PAIRS:
+        return None
     known = ", ".join(f"{one.__name__}-{other.__name__}" for one, other in PAIRS)
-    wayout = (
-        "take model.meshes.touching_hull of the mesh" if Mesh in (a, b)
-        else "put a sphere, capsule, box or hull in the place of one of them"
-    )  # fmt: skip
-    return f"how a {a.__name__} touches a {b.__name__} is not known; the pairs are {known}; {wayout}"
+    remedy = "put a sphere, capsule, box or hull in the place of one of them"
+    if Mesh in (a, b):
+        remedy = "take model.meshes.touching_hull of the mesh"
+    elif not {a, b} <= {kind for pair in PAIRS for kind in pair}:
+        remedy += ", or write a routine for them and add it to kumitate.contact.shapes.PAIRS"
+    return f"how a {a.__name__} touches a {b.__name__} is not known; the pairs are {known}; {remedy}"

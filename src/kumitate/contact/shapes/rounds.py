@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model import Capsule, Cylinder, Sphere
-from ...scalar import absolute, both, maximum, minimum, select, sqrt
+from ...scalar import Scalar, absolute, both, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .corner import outside_corner
 from .touch import Touch, axes_of, between_balls, signed
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
-
-Scalar = Any
 
 #: sin² of the angle between two capsules: below, they are parallel; above, they touch in one point only.
 _PARALLEL, _CROSSED = 1e-10, 0.01

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ...scalar import minimum, select, sqrt
+from ...scalar import Scalar, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 
 __all__ = ["FAR", "Touch", "axes_of", "between_balls", "signed"]
-
-Scalar = Any
 
 #: The gap of a slot that holds no point now [m].
 FAR = 1e6

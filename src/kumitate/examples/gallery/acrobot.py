@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics import aba
+from ...dynamics import Acting, aba
 from ...errors import InputError
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ...scalar import Program, trace
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example
@@ -44,9 +44,9 @@ def mechanism() -> Mechanism:
 
 def forward_dynamics(robot: Mechanism) -> Program:
     """(q, v, tau) → v̇. Users have the same from `Robot.compile("forward_dynamics")`."""
-    tree = robot.lean_tree
+    tree = robot.base_parameter_tree
     sizes: dict[str, int | tuple[int, ...]] = {"q": robot.nq, "v": robot.nv, "tau": robot.nv}
-    return trace(lambda q, v, tau: aba(tree, q, v, tau, gravity=robot.gravity), sizes, f"dynamics_{robot.name}")
+    return trace(lambda q, v, tau: aba(tree, q, v, tau, Acting(robot.gravity)), sizes, f"dynamics_{robot.name}")
 
 
 def planned(robot: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

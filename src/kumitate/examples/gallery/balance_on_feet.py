@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ..illustrated import Illustrated, Plate
 from ..on_feet import LAWS, Drives, run
 from ..on_feet_account import plate, said

@@ -9,7 +9,7 @@ import numpy as np
 from ...contact.scene import Contact
 from ...contact.surface import Surface
 from ...model import KINDS, Body, Capsule, Geometry, Hull, Joint, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..illustrated import Curves, Illustrated, Plate

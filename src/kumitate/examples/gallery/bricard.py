@@ -1,7 +1,7 @@
 """Bricard's mechanism: IFToMM's reference problem A04."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -10,7 +10,7 @@ from ...errors import KumitateWarning
 from ...kinematics import integrate
 from ...model import KINDS, Loop, Mechanism, lock
 from ...model.read import read_file
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..robot_data import robot_file

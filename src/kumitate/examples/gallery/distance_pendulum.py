@@ -1,7 +1,7 @@
 """A pendulum without a joint: IFToMM's reference problem A01, with a distance held."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -1,7 +1,7 @@
 """A double pendulum let go at 90 deg."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

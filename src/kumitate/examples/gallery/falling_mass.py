@@ -8,7 +8,7 @@ import numpy as np
 
 from ...contact.scene import Contact
 from ...model import KINDS, Body, Geometry, Hull, Joint, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..illustrated import Curves, Illustrated, Plate
 from .bouncing_stick import METHODS, G, M

@@ -10,9 +10,9 @@ from ...contact.scene import Contact
 from ...contact.surface import Surface
 from ...lagrange import System, coordinates
 from ...model import Geometry, Hull, Mechanism
-from ...simulate.forcing import Controller
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
+from ...simulate.stepping.forcing import Controller
 from ..illustrated import Curves, Illustrated, Plate
 from . import wheeled_pendulum
 from .wheeled_pendulum_balanced import GAINS

@@ -12,7 +12,7 @@ from ...measure.timing import seconds_text
 from ...model import Mechanism
 from ...model.samples import sample
 from ...scalar import trace
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..five_ways import apart, integrated, measured, ways
 from ..illustrated import Illustrated, Plate

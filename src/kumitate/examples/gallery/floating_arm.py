@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.samples import floating_arm, sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..hybrid_notes import hybrid_note

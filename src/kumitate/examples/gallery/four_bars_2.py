@@ -1,7 +1,7 @@
 """Two four-bar linkages in a row: IFToMM's reference problem A02."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

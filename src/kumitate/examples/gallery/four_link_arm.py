@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..four_link_arm import four_link_arm

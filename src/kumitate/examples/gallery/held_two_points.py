@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...simulate.interactions.held import held_motion
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ..held_arms import TWO, routes_apart, two_points
 from ..illustrated import Curves, Illustrated, Plate
 

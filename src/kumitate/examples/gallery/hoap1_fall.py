@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ..humanoid_runs import fallen, plate
 from ..illustrated import Illustrated, Plate
 

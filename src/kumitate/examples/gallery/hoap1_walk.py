@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ..humanoid import walking
 from ..humanoid_runs import followed, plate, read
 from ..illustrated import Illustrated, Plate

@@ -1,7 +1,7 @@
 """The seven-joint arm PA-10 in free fall (thesis 5.3, figures 5.4 and 5.5)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -1,7 +1,7 @@
 """A pendulum let go at 60 deg: the smallest thing there is to simulate."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

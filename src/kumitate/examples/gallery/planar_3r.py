@@ -1,7 +1,7 @@
 """The planar serial chain of three rods, falling from rest (thesis 3.1.1, figures 3.2 and 3.3)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -1,7 +1,7 @@
 """The planar closed loop, falling from rest (thesis 3.1.3, figures 3.10 and 3.11)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

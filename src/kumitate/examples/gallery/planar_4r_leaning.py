@@ -1,7 +1,7 @@
 """Forces at the joints of a loop that is held more often than it need be (row T-sing)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -1,7 +1,7 @@
 """The planar closed loop through its singular posture (thesis 3.3, figures 3.16 and 3.17)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

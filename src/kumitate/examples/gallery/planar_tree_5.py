@@ -1,7 +1,7 @@
 """The planar tree of five rods, falling from rest (thesis 3.1.2, second run)."""
 
 from ...model.samples import sample
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model import Body, Capsule, Geometry, Joint, Mechanism, Sphere, merge_spherical
 from ...model.joints import KINDS
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...analysis.centroidal import momentum_matrix
 from ...compile import Kernel
-from ...control import Controller, Page, Spline, actuated_columns, reactionless, reactionless_velocity
+from ...control import CompiledPage, Controller, Spline, actuated_columns, reactionless, reactionless_velocity
 from ...dynamics import solve_symmetric
 from ...kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from ...model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
 from ...scalar import trace
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import dot, pose
 from ..illustrated import Curves, Illustrated, Plate
@@ -58,7 +58,7 @@ def start(robot: Mechanism) -> np.ndarray:
     return q
 
 
-def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> Page:
+def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> CompiledPage:
     """q → rows of 3: the hand's place p in the world [m], G as Gᵀ (7, 3), and the joint rates H (7, 3) that move it so.
 
     The base must not turn. As the mass centre rests, p moves as p − c does, in which the shifts of the base cancel: ṗ = G θ̇.
@@ -77,7 +77,7 @@ def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> Page:
         H = [[dot(column, weights) for weights in inverse] for column in zip(*free, strict=True)]
         return [p, *map(list, zip(*G, strict=True)), *H]
 
-    return Page(hand, {"q": robot.nq}, "hand_of_space_robot")
+    return CompiledPage(hand, {"q": robot.nq}, "hand_of_space_robot")
 
 
 def way(robot: Mechanism) -> Spline:

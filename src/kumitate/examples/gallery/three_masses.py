@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ...lagrange import System, coordinates, spring, translation
 from ...model import KINDS, Body, Box, Geometry, Joint, Mechanism
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..lagrange_notes import agreement

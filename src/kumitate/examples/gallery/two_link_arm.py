@@ -5,7 +5,7 @@ from math import pi
 
 from ...lagrange import System, coordinates, gravity, translation
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

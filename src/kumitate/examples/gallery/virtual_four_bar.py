@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..four_link_arm import GAIN, as_four_bar, closed_form, four_link_arm, tip
 from ..illustrated import Curves, Illustrated, Plate

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...control import closed_by, virtual_loop
 from ...model import KINDS, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import Transform, pose, quaternion_of
 from ..illustrated import Curves, Illustrated, Plate

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..four_link_arm import PUSH_GAIN, as_slider_crank, four_link_arm, tip, tip_velocity
 from ..illustrated import Curves, Illustrated, Plate

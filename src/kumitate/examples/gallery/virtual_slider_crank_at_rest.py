@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..four_link_arm import as_slider_crank_by_crank, four_link_arm, moment_arm, stretched, tip
 from ..illustrated import Curves, Illustrated, Plate

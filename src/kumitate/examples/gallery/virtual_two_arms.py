@@ -9,7 +9,7 @@ import numpy as np
 from ...control import blend, closed_by, virtual_loop
 from ...kinematics import link_poses, place_pose
 from ...model import KINDS, Body, Box, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import Transform, pose
 from ..illustrated import Curves, Illustrated, Plate

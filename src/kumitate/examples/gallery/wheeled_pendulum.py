@@ -6,7 +6,7 @@ from typing import Any
 
 from ...lagrange import System, coordinates, gravity, rotation, translation
 from ...model import KINDS, Body, Capsule, Coupling, Cylinder, Geometry, Joint, Mechanism, Sphere
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...analysis import Linearization, LoopEquations, linearize
 from ...lagrange import System, coordinates
-from ...simulate.result import Result
+from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..lagrange_notes import agreement

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...spatial import quaternion_product
-from ..tree import Link
+from ..tree.tree import Link
 from .layouts import Layout, quaternion_matrix
 
 __all__ = ["JointOrder"]
@@ -111,6 +112,6 @@ def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray:
     """Poses (..., 7), quaternion before position, in a frame that stands somewhere; seen from there."""
-    product = quaternion_product(list(turn), list(np.moveaxis(pose[..., :4], -1, 0)))
+    product: Any = quaternion_product(list(turn), list(np.moveaxis(pose[..., :4], -1, 0)))
     position = _times(quaternion_matrix(turn), pose[..., 4:]) + shift
     return np.concatenate([np.stack(product, axis=-1), position], axis=-1)

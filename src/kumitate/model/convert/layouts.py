@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ UNIT_VECTORS = (("qx", "qy", "qz", "qw"), ("cos", "sin"))
 
 def quaternion_matrix(q: np.ndarray) -> np.ndarray:
     """R_AB (..., 3, 3) of unit quaternions (..., 4), x y z w, of B in A."""
-    rows = quaternion_rotation(list(np.moveaxis(q, -1, 0))).matrix()
+    rows: Any = quaternion_rotation(list(np.moveaxis(q, -1, 0))).matrix()  # its entries are arrays
     return np.stack([np.stack(list(row), axis=-1) for row in rows], axis=-2)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
 from ...spatial import Transform, quaternion_of
-from ..mechanism import Mechanism
-from ..parts import Joint
-from ..tree import WORLD_LINK, Link, alignment
+from ..elements import Joint
+from ..mechanism import HasMechanism, Mechanism
+from ..tree.tree import WORLD_LINK, Link, alignment
 from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
 from .order import Order
@@ -21,14 +21,6 @@ __all__ = ["drake", "mujoco", "pinocchio"]
 
 #: A joint of theirs: its name, and its type as the tables call it (None: not known).
 Theirs = tuple[str, str | None]
-
-
-class HasMechanism(Protocol):
-    """A robot."""
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """What it is made of."""
 
 
 def pinocchio(robot: Mechanism | HasMechanism, model: Any, *, continuous: Collection[str] = ()) -> Order:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ...errors import KumitateWarning
 from ...spatial import Transform
+from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Joint
 from .standing import behind, standing
 
 __all__ = ["cut"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import Mechanism
-from ..parts import Joint
-from ..tree import alignment
+from ..tree.tree import alignment
 from ..values import checked_array
 
 __all__ = ["lock", "without_friction"]

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform, pose
+from ..elements import Body, Joint
 from ..joints import KINDS, EulerAngles, JointKind
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
-from ..tree import alignment, exact
+from ..tree.tree import alignment, exact
 from .spherical_states import Ball, SphericalMerge
 
 __all__ = ["merge_spherical"]

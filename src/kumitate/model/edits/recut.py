@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS, JointKind
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
 from .reroot import free_name, turned_round
 
 __all__ = ["recut", "recuts"]

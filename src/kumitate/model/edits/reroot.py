@@ -9,17 +9,15 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
-from ..tree import alignment
+from ..tree.tree import alignment
 
 __all__ = ["free_name", "reroot", "turned_round"]
 
 #: Degrees of freedom of a body that nothing holds.
 _FREE = 6
-#: Kinds whose motions, taken backwards, are motions of the same kind, of other coordinates.
-_GROUPS = ("spherical", "spherical_euler", "planar", "floating", "floating_euler")
 
 
 def reroot(mechanism: Mechanism, body: str) -> Mechanism:
@@ -77,7 +75,7 @@ def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
             damping=_reversed(joint.damping), friction=_reversed(joint.friction), armature=_reversed(joint.armature),
             stiffness=_reversed(joint.stiffness), rest=_reversed(joint.rest),
         )  # fmt: skip
-    elif joint.kind.name in _GROUPS and not _driven(joint):
+    elif joint.kind.is_group and not _driven(joint):
         yield swapped
     else:
         raise ModelError(

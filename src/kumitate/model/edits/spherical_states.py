@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ...scalar import floats
 from ...spatial import Force, Motion, Vector3
+from ..elements import Limits
 from ..joints import EulerAngles, JointKind
 from ..mechanism import Mechanism
-from ..parts import Limits
 
 __all__ = ["Ball", "SphericalMerge"]
 
@@ -53,11 +54,11 @@ class Ball:
         if not self._by_quaternion:
             return list(q)
         X_FM = self.kind.transform(q)
-        return self.angles.nearest(X_FM, near) if near is not None else [float(x) for x in self.angles.locate(X_FM)]
+        return self.angles.nearest(X_FM, near) if near is not None else floats(self.angles.locate(X_FM))
 
     def joined_rates(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """ω for rates at the angles q."""
-        return list(_sum(self.angles.subspace(q), v).angular) if self._by_quaternion else list(v)
+        return floats(_sum(self.angles.subspace(q), v).angular) if self._by_quaternion else list(v)
 
     def split_rates(self, q: Sequence[float], v: Sequence[float], damping: float) -> list[float]:
         """The rates at the angles q for ω; see `EulerAngles.consistent_rates`."""
@@ -67,20 +68,20 @@ class Ball:
         """ω̇ = S a + Ṡ v for accelerations at the angles q and the rates v."""
         if not self._by_quaternion:
             return list(a)
-        return list((_sum(self.angles.subspace(q), a) + _sum(self.angles.subspace_rate(q, v), v)).angular)
+        return floats((_sum(self.angles.subspace(q), a) + _sum(self.angles.subspace_rate(q, v), v)).angular)
 
     def split_accelerations(self, q: Sequence[float], v: Sequence[float], a: Sequence[float], damping: float) -> list[float]:
         """The accelerations at the angles q and the rates v for ω̇."""
         if not self._by_quaternion:
             return list(a)
         rest = Vector3.of(a) - _sum(self.angles.subspace_rate(q, v), v).angular
-        return self.angles.consistent_rates(q, list(rest), damping)
+        return self.angles.consistent_rates(q, floats(rest), damping)
 
     def joined_efforts(self, q: Sequence[float], tau: Sequence[float]) -> list[float]:
         """The moment in M for torques of the three drives at the angles q (2.8); without bound at the singularity."""
         if not self._by_quaternion:
             return list(tau)
-        return list(sum((T * x for T, x in zip(self.angles.active(q), tau, strict=True)), Force()).moment)
+        return floats(sum((T * x for T, x in zip(self.angles.active(q), tau, strict=True)), Force()).moment)
 
     def split_efforts(self, q: Sequence[float], tau: Sequence[float]) -> list[float]:
         """The torques of the three drives at the angles q that are this moment in M: Sᵀ n, in every posture."""

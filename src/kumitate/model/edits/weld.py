@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import Joint, Loop
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Joint, Loop
-from ..tree import alignment
+from ..tree.tree import alignment
 from .lock import lock
 from .standing import behind, standing
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ...scalar import Scalar
 from ...spatial import Force, Motion, Transform
 
 __all__ = ["Closing", "Closure"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)

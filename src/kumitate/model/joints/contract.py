@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...scalar import Scalar
 from ...spatial import Force, Inertia, Motion, Transform, Vector3
 from .closure import Closing, Closure
 
 __all__ = ["JointKind", "basis_forces", "basis_motions"]
-
-Scalar = Any
 
 
 class JointKind(Closure):
@@ -31,12 +30,16 @@ class JointKind(Closure):
         coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
         screw_symmetric: whether turning or shifting F and M alike about and along z changes nothing.
         turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added; None without one.
+        is_group: whether its motions, taken backwards, are motions of the same kind, of other coordinates.
+        drawn_as: its mark in pictures: "hinge", "slider" or "ball"; "" for none.
     """
 
     coordinates: ClassVar[tuple[str, ...]] = ()
     velocities: ClassVar[tuple[str, ...]] = ()
     screw_symmetric: ClassVar[bool] = False
     turn: ClassVar[int | None] = None
+    is_group: ClassVar[bool] = False
+    drawn_as: ClassVar[str] = "ball"
 
     @property
     def nq(self) -> int:

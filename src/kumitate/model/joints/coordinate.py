@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ...scalar import Scalar
 from ...spatial import Force, Motion, Transform
 from .contract import JointKind, basis_forces, basis_motions
 
 __all__ = ["CoordinateJoint"]
-
-Scalar = Any
 
 
 class CoordinateJoint(JointKind):

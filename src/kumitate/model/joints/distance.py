@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...scalar import sqrt
 from ...spatial import Force, Motion, Transform, Vector3
@@ -12,7 +11,6 @@ from .closure import Closing, Closure
 
 __all__ = ["Distance"]
 
-Scalar = Any
 _LENGTH = Rule(POSITIVE.words, "For points that coincide take a spherical joint", POSITIVE.holds)
 
 

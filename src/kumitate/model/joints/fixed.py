@@ -17,6 +17,7 @@ class Fixed(CoordinateJoint):
     """Holds all six directions (thesis table 2.2)."""
 
     name = "fixed"
+    drawn_as = ""
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform()

@@ -25,6 +25,8 @@ class Floating(CoordinateJoint):
     """
 
     name = "floating"
+    is_group = True
+    drawn_as = ""
     coordinates = ("qx", "qy", "qz", "qw", "x", "y", "z")
     velocities = ("wx", "wy", "wz", "vx", "vy", "vz")
     axes = (0, 1, 2, 3, 4, 5)

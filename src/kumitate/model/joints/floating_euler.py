@@ -24,6 +24,8 @@ class FloatingEuler(JointKind):
     """q = (θ1 about z, θ2 about the new y, θ3 about the new x [rad], x, y, z in F [m]); v = q̇."""
 
     name = "floating_euler"
+    is_group = True
+    drawn_as = ""
     coordinates = velocities = ("yaw", "pitch", "roll", "x", "y", "z")
 
     def _rotation(self, q: Sequence[Any]) -> Any:

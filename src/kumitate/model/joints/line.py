@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...scalar import maximum, select, sqrt
 from ...spatial import Force, Motion, Transform, Vector3
@@ -12,7 +11,6 @@ from .contract import basis_forces
 
 __all__ = ["Line"]
 
-Scalar = Any
 #: Squares of lengths below this are none [m²]; single precision has it too.
 _NOTHING = 1e-36
 

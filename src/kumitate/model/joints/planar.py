@@ -24,6 +24,7 @@ class Planar(JointKind):
     """q = (angle about z [rad], x, y in F [m]); v = q̇."""
 
     name = "planar"
+    is_group = True
     coordinates = velocities = ("angle", "x", "y")
 
     def transform(self, q: Sequence[Any]) -> Transform:

@@ -19,6 +19,7 @@ class Prismatic(CoordinateJoint):
     """Slides along z by q [m]; v = q̇ [m/s]."""
 
     name = "prismatic"
+    drawn_as = "slider"
     coordinates = velocities = ("position",)
     axes = (5,)
     screw_symmetric = True

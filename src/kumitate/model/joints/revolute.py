@@ -18,6 +18,7 @@ class Revolute(CoordinateJoint):
     """Turns about z by q [rad]; v = q̇ [rad/s]. A continuous joint is one without limits."""
 
     name = "revolute"
+    drawn_as = "hinge"
     coordinates = velocities = ("angle",)
     axes = (2,)
     screw_symmetric = True

@@ -31,6 +31,7 @@ class Spherical(CoordinateJoint):
     """q = (x, y, z, w), the orientation of M in F (thesis eq. 3.31-3.34); v = the angular velocity of M in F, in M [rad/s]."""
 
     name = "spherical"
+    is_group = True
     coordinates = ("qx", "qy", "qz", "qw")
     velocities = ("wx", "wy", "wz")
     axes = (0, 1, 2)

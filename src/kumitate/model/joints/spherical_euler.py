@@ -23,6 +23,7 @@ class SphericalEuler(JointKind):
     """q = (θ1 about z, θ2 about the new y, θ3 about the new z) [rad]; v = q̇. For joints whose angles are limited one by one."""
 
     name = "spherical_euler"
+    is_group = True
     coordinates = velocities = ("first_angle", "second_angle", "third_angle")
 
     def transform(self, q: Sequence[Any]) -> Transform:

@@ -1,6 +1,9 @@
-"""Mesh files as surfaces: read, wrapped in convex hulls, thinned for drawing. Needs `pip install "kumitate[mesh]"`."""
+"""Mesh files as facets: read, wrapped in convex hulls, thinned for drawing. Needs `pip install "kumitate[mesh]"`."""
 
+from ...renamed import former_names
+from ..shapes import Facets
 from .stored import decimated, hull, left_out, load_mesh, touching_hull
-from .surface import Surface
 
-__all__ = ["Surface", "decimated", "hull", "left_out", "load_mesh", "touching_hull"]
+__all__ = ["Facets", "decimated", "hull", "left_out", "load_mesh", "touching_hull"]
+
+__getattr__ = former_names(__name__, {"Surface": "Facets"})

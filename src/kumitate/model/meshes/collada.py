@@ -15,8 +15,9 @@ from xml.parsers import expat
 import numpy as np
 
 from ...errors import InputError
+from ..shapes import Facets
 from .collada_material import Materials
-from .surface import Surface, join
+from .surface import join
 
 __all__ = ["read_collada"]
 
@@ -30,7 +31,7 @@ _ENCODINGS = {"utf-8", "us-ascii", "ascii", "iso-8859-1", "utf-16"}
 Tags = Callable[[ElementTree.Element, str], Iterator[ElementTree.Element]]
 
 
-def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -> Surface:
+def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -> Facets:
     """The surface of a COLLADA file's scene; of all its geometries if it has no scene.
 
     Args:
@@ -87,7 +88,7 @@ class _Scene:
         self.nodes = self.faces = 0
         self._positions: dict[str, np.ndarray] = {}
 
-    def surface(self) -> Surface:
+    def surface(self) -> Facets:
         unit = self.root.find("asset/unit")
         meter = float(unit.get("meter", "1").replace(",", ".")) if unit is not None else 1.0
         if not (np.isfinite(meter) and meter > 0.0):
@@ -103,7 +104,7 @@ class _Scene:
         return None if instance is None else self.ids.get(instance.get(key, "").removeprefix("#"))
 
     # --- nodes ----------------------------------------------------------------------------------------------------------
-    def _node(self, node: ElementTree.Element, above: np.ndarray, depth: int) -> Iterator[Surface]:
+    def _node(self, node: ElementTree.Element, above: np.ndarray, depth: int) -> Iterator[Facets]:
         self.nodes += 1
         if self.nodes > _MOST_NODES or depth > _DEEPEST:
             raise InputError(f"{self.where}: its nodes refer to one another without end, or more than {_MOST_NODES} times")
@@ -132,7 +133,7 @@ class _Scene:
         return self._target(skin, "source"), np.eye(4) if shape is None else _numbers(shape).reshape(4, 4)
 
     # --- geometries -----------------------------------------------------------------------------------------------------
-    def _geometry(self, geometry: ElementTree.Element | None, X: np.ndarray, symbols: dict[str, str]) -> Iterator[Surface]:
+    def _geometry(self, geometry: ElementTree.Element | None, X: np.ndarray, symbols: dict[str, str]) -> Iterator[Facets]:
         mesh = None if geometry is None else geometry.find("mesh")
         for primitive in () if mesh is None else mesh:
             if primitive.tag not in _TRIANGLES:
@@ -154,7 +155,7 @@ class _Scene:
                 raise InputError(f"{self.where}: a face of {geometry.get('id')!r} names a vertex that is not there")  # type: ignore[union-attr]
             placed = points @ X[:3, :3].T + X[:3, 3]
             faces = faces[:, [0, 2, 1]] if np.linalg.det(X[:3, :3]) < 0.0 else faces
-            yield Surface(placed, faces, self._colors(primitive, corners, inputs, symbols))
+            yield Facets(placed, faces, self._colors(primitive, corners, inputs, symbols))
 
     def _position_source(self, vertices: str) -> str:
         for item in self.ids[vertices].findall("input"):

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ..shapes import Facets
 from .collada import read_collada
 from .paint import SideFiles, texture_colors
-from .surface import Surface, join, weld
+from .surface import join, weld
 
 __all__ = ["SUFFIXES", "needs_extra", "read_surface"]
 
@@ -26,7 +27,7 @@ def needs_extra(module: str) -> InputError:
     return InputError(f'meshes need the package {module}, which is not installed; pip install "kumitate[mesh]"')
 
 
-def read_surface(data: bytes, path: Path, beside: SideFiles) -> Surface:
+def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
     """The surface that a mesh file holds, in metres, vertices at one place made one.
 
     Args:
@@ -49,7 +50,7 @@ def read_surface(data: bytes, path: Path, beside: SideFiles) -> Surface:
     return surface
 
 
-def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Surface:
+def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
     try:
         import trimesh
     except ImportError:
@@ -68,13 +69,13 @@ def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Surface:
     raise InputError(f"{path}: cannot be read as {path.suffix} ({why}); export it again")
 
 
-def _surface(part: Any) -> Surface:
+def _surface(part: Any) -> Facets:
     for what, rows in (("vertices", part.vertices), ("faces", part.faces)):
         if np.ndim(rows) != 2 or np.shape(rows)[1] != 3:
             raise ValueError(f"its {what} have the shape {np.shape(rows)}, where three columns are expected")
     if len(part.faces) and not 0 <= np.min(part.faces) <= np.max(part.faces) < len(part.vertices):
         raise ValueError("a face names a vertex that is not there")
-    return Surface(part.vertices, part.faces, _colors(part))
+    return Facets(part.vertices, part.faces, _colors(part))
 
 
 @contextmanager

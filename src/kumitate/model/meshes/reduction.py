@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
+from ..shapes import Facets
 from .files import needs_extra
-from .surface import Surface, distinct, merge
+from .surface import distinct, merge
 
 __all__ = ["convex_hull", "fewer_faces"]
 
 
-def convex_hull(surface: Surface, name: str) -> Surface:
+def convex_hull(surface: Facets, name: str) -> Facets:
     """The convex hull; its vertices are some of the surface's. A flat surface has a flat one, seen from both sides.
 
     Raises:
@@ -39,13 +40,13 @@ def convex_hull(surface: Surface, name: str) -> Surface:
             inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
             simplices[inward] = simplices[inward][:, [0, 2, 1]]
             used, faces = np.unique(simplices, return_inverse=True)
-            return Surface(points[used], faces.reshape(-1, 3))
+            return Facets(points[used], faces.reshape(-1, 3))
     rim = ConvexHull((points - middle) @ axes[:2].T).vertices
     fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
-    return Surface(points[rim], np.concatenate([fan, fan[:, ::-1]]))
+    return Facets(points[rim], np.concatenate([fan, fan[:, ::-1]]))
 
 
-def fewer_faces(surface: Surface, faces: int) -> Surface:
+def fewer_faces(surface: Facets, faces: int) -> Facets:
     """A surface of at most about so many faces that looks alike; faces keep their colours.
 
     Edges are collapsed in the order of their quadric errors (Garland and Heckbert). Before, vertices within cells of a grid are
@@ -81,18 +82,18 @@ def fewer_faces(surface: Surface, faces: int) -> Surface:
 _GRIDS, _TOLERANCE = (400, 200, 100, 50, 25), 0.01
 
 
-def _box(surface: Surface) -> np.ndarray:
+def _box(surface: Facets) -> np.ndarray:
     """The lowest and the highest corner, (2, 3)."""
     return np.array([surface.vertices.min(axis=0), surface.vertices.max(axis=0)])
 
 
-def _clustered(surface: Surface, cells: int) -> Surface:
+def _clustered(surface: Facets, cells: int) -> Facets:
     low, high = _box(surface)
     cell = np.round((surface.vertices - low) * (cells / float((high - low).max()))).astype(np.int64)
     return merge(surface, cell[:, 0] << 42 | cell[:, 1] << 21 | cell[:, 2])
 
 
-def _collapsed(surface: Surface, points: np.ndarray, collapses: np.ndarray) -> Surface:
+def _collapsed(surface: Facets, points: np.ndarray, collapses: np.ndarray) -> Facets:
     """The surface after collapses, of vertex [:, 1] into vertex [:, 0]; `points` are the vertices that are left, in order.
 
     Each of them is held to the box of those that it stands for: where quadrics are nearly singular, they send it far away.
@@ -108,4 +109,4 @@ def _collapsed(surface: Surface, points: np.ndarray, collapses: np.ndarray) -> S
     keep = distinct(faces)
     used, faces = np.unique(faces[keep], return_inverse=True)
     vertices = np.clip(points, low[used], high[used]) if len(points) == len(used) else surface.vertices[used]
-    return Surface(vertices, faces.reshape(-1, 3), None if surface.colors is None else surface.colors[keep])
+    return Facets(vertices, faces.reshape(-1, 3), None if surface.colors is None else surface.colors[keep])

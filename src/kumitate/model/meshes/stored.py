@@ -9,15 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ...compile.cache import cached
+from ...compile.disk import cached
 from ...errors import InputError
-from ..geometry import Hull, Mesh
 from ..read.content import file_bytes
+from ..shapes import Facets, Hull, Mesh
 from .corners import distance_from_hull, outermost
 from .files import read_surface
 from .paint import SideFiles
 from .reduction import convex_hull, fewer_faces
-from .surface import Surface
 
 __all__ = ["decimated", "hull", "left_out", "load_mesh", "touching_hull"]
 
@@ -27,7 +26,7 @@ _VERSION = 1
 _LARGEST = 2**30
 
 
-def load_mesh(mesh: Mesh) -> Surface:
+def load_mesh(mesh: Mesh) -> Facets:
     """The surface of a mesh, scaled, in metres, in the mesh's frame.
 
     STL, OBJ and COLLADA (.dae), by the suffix. A COLLADA scene counts with its transforms and unit, but without its up-axis,
@@ -40,7 +39,7 @@ def load_mesh(mesh: Mesh) -> Surface:
     return read_surface(data, path, beside).scaled(mesh.scale)
 
 
-def hull(mesh: Mesh) -> Surface:
+def hull(mesh: Mesh) -> Facets:
     """The convex hull of a mesh: vertices, a subset of the mesh's, and faces. Kept on disk.
 
     Raises:
@@ -64,9 +63,9 @@ def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
     if vertices < 4:
         raise InputError(f"{mesh.path}: vertices={vertices} are too few for a hull; give 4 or more")
 
-    def reduced(surface: Surface) -> Surface:
+    def reduced(surface: Facets) -> Facets:
         whole = convex_hull(surface, mesh.path).vertices
-        return Surface(whole[outermost(whole, vertices)], np.zeros((0, 3)))
+        return Facets(whole[outermost(whole, vertices)], np.zeros((0, 3)))
 
     kept = _stored(mesh, f"hull of {vertices}", reduced).scaled(mesh.scale)
     return Hull(tuple((float(x), float(y), float(z)) for x, y, z in kept.vertices))
@@ -82,7 +81,7 @@ def left_out(mesh: Mesh, hull_of_few: Hull) -> float:
     return max(distance_from_hull(point, kept) for point in hull(mesh).vertices)
 
 
-def decimated(mesh: Mesh, faces: int = 2000) -> Surface:
+def decimated(mesh: Mesh, faces: int = 2000) -> Facets:
     """A copy of a mesh of about so many faces, or fewer, for drawing. Kept on disk.
 
     Raises:
@@ -100,7 +99,7 @@ def _content(mesh: Mesh) -> tuple[Path, bytes, SideFiles]:
     return path, data, SideFiles(path.parent)
 
 
-def _stored(mesh: Mesh, what: str, make: Callable[[Surface], Surface]) -> Surface:
+def _stored(mesh: Mesh, what: str, make: Callable[[Facets], Facets]) -> Facets:
     """What is made of a mesh's surface, before scaling, from the disk if it is there."""
     path, data, beside = _content(mesh)
     suffix = path.suffix.lower()
@@ -111,7 +110,7 @@ def _stored(mesh: Mesh, what: str, make: Callable[[Surface], Surface]) -> Surfac
     return _unpack(cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz").content)
 
 
-def _pack(surface: Surface) -> bytes:
+def _pack(surface: Facets) -> bytes:
     file = io.BytesIO()
     if surface.colors is None:
         np.savez(file, vertices=surface.vertices, faces=surface.faces)
@@ -120,6 +119,6 @@ def _pack(surface: Surface) -> bytes:
     return file.getvalue()
 
 
-def _unpack(raw: bytes) -> Surface:
+def _unpack(raw: bytes) -> Facets:
     with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
-        return Surface(**{name: arrays[name] for name in arrays.files})
+        return Facets(**{name: arrays[name] for name in arrays.files})

@@ -1,17 +1,30 @@
-"""A model file of any kind, told apart by its suffix."""
+"""A model file of any kind, by its suffix: a new format is a file beside this one, and one entry in `READERS`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import InputError
 from ..mechanism import Mechanism
-from .content import file_text
-from .json import from_json
+from .json import read_json
 from .sdf import read_sdf
 from .urdf import read_urdf
 
-__all__ = ["names_file", "read_file"]
+__all__ = ["READERS", "names_file", "read_file", "readable"]
+
+#: What reads a file, by its suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as of `read_file`.
+READERS: dict[str, Callable[..., Mechanism]] = {".urdf": read_urdf, ".sdf": read_sdf, ".json": read_json}
+
+
+def readable() -> str:
+    """The suffixes of the files that can be read, for messages.
+
+    >>> readable()
+    ".urdf, .sdf and kumitate's own .json"
+    """
+    *others, last = [f"kumitate's own {suffix}" if read is read_json else suffix for suffix, read in READERS.items()]
+    return f"{', '.join(others)} and {last}"
 
 
 def names_file(source: str | Path) -> bool:
@@ -25,7 +38,7 @@ def names_file(source: str | Path) -> bool:
 
 
 def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
-    """The mechanism of a .urdf or .sdf file, or of kumitate's own .json.
+    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, or kumitate's own .json.
 
     Args:
         path: of the file; capitals in its suffix do not matter.
@@ -36,12 +49,6 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
         ModelError: if the file breaks a rule; InputError: if it is of another kind.
     """
     suffix = Path(path).suffix.lower()
-    if suffix == ".urdf":
-        return read_urdf(path, floating_base=floating_base, fix_inertia=fix_inertia)
-    if suffix == ".sdf":
-        return read_sdf(path, floating_base=floating_base, fix_inertia=fix_inertia)
-    if suffix == ".json":
-        if floating_base:
-            raise InputError(f"{path}: floating_base is for robot files; kumitate's own say themselves how the root is held")
-        return from_json(file_text(path), str(path))
-    raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads .urdf, .sdf and its own .json")
+    if suffix not in READERS:
+        raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads {readable()}")
+    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia)

@@ -12,17 +12,19 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
-from ...errors import ModelError
+from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
-from ..geometry import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Sphere
+from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
-from ..parts import Body, Coupling, Frame, Joint, Limits, Loop
+from ..shapes import SHAPES, Geometry, Shape
 from ..values import shown
+from .content import file_text
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "read_json", "to_json"]
 
 VERSION = 1
 
@@ -31,20 +33,16 @@ _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
     "limits": Limits, "couplings": Coupling,
 }  # fmt: skip
-_SHAPES: dict[str, type] = {
-    "box": Box, "sphere": Sphere, "cylinder": Cylinder, "capsule": Capsule, "mesh": Mesh, "plane": Plane, "polygon": Polygon,
-    "hull": Hull,
-}  # fmt: skip
 #: Fields that may be infinite, for which JSON has no word but a text.
 _LIMITS = {field.name for field in fields(Limits)}
-_SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
 
 
 def to_json(mechanism: Mechanism) -> str:
     """The mechanism as JSON; `from_json` gives it back with every number the same.
 
     Raises:
-        ModelError: if it has joints of a kind that is not in `KINDS` or `PARAMETRIC`, which no reader would know.
+        ModelError: if it has joints of a kind that is not in `KINDS` or `PARAMETRIC`, or shapes of one that is not in `SHAPES`,
+            which no reader would know.
     """
     return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
 
@@ -91,6 +89,17 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
         raise ModelError(f"{source}: {_DEEP}") from None
 
 
+def read_json(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+    """The mechanism of a file of kumitate's own; it says itself how the root is held, and its inertias are taken as they are.
+
+    Raises:
+        ModelError: as `from_json`; InputError: if `floating_base` is asked for.
+    """
+    if floating_base:
+        raise InputError(f"{path}: floating_base is for robot files; kumitate's own say themselves how the root is held")
+    return from_json(file_text(path), str(path))
+
+
 #: What is said of brackets that no mechanism needs.
 _DEEP = "its lists and objects stand too deep in one another; a mechanism needs less than 10 levels. Write it as kumitate does"
 
@@ -107,7 +116,7 @@ def _encode(value: Any) -> Any:
             raise ModelError(f"joints of kind {name!r} cannot be written: the kind is neither in KINDS nor in PARAMETRIC")
         return {"kind": name, **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}  # type: ignore[arg-type]
     if is_dataclass(value):
-        shape = {"kind": _SHAPE_NAMES[type(value)]} if type(value) in _SHAPE_NAMES else {}
+        shape: dict[str, Any] = {"kind": _kind_of(value)} if isinstance(value, Shape) else {}
         return shape | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
     if isinstance(value, tuple | list):
         return [_encode(item) for item in value]
@@ -115,6 +124,15 @@ def _encode(value: Any) -> Any:
         return value
     number = float(value)
     return number if math.isfinite(number) else repr(number)  # JSON has no word for infinite limits
+
+
+def _kind_of(shape: Shape) -> str:
+    if SHAPES.get(shape.kind) is not type(shape):
+        raise ModelError(
+            f"a shape of kind {shape.kind!r} cannot be written: {type(shape).__name__} is not the class of this kind in SHAPES "
+            "and no reader would know it. Add it to kumitate.model.shapes.SHAPES"
+        )
+    return shape.kind
 
 
 def _is_default(field: Any, value: Any) -> bool:
@@ -162,9 +180,9 @@ def _decode(name: str, content: Any, where: str) -> Any:
         return _pose(content, where)
     if name == "shape":
         shape = content.get("kind") if isinstance(content, Mapping) else None
-        if not isinstance(shape, str) or shape not in _SHAPES:
-            raise ModelError(f"{where}: {shown(content)} is not a shape; its kind must be one of {', '.join(_SHAPES)}")
-        return _build(_SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
+        if not isinstance(shape, str) or shape not in SHAPES:
+            raise ModelError(f"{where}: {shown(content)} is not a shape; its kind must be one of {', '.join(SHAPES)}")
+        return _build(SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
     if name == "kind" and isinstance(content, Mapping):
         closure = PARAMETRIC.get(str(content.get("kind")))
         if closure is None:

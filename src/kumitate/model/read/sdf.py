@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
+from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Frame, Joint
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_couplings import GEARBOX, read_couplings

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...spatial import Vector3
 from ..edits.standing import standing
+from ..elements import Coupling, Joint
 from ..mechanism import WORLD, Mechanism
-from ..parts import Coupling, Joint
 from .followers import MISSING_LEADER, check_circles, missing_leader
 from .notes import Notes
 from .sdf_frames import Frames

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...scalar import floats
 from ...spatial import Transform, Vector3
+from ..elements import Body, Frame, Joint, Limits, Loop
 from ..joints import KINDS, Helical, JointKind
-from ..parts import Body, Frame, Joint, Limits, Loop
-from ..tree import alignment
+from ..tree.tree import alignment
 from .notes import Notes
 from .sdf_frames import MODEL, Frames
 from .sdf_values import read_bound, read_flag, read_number, read_numbers
@@ -43,7 +44,8 @@ class SdfAxis:
 
     def along(self, direction: Vector3) -> SdfAxis:
         """The same axis in another direction."""
-        return replace(self, direction=(direction.x, direction.y, direction.z))
+        x, y, z = floats(direction)
+        return replace(self, direction=(x, y, z))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...scalar import floats
 from ...spatial import Transform
-from ..geometry import Geometry, Mesh
-from ..parts import Body
+from ..elements import Body
+from ..shapes import Geometry, Mesh
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
@@ -37,7 +38,7 @@ class SdfLinkReader:
         mass, place, rows = self._inertial(link, key, scope)
         shapes = [tuple(self._shapes(link, role, key, scope)) for role in ("visual", "collision")]
         with (link.child("inertial") or link).located():
-            return Body(key, mass, tuple(place.translation), rows.tolist(), *shapes)
+            return Body(key, mass, tuple(floats(place.translation)), rows.tolist(), *shapes)
 
     def _pose(self, owner: Element, key: str, scope: str) -> Transform:
         """The pose of a part of a link, in the link."""

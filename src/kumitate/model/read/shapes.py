@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import partial
 
-from ..geometry import Box, Capsule, Cylinder, Shape, Sphere
+from ..shapes import Box, Capsule, Cylinder, Shape, Sphere
 from .xml import Element
 
 __all__ = ["free_name", "read_shape"]
+
+#: By the name of its element: a shape of the numbers in it, each given as lengths(name, count).
+_SHAPES: dict[str, Callable[[Callable[..., tuple[float, ...]]], Shape]] = {
+    "box": lambda lengths: Box(lengths("size", 3)),  # type: ignore[arg-type]  # three, as asked for
+    "sphere": lambda lengths: Sphere(*lengths("radius")),
+    "cylinder": lambda lengths: Cylinder(*lengths("radius"), *lengths("length")),
+    "capsule": lambda lengths: Capsule(*lengths("radius"), *lengths("length")),
+}
 
 
 def read_shape(
@@ -21,15 +30,9 @@ def read_shape(
     """
     if (part := geometry.child("mesh")) is not None:
         return mesh(part)
-    if (part := geometry.child("box")) is not None:
-        x, y, z = lengths(part, "size", 3)
-        return Box((x, y, z))
-    if (part := geometry.child("sphere")) is not None:
-        return Sphere(*lengths(part, "radius"))
-    if (part := geometry.child("cylinder")) is not None:
-        return Cylinder(*lengths(part, "radius"), *lengths(part, "length"))
-    if (part := geometry.child("capsule")) is not None:
-        return Capsule(*lengths(part, "radius"), *lengths(part, "length"))
+    for name, read in _SHAPES.items():
+        if (part := geometry.child(name)) is not None:
+            return read(partial(lengths, part))
     return None
 
 

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 import numpy as np
 
 from ..convert.layouts import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
+from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
-from ..parts import Joint
-from ..postures import EndEffector, Srdf, VirtualJoint
+from ..semantics import EndEffector, Srdf, VirtualJoint
 from .notes import Notes
 from .xml import Element, read_xml
 

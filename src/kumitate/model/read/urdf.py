@@ -7,9 +7,9 @@ from collections.abc import Container
 from difflib import get_close_matches
 
 from ..circles import first_circle
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
 from .meshes import MeshFinder
 from .notes import Notes
 from .shapes import free_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..elements import Coupling, Joint, Limits
 from ..joints import KINDS
-from ..parts import Coupling, Joint, Limits
 from .followers import MISSING_LEADER, check_circles, missing_leader
 from .notes import Notes
 from .urdf_link import read_origin

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...scalar import floats
 from ...spatial import Transform, pose
-from ..geometry import Geometry, Mesh
-from ..parts import Body
+from ..elements import Body
+from ..shapes import Geometry, Mesh
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
@@ -88,7 +89,7 @@ class LinkReader:
         if not np.array_equal(rotation, np.eye(3)):
             rows = rotation @ rows @ rotation.T
             rows = (rows + rows.T) / 2.0
-        return weight, tuple(place.translation), rows.tolist()
+        return weight, tuple(floats(place.translation)), rows.tolist()
 
     # --- shapes ---------------------------------------------------------------------------------------------------------
     def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:

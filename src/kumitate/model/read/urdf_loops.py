@@ -21,8 +21,8 @@ from collections.abc import Container, Mapping
 from difflib import get_close_matches
 
 from ...spatial import pose
+from ..elements import Loop
 from ..joints import KINDS, Closure, Distance, Helical, Line
-from ..parts import Loop
 from .notes import Notes
 from .urdf_joint import read_axis, read_dynamics, read_limits
 from .xml import Element

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ..parts import Body, Joint
+from ..elements import Body, Joint
 from .notes import Notes
 
 __all__ = ["WEIGHTLESS", "note_weightless"]

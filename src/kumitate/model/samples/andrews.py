@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...spatial import pose
-from ..geometry import Capsule, Cylinder, Geometry, Sphere
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
+from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["ANDREWS_START", "ANDREWS_TORQUE", "andrews"]
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from ...spatial import pose
-from ..geometry import Box, Cylinder, Geometry
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
+from ..shapes import Box, Cylinder, Geometry
 from .linkages import COLORS, DARK
 
 __all__ = ["bricard"]

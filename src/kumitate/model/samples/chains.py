@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
+from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Joint
 from .linkages import ABOUT_Y, COLORS, LENGTH, rod
 
 __all__ = ["FLOATING_ARM_START", "floating_arm", "floating_chain", "planar_7r", "planar_chain"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
-from ..geometry import Box, Geometry, Sphere
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
+from ..shapes import Box, Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, DARK, GREY
 
 __all__ = ["governor"]

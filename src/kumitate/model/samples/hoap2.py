@@ -18,11 +18,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...scalar import floats
 from ...spatial import Transform, pose
-from ..geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from ..elements import Body, Frame, Joint, Limits, Loop
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Frame, Joint, Limits, Loop
+from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["HOAP2_JOINTS", "HOAP2_STANDING", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles"]
 
@@ -64,7 +65,7 @@ def _drawn(shape: Box | Capsule | Cylinder | Sphere, x: float, y: float, z: floa
 
 
 def _moved(item: Geometry, up: float, mirror: float) -> Geometry:
-    x, y, z = item.pose.translation
+    x, y, z = floats(item.pose.translation)
     return replace(item, pose=Transform(item.pose.rotation, pose((x, mirror * y, z - up)).translation))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...spatial import pose
-from ..geometry import Capsule, Cylinder, Geometry, Sphere
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
+from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
 __all__ = ["double_pendulum", "free_rod", "hinge", "pendulum", "planar_3r", "planar_tree", "planar_tree_5", "rod"]
 

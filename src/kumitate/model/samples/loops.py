@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...spatial import pose
-from ..geometry import Geometry, Sphere
+from ..elements import Body, Joint, Loop
 from ..joints import KINDS, Distance
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint, Loop
+from ..shapes import Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, LENGTH, hinge, planar_3r, rod
 
 __all__ = ["distance_pendulum", "four_bars", "four_bars_name", "planar_4r", "planar_4r_leaning", "planar_4r_singular"]

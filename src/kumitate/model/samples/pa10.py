@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...spatial import pose
-from ..geometry import Capsule, Cylinder, Geometry
+from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..parts import Body, Joint
+from ..shapes import Capsule, Cylinder, Geometry
 
 __all__ = ["pa10"]
 

@@ -9,14 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
-__all__ = ["Names", "names_of", "where"]
+__all__ = ["CodeNames", "names_of", "where"]
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM"}
 
 
 @dataclass
-class Names:
+class CodeNames:
     """The names in a function's code, in those of the functions and comprehensions inside it too.
 
     Attributes:
@@ -32,9 +32,9 @@ class Names:
 
 
 @lru_cache(maxsize=1024)
-def names_of(code: CodeType) -> Names:
+def names_of(code: CodeType) -> CodeNames:
     """The names in a function's code."""
-    names = Names()
+    names = CodeNames()
     for part in _parts(code):
         line = part.co_firstlineno
         for step in dis.get_instructions(part):

@@ -12,12 +12,12 @@ import numpy as np
 
 from .known import CONSTANTS
 
-__all__ = ["Entry", "cached_names", "entry_of", "entry_of_attributes", "entry_of_items", "entry_of_names"]
+__all__ = ["JournalEntry", "cached_names", "entry_of", "entry_of_attributes", "entry_of_items", "entry_of_names"]
 
 _MISSING = object()
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One mutable thing, as it was.
 
     Attributes:
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     restore: Callable[[], None]
 
 
-def entry_of(value: Any, path: str) -> Entry | None:
+def entry_of(value: Any, path: str) -> JournalEntry | None:
     """The entry of a container, array or cell; None for what is none of these."""
     if isinstance(value, np.ndarray):
         return _of_array(value, path)
@@ -48,7 +48,7 @@ def entry_of(value: Any, path: str) -> Entry | None:
     return None
 
 
-def entry_of_items(items: dict[Any, Any], path: str, ignored: set[str] = frozenset(), form: str = "{}[{!r}]") -> Entry:  # type: ignore[assignment]
+def entry_of_items(items: dict[Any, Any], path: str, ignored: set[str] = frozenset(), form: str = "{}[{!r}]") -> JournalEntry:  # type: ignore[assignment]
     """The entry of a dictionary, or of an object's own attributes."""
     before = dict(items)
 
@@ -63,10 +63,10 @@ def entry_of_items(items: dict[Any, Any], path: str, ignored: set[str] = frozens
             del items[key]
         items.update(before)
 
-    return Entry(path, (id(items), "items"), changed, restore)
+    return JournalEntry(path, (id(items), "items"), changed, restore)
 
 
-def entry_of_names(namespace: dict[str, Any], path: str, names: set[str]) -> Entry:
+def entry_of_names(namespace: dict[str, Any], path: str, names: set[str]) -> JournalEntry:
     """The entry of some names among the globals of a function or module."""
     before = {name: namespace[name] for name in sorted(names)}
 
@@ -74,10 +74,10 @@ def entry_of_names(namespace: dict[str, Any], path: str, names: set[str]) -> Ent
         differing = (name for name, value in before.items() if not _same(value, namespace.get(name, _MISSING)))
         return next((f"{path}.{name}" if path else name for name in differing), None)
 
-    return Entry(path, (id(namespace), ",".join(before)), changed, lambda: namespace.update(before))
+    return JournalEntry(path, (id(namespace), ",".join(before)), changed, lambda: namespace.update(before))
 
 
-def entry_of_attributes(owner: Any, path: str, names: set[str]) -> Entry:
+def entry_of_attributes(owner: Any, path: str, names: set[str]) -> JournalEntry:
     """The entry of what is set by `setattr`: slots, and the attributes of a class."""
     before = {name: getattr(owner, name, _MISSING) for name in sorted(names)}
 
@@ -90,7 +90,7 @@ def entry_of_attributes(owner: Any, path: str, names: set[str]) -> Entry:
             if not _same(value, getattr(owner, name, _MISSING)):
                 delattr(owner, name) if value is _MISSING else setattr(owner, name, value)
 
-    return Entry(path, (id(owner), ",".join(before)), changed, restore)
+    return JournalEntry(path, (id(owner), ",".join(before)), changed, restore)
 
 
 def cached_names(kind: type) -> set[str]:
@@ -98,7 +98,7 @@ def cached_names(kind: type) -> set[str]:
     return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)}
 
 
-def _of_array(array: np.ndarray, path: str) -> Entry:
+def _of_array(array: np.ndarray, path: str) -> JournalEntry:
     before = array.copy()
 
     def changed() -> str | None:
@@ -112,10 +112,10 @@ def _of_array(array: np.ndarray, path: str) -> Entry:
         if changed():
             array[...] = before
 
-    return Entry(path, (id(array), "array"), changed, restore)
+    return JournalEntry(path, (id(array), "array"), changed, restore)
 
 
-def _of_sequence(items: list | deque, path: str) -> Entry:
+def _of_sequence(items: list | deque, path: str) -> JournalEntry:
     before = list(items)
 
     def changed() -> str | None:
@@ -125,26 +125,26 @@ def _of_sequence(items: list | deque, path: str) -> Entry:
         items.clear()
         items.extend(before)
 
-    return Entry(path, (id(items), "sequence"), changed, restore)
+    return JournalEntry(path, (id(items), "sequence"), changed, restore)
 
 
-def _of_set(items: set, path: str) -> Entry:
+def _of_set(items: set, path: str) -> JournalEntry:
     before = set(items)
 
     def restore() -> None:
         items.clear()
         items.update(before)
 
-    return Entry(path, (id(items), "set"), lambda: None if items == before else path, restore)
+    return JournalEntry(path, (id(items), "set"), lambda: None if items == before else path, restore)
 
 
-def _of_cell(cell: CellType, path: str) -> Entry:
+def _of_cell(cell: CellType, path: str) -> JournalEntry:
     before = cell.cell_contents
 
     def restore() -> None:
         cell.cell_contents = before
 
-    return Entry(path, (id(cell), "cell"), lambda: None if _same(before, cell.cell_contents) else path, restore)
+    return JournalEntry(path, (id(cell), "cell"), lambda: None if _same(before, cell.cell_contents) else path, restore)
 
 
 def _same(a: Any, b: Any) -> bool:

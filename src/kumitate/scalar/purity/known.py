@@ -51,7 +51,7 @@ _TRUSTED = {
     "statistics", "string",
 }  # fmt: skip
 #: Their parts that keep state or read files.
-_IMPURE = ("numpy.random", "scipy.stats", "scipy.io", "numpy.ctypeslib", "kumitate.control.sensing")
+_IMPURE = ("numpy.random", "scipy.stats", "scipy.io", "numpy.ctypeslib", "kumitate.control.sensor_models")
 _READING = {
     "fromfile", "genfromtxt", "load", "loadtxt", "memmap", "save", "savetxt", "savez", "savez_compressed", "fromregex",
     "seterr", "set_printoptions", "open", "simulate", "simulate_batch",

@@ -5,6 +5,7 @@ Nothing is run. What is reached and could change is written into a journal; what
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import mmap
 import re
@@ -17,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from .code import names_of, where
-from .journal import Entry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
+from .journal import JournalEntry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
 from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_library, is_self_contained, is_trusted, named
 
-__all__ = ["Opaque", "Reach"]
+__all__ = ["Opaque", "Reachable"]
 
 #: More objects than this are not looked through.
 _MOST = 20_000
@@ -34,7 +35,7 @@ class Opaque(Exception):  # noqa: N818  a verdict, not a mistake
     """A function reaches what cannot be looked through; the message is the reason why it is called."""
 
 
-class Reach:
+class Reachable:
     """What a function can reach.
 
     Attributes:
@@ -49,7 +50,7 @@ class Reach:
             Opaque: where that cannot be done.
         """
         self.codes: set[CodeType] = set()
-        self.journal: dict[tuple[int, str], Entry] = {}
+        self.journal: dict[tuple[int, str], JournalEntry] = {}
         self._globals: set[str] = set()
         self._attributes: set[str] = set()
         self._kept: list[Any] = []  # so that no id is used twice
@@ -206,6 +207,8 @@ class Reach:
                         function = (
                             getattr(function, "func", function) if isinstance(member, functools.cached_property) else function
                         )
+                        if _is_generated(base, function):
+                            continue
                         if base.__module__ != "builtins" and not is_trusted(base.__module__):
                             self._visit(function, f"{path}.{name}")
                     break
@@ -220,9 +223,15 @@ class Reach:
             name for name in names if name.startswith("__") and name.endswith("__") and callable(getattr(kind, name, None))
         } - _NOT_IMPLICIT
 
-    def _note(self, entry: Entry | None) -> None:
+    def _note(self, entry: JournalEntry | None) -> None:
         if entry is not None:
             self.journal[entry.key] = entry
+
+
+def _is_generated(kind: type, function: Any) -> bool:
+    """Whether a method of a dataclass is one that Python wrote, such as `__hash__`."""
+    code = getattr(function, "__code__", None)
+    return dataclasses.is_dataclass(kind) and code is not None and code.co_filename == "<string>"
 
 
 def _slots(kind: type) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ..blocks import Program
 from ..evaluate import evaluate
 from ..graph import Symbol, TraceError
 from ..tracing import trace
-from .reach import Opaque, Reach
+from .reach import Opaque, Reachable
 from .watch import Impure, watched
 
 __all__ = ["TAKEN", "Verdict", "judged"]
@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
     program: Program | None
     remembers: bool
     reason: str
-    reach: Reach | None = None
+    reach: Reachable | None = None
 
     def changed_since(self) -> str | None:
         """What has changed of all that the function can reach since it was judged; None if nothing has."""
@@ -55,7 +55,7 @@ def judged(function: Callable[..., Any], states: Sequence[State], size: int, tak
     that may depend on more than its arguments, and the program gives what the function gives.
     """
     try:
-        reach = Reach(function)
+        reach = Reachable(function)
     except Opaque as reason:
         return Verdict(None, True, str(reason))
     try:
@@ -65,7 +65,7 @@ def judged(function: Callable[..., Any], states: Sequence[State], size: int, tak
             entry.restore()
 
 
-def _tried(function: Callable[..., Any], states: Sequence[State], size: int, taken: Sequence[str], reach: Reach) -> Verdict:
+def _tried(function: Callable[..., Any], states: Sequence[State], size: int, taken: Sequence[str], reach: Reachable) -> Verdict:
     values: list[np.ndarray] = []
     written, failure = "", ""
     try:
@@ -98,7 +98,7 @@ def _tried(function: Callable[..., Any], states: Sequence[State], size: int, tak
 
 
 def _traced(
-    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], taken: Sequence[str], reach: Reach
+    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], taken: Sequence[str], reach: Reachable
 ) -> Verdict:
     def page(t: Any, *arrays: Any) -> Any:
         return list(np.asarray(function(t, *map(SymbolArray, arrays))))
@@ -124,7 +124,7 @@ def _traced(
     return Verdict(program, False, "", reach)
 
 
-def _told(error: Exception, reach: Reach) -> str:
+def _told(error: Exception, reach: Reachable) -> str:
     """An error in one line, with the line of the user's code, and the remedy where there is one."""
     frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code in reach.codes]
     text = f"{error}" if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"

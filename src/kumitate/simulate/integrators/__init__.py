@@ -1,6 +1,6 @@
 """Integrators: one method a file, under one contract."""
 
-from .contract import Impact, Integrator, State, System
+from .contract import Impact, Integrator, IntegratorState, MechanicalSystem
 from .extrapolated_euler import ExtrapolatedEuler
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
@@ -9,8 +9,20 @@ from .semi_implicit_euler import SemiImplicitEuler
 from .time_stepping import FAILED, TimeStepping
 
 __all__ = [
-    "FAILED", "INTEGRATORS", "RK4", "RKF45", "ButcherTableau", "ExtrapolatedEuler", "Impact", "Integrator", "RKF45Adaptive",
-    "RungeKutta", "SemiImplicitEuler", "State", "System", "TimeStepping",
+    "FAILED",
+    "INTEGRATORS",
+    "RK4",
+    "RKF45",
+    "ButcherTableau",
+    "ExtrapolatedEuler",
+    "Impact",
+    "Integrator",
+    "IntegratorState",
+    "MechanicalSystem",
+    "RKF45Adaptive",
+    "RungeKutta",
+    "SemiImplicitEuler",
+    "TimeStepping",
 ]  # fmt: skip
 
 #: Every integrator by its name.

@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
+from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
-from ...scalar import maximum
 
-__all__ = ["Impact", "Integrator", "State", "System", "worst_error"]
-
-Scalar = Any
+__all__ = ["Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
 
 
 class Impact(NamedTuple):
@@ -33,7 +31,7 @@ class Impact(NamedTuple):
     unsolved: Scalar
 
 
-class System(Protocol):
+class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -72,7 +70,7 @@ class System(Protocol):
 
 
 @dataclass(frozen=True)
-class State:
+class IntegratorState:
     """Coordinates q (nq), velocities v (nv), and the work done on the mechanism since the start [J]."""
 
     q: Sequence[Scalar]
@@ -97,7 +95,7 @@ class Integrator(ABC):
     Attributes:
         name: what users call it.
         order: of its global error in the step.
-        implicit_damping: whether it passes a step to `System.dynamics`.
+        implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
     """
 
@@ -107,5 +105,5 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
 
     @abstractmethod
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         """The state after a step h from time t, and the estimated error in units of the tolerance (0 if none is made)."""

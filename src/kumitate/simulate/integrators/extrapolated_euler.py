@@ -7,14 +7,11 @@ Review 27, 1985). Springs and damping stay implicit in every substep, so that fa
 
 from __future__ import annotations
 
-from typing import Any
-
-from .contract import Integrator, State, System, worst_error
+from ...scalar import Scalar
+from .contract import Integrator, IntegratorState, MechanicalSystem, worst_error
 from .semi_implicit_euler import SemiImplicitEuler
 
 __all__ = ["ExtrapolatedEuler"]
-
-Scalar = Any
 
 
 class ExtrapolatedEuler(Integrator):
@@ -32,7 +29,7 @@ class ExtrapolatedEuler(Integrator):
         self.relative = relative
         self.absolute = absolute
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         rows: list[list[list[Scalar]]] = []
         for n in range(1, self.order + 1):
             row = [_substeps(system, t, h, state, n)]
@@ -45,10 +42,10 @@ class ExtrapolatedEuler(Integrator):
         start = [*state.q, *state.v]
         differences = [finer - coarser for finer, coarser in zip(end[:-1], rows[-1][-2][:-1], strict=True)]
         error = worst_error(start, end[:-1], differences, relative=self.relative, absolute=self.absolute)
-        return State(*system.settled(end[:nq], end[nq : nq + nv]), end[-1]), error
+        return IntegratorState(*system.settled(end[:nq], end[nq : nq + nv]), end[-1]), error
 
 
-def _substeps(system: System, t: Scalar, h: Scalar, state: State, n: int) -> list[Scalar]:
+def _substeps(system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState, n: int) -> list[Scalar]:
     """q, v and work after n equal steps of the semi-implicit Euler method."""
     euler, part = SemiImplicitEuler(), h * (1.0 / n)
     for k in range(n):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .contract import Integrator, State, System, worst_error
+from ...scalar import Scalar
+from .contract import Integrator, IntegratorState, MechanicalSystem, worst_error
 
 __all__ = ["ButcherTableau", "RungeKutta"]
-
-Scalar = Any
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class RungeKutta(Integrator):
         self.relative = relative
         self.absolute = absolute
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         table = self.tableau
         rates: list[list[Scalar]] = []
         start = [*state.q, *state.v, state.work]
@@ -59,7 +58,7 @@ class RungeKutta(Integrator):
             acceleration, power = system.dynamics(t + c * h, 0.0, q, v)
             rates.append([*system.rate(q, v), *acceleration, power])
         end = _advanced(start, h, table.b, rates)
-        after = State(*system.settled(end[:nq], end[nq : nq + nv]), end[-1])
+        after = IntegratorState(*system.settled(end[:nq], end[nq : nq + nv]), end[-1])
         return after, self._error(h, rates, start[:-1], end[:-1]) if self.adaptive else 0.0
 
     def _error(self, h: Scalar, rates: list[list[Scalar]], start: list[Scalar], end: list[Scalar]) -> Scalar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .contract import Integrator, State, System
+from .contract import Integrator, IntegratorState, MechanicalSystem
 
 __all__ = ["SemiImplicitEuler"]
 
@@ -16,8 +16,8 @@ class SemiImplicitEuler(Integrator):
     order = 1
     implicit_damping = True
 
-    def step(self, system: System, t: Any, h: Any, state: State) -> tuple[State, Any]:
+    def step(self, system: MechanicalSystem, t: Any, h: Any, state: IntegratorState) -> tuple[IntegratorState, Any]:
         acceleration, power = system.dynamics(t, h, state.q, state.v)
         v = [rate + h * a for rate, a in zip(state.v, acceleration, strict=True)]
         q = system.integrate(state.q, [h * rate for rate in v])
-        return State(*system.settled(q, v), state.work + h * power), 0.0
+        return IntegratorState(*system.settled(q, v), state.work + h * power), 0.0

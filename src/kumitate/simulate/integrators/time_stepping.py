@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ...scalar import select, when
-from .contract import Impact, Integrator, State, System
+from ...scalar import Scalar, select, when
+from .contract import Impact, Integrator, IntegratorState, MechanicalSystem
 
 __all__ = ["FAILED", "TimeStepping"]
 
-Scalar = Any
 #: A search for impulses that stops further from the laws of contact than this part of the points' speeds has failed.
 FAILED = 1e-3
 #: Velocities that miss the laws of contact by more than this many times the speeds that the points had before are no motion:
@@ -32,7 +30,7 @@ class TimeStepping(Integrator):
     def __init__(self, flight: Integrator | None = None):
         self.flight = flight
 
-    def step(self, system: System, t: Scalar, h: Scalar, state: State) -> tuple[State, Scalar]:
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         acceleration, _ = system.dynamics(t, h, state.q, state.v)
         # contact acts in the axes before the step; with a free body's own axes turning under it, its speed would grow
         turning = system.turning(state.v)
@@ -43,18 +41,18 @@ class TimeStepping(Integrator):
         q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
         # velocities jump: what acts in between works along their mean, as the kinetic energy grows
         power = system.power(t, state.q, state.v, [0.5 * (a + b) for a, b in zip(state.v, v, strict=True)])
-        after = State(list(q_after), list(v_after), state.work + h * power + contact.work)
+        after = IntegratorState(list(q_after), list(v_after), state.work + h * power + contact.work)
         if self.flight is None:
             return _stopped(contact, after), contact.unsolved * (1.0 / FAILED)
         flight = self.flight
 
-        def flown() -> State:
+        def flown() -> IntegratorState:
             flown, _ = flight.step(system, t, h, state)
-            return State(list(flown.q), list(flown.v), flown.work)
+            return IntegratorState(list(flown.q), list(flown.v), flown.work)
 
         return _stopped(contact, when(contact.touching < 0.5, flown, after)), contact.unsolved * (1.0 / FAILED)
 
 
-def _stopped(contact: Impact, state: State) -> State:
+def _stopped(contact: Impact, state: IntegratorState) -> IntegratorState:
     """The state, its velocities infinite if those of contact are no motion, or not finite."""
-    return State(state.q, [select(contact.missed <= STOPPED, rate, math.inf) for rate in state.v], state.work)
+    return IntegratorState(state.q, [select(contact.missed <= STOPPED, rate, math.inf) for rate in state.v], state.work)

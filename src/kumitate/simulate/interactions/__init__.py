@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...model import Mechanism
-from ..kept import Kept
+from ..stepping.kept import Kept
 from .contract import Asked, Interaction
 
 if TYPE_CHECKING:
-    from ...contact.held_point import HeldPoint
+    from ...contact.held.point import HeldPoint
     from ...contact.scene import Contact
 
 __all__ = ["Asked", "Interaction", "interaction_of"]
@@ -29,7 +29,7 @@ def interaction_of(
         InputError: for both contact and held points, an unknown model or method, or what the models say of their options.
     """
     if held or held_method != "rows":
-        from ...contact.held_motion import check_method
+        from ...contact.held.motion import check_method
         from .held import HeldContact
 
         check_method(held_method)
@@ -41,9 +41,9 @@ def interaction_of(
 
 
 def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
-    from ...contact.models import FORCE_MODELS, check_model
-    from ...contact.plain import as_plain
+    from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
+    from ...contact.settings import as_plain
     from .forces import ForceContact
     from .impulses import ImpulseContact
 
@@ -52,4 +52,5 @@ def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
     kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
-    return _KEPT.get((mechanism, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))
+    model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
+    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))

@@ -9,17 +9,17 @@ import numpy as np
 
 from ...compile import Kernel
 from ...model import Mechanism
-from ..choice import chosen_integrator
-from ..forcing import Forcing
 from ..integrators import Integrator
+from ..stepping.choice import chosen_integrator
+from ..stepping.forcing import Forcing
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
-    from ...contact.held_motion import Held
+    from ...contact.held.motion import HeldDynamics
     from ...scalar import Program
-    from ..contact_record import Touched
+    from ..results.contact_record import Touched
 
-__all__ = ["Asked", "Interaction"]
+__all__ = ["Asked", "Interaction", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -46,6 +46,7 @@ class Interaction:
     Attributes:
         mechanism: that moves.
         key: what programs depend on, for finding them again; None if that cannot be said.
+        content: the same as text, for finding them on disk; None if that cannot be said.
         plain: what was asked for, as plain data.
         impacts: the program of contact that makes velocities jump once per step.
         forces: contact by forces like any other.
@@ -54,10 +55,11 @@ class Interaction:
 
     mechanism: Mechanism
     key: Hashable | None = ()
+    content: str | None = ""
     plain: Any = None
     impacts: Program | None = None
     forces: ContactForces | None = None
-    held: Held | None = None
+    held: HeldDynamics | None = None
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -89,3 +91,9 @@ class Interaction:
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """What the audit says of it along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         return []
+
+
+def content_of(model: Any, *parts: object) -> str | None:
+    """A contact model and its parts as text; None if its code is not kumitate's own, or if a part has no text of its own."""
+    text = f"{model.__module__}.{model.__qualname__} {parts!r}"
+    return text if model.__module__.startswith("kumitate.") and " at 0x" not in text else None

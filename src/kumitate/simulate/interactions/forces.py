@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from ...analysis import kinetic_energy, potential_energy
-from ...compile import Kernel
+from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
-from ...contact.plain import as_plain
 from ...contact.scene import Contact
+from ...contact.settings import as_plain
 from ...contact.straddling import warn_of_thin_boxes
 from ...model import Mechanism
+from ...model.digest import digest
 from ...scalar import trace
-from ..contact_record import ContactRecord, Touched
 from ..integrators import Integrator
-from ..system import NO_STEP
-from .contract import Asked, Interaction
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.system import NO_STEP
+from .contract import Asked, Interaction, content_of
 
 __all__ = ["ForceContact"]
 
@@ -61,10 +62,15 @@ class ForceContact(Interaction):
         """Warns as `warn_of_thin_boxes` does."""
         warn_of_thin_boxes(self.mechanism.name, self.forces.pairs)
 
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """Itself: there is one of each mechanism and content."""
+        return self
+
     @cached_property
-    def key(self) -> str:  # type: ignore[override]
-        """The contact as text."""
-        return json.dumps(self.plain)
+    def content(self) -> str | None:  # type: ignore[override]
+        """The contact and the shapes that can touch, as text."""
+        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
@@ -85,10 +91,13 @@ class ForceContact(Interaction):
                 "gap": [point.gap for point in found.points],
                 "velocity": [list(point.velocity) for point in found.points],
                 "power": found.power,
-                "energy": kinetic_energy(forces.tree, q, v) + potential_energy(forces.tree, q, mechanism.gravity),
+                "energy": kinetic_energy(mechanism.tree, q, v) + potential_energy(mechanism.tree, q, mechanism.gravity),
             }
 
-        return Kernel(trace(pressed, {"q": mechanism.nq, "v": mechanism.nv}, f"pressed_{mechanism.name}"))
+        known = digest(mechanism)
+        key = None if known is None or self.content is None else f"pressed {known} {self.content}"
+        sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv}
+        return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """What touched along a motion of states h apart.

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compile import Kernel
-from ...contact.held_motion import Held
-from ...contact.held_point import HeldPoint, HeldPoints
-from ...dynamics import Wrenches
+from ...contact.held.motion import HeldDynamics
+from ...contact.held.point import HeldPoint, HeldPoints
+from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
-from ..forcing import Forcing
 from ..integrators import Integrator
-from ..result import Result
+from ..results.result import Result
+from ..stepping.forcing import Forcing
 from .contract import Asked, Interaction
 
 __all__ = ["HeldContact", "HeldMotion", "held_motion"]
@@ -81,7 +81,7 @@ def held_motion(
             f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {constant.size} "
             "components of tau, wrenches and loop_tau"
         )
-    return _along(Held(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
+    return _along(HeldDynamics(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +93,13 @@ class HeldContact(Interaction):
     """
 
     mechanism: Mechanism
-    held: Held
-    key = None
+    held: HeldDynamics
+    key = content = None
 
     @classmethod
     def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
         """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
-        return cls(mechanism, Held(HeldPoints(mechanism, points), method))
+        return cls(mechanism, HeldDynamics(HeldPoints(mechanism, points), method))
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" means one that is implicit, beside friction: near rest it is too fast for explicit steps."""
@@ -151,7 +151,7 @@ class HeldContact(Interaction):
         """Refuses points that hold what others, or loops, hold already: their forces would not be determined."""
         mechanism = self.held.points.mechanism
         still = [0.0] * mechanism.nv
-        system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, gravity=mechanism.gravity)
+        system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, Acting(mechanism.gravity))
         Lambda = np.array(system.Lambda, dtype=float)[::3, ::3]
         values = np.linalg.eigvalsh(Lambda * mechanism.tree.mass)
         if not values[0] > _RANK * max(values[-1], 1.0):
@@ -161,7 +161,7 @@ class HeldContact(Interaction):
             )
 
 
-def _along(held: Held, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
+def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
     mechanism = held.points.mechanism
     tree, places, drives = mechanism.tree, forcing.places, forcing.drives
 
@@ -171,7 +171,7 @@ def _along(held: Held, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.nda
         applied = {name: list(islice(efforts, 6)) for name in places}
         loop_tau = {name: list(islice(efforts, nv)) for name, nv in drives.items()}
         wrenches = Wrenches(tree, applied) if places else None
-        return held.observed(tree, q, v, tau, gravity=mechanism.gravity, wrenches=wrenches, loop_tau=loop_tau)
+        return held.observed(tree, q, v, tau, Acting(mechanism.gravity, wrenches, loop_tau))
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ... import kinematics
-from ...compile import Kernel
-from ...contact.impacts import impact_program
+from ...compile import Kernel, StoredProgram, found_or_traced
+from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
-from ...contact.plain import as_plain
 from ...contact.scene import Contact, Pair, contact_pairs
+from ...contact.settings import as_plain
 from ...contact.shapes import touches
 from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
+from ...model.digest import digest
 from ...scalar import Program, trace
-from ..choice import EXPLICIT
-from ..contact_record import ContactRecord, Touched
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
-from ..stiffness import fastest_rate
-from .contract import Asked, Interaction
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.choice import EXPLICIT
+from ..stepping.stiffness import fastest_rate
+from .contract import Asked, Interaction, content_of
 
 __all__ = ["ImpulseContact"]
 
@@ -42,7 +43,7 @@ class ImpulseContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     pairs: list[Pair]
-    impacts: Program = field(repr=False)
+    model: Callable[[Any], Any]
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
@@ -58,8 +59,13 @@ class ImpulseContact(Interaction):
         if contact.model not in IMPULSE_MODELS:
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
-        pairs = contact_pairs(mechanism, mechanism.lean_tree, contact)
-        return cls(mechanism, contact, pairs, impact_program(mechanism, contact, IMPULSE_MODELS[contact.model]))
+        pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
+
+    @cached_property
+    def impacts(self) -> Program:  # type: ignore[override]
+        """(h, q, v, v_free) → the velocities after a step, and what touched in it."""
+        return impact_program(self.mechanism, self.contact, self.model)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -88,7 +94,7 @@ class ImpulseContact(Interaction):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """What touches, or is within `_NEAR` of it, at q (nq), in words: "'foot' on 'ground'"."""
-        tree = self.mechanism.lean_tree
+        tree = self.mechanism.base_parameter_tree
         poses = link_poses(tree, q.tolist())
         found: dict[str, None] = {}
         for pair in self.pairs:
@@ -102,10 +108,15 @@ class ImpulseContact(Interaction):
         """Warns as `warn_of_thin_boxes` does."""
         warn_of_thin_boxes(self.mechanism.name, self.pairs)
 
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """Itself: there is one of each mechanism and content."""
+        return self
+
     @cached_property
-    def key(self) -> str:  # type: ignore[override]
-        """The contact as text."""
-        return json.dumps(self.plain)
+    def content(self) -> str | None:  # type: ignore[override]
+        """The contact and the shapes that can touch, as text."""
+        return content_of(self.model, self.contact, self.pairs)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
@@ -114,12 +125,16 @@ class ImpulseContact(Interaction):
 
     @cached_property
     def _impacts(self) -> Kernel:
-        return Kernel(self.impacts)
+        return Kernel(self._stored("impacts", lambda: self.impacts))
 
     @cached_property
     def _turning(self) -> Kernel:
-        tree = self.mechanism.tree
-        return Kernel(trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, f"turning_{self.mechanism.name}"))
+        tree, name = self.mechanism.tree, f"turning_{self.mechanism.name}"
+        return Kernel(self._stored("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name)))
+
+    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+        known = digest(self.mechanism)
+        return found_or_traced(None if known is None or self.content is None else f"{role} {known} {self.content}", make)
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """What touched along a motion of steps h.
@@ -127,7 +142,7 @@ class ImpulseContact(Interaction):
         The solver starts from every state without memory, so that this is what the run's steps found.
         """
         turning, kernel = self._turning, self._impacts
-        names = [array.name for array in self.impacts.outputs]
+        names = [array.name for array in kernel.outputs]
         chunks: list[dict[str, np.ndarray]] = []
         for start in range(0, len(q), _CHUNK):
             some = slice(start, start + _CHUNK)

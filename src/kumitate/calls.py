@@ -1,0 +1,140 @@
+"""How the functions of a robot are called: coordinates are checked, and plain calls for one state go straight to machine code.
+
+A method of `Robot` finds its kernel by its options, checks q and says what is wrong: some ten microseconds of Python around one
+of machine code. So the first call of a method without options leaves its kernel behind, and later ones try it first: it takes
+only float64 arrays of the right shapes, and a compiled predicate says whether quaternions in q are of unit length. Whatever
+these two do not take goes through the method as before, which converts or refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .compile import Kernel
+from .compile.predicate import predicate
+from .errors import InputError
+from .model import Line, Mechanism
+from .scalar import absolute, active_scope, both, select, trace
+from .scalar.arrays import is_traced
+from .simulate.checks import OFF_MANIFOLD, check_manifold
+
+__all__ = ["PlainCall", "checked_coordinates", "plain_calls", "unit_quaternions"]
+
+Class = TypeVar("Class", bound=type)
+_empty = np.empty
+
+
+class PlainCall(NamedTuple):
+    """A function without options: its kernel, the shape of its result, and whether q is sound (None: always)."""
+
+    kernel: Kernel
+    shape: tuple[int, ...]
+    sound: Callable[..., Any] | None
+
+
+def checked_coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """q, refused if its quaternions are not of unit length; traced values are taken as they are.
+
+    Raises:
+        InputError: naming the joint, or what is not a number.
+    """
+    if active_scope() is not None and is_traced(q):
+        return q  # type: ignore[no-any-return]
+    try:
+        array = np.asarray(q)
+        array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSU" else "unsafe", copy=False)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{mechanism.name}: q is {q!r:.60}; give {mechanism.nq} real numbers, or (..., {mechanism.nq}) of them"
+        ) from None
+    if mechanism.nq != mechanism.nv and array.shape[-1:] == (mechanism.nq,):
+        check_manifold(mechanism, array)
+    return array
+
+
+def unit_quaternions(mechanism: Mechanism) -> Callable[..., Any] | None:
+    """The compiled predicate of q that `check_manifold` stands for; None if all coordinates are configurations."""
+    links = [link for link in mechanism.tree.links if link.kind.nq != link.kind.nv]
+    if not links:
+        return None
+
+    def sound(q: Any) -> list[Any]:
+        all_sound: Any = True
+        for link in links:
+            off = link.kind.off_manifold([q[link.q_start + k] for k in range(link.kind.nq)])
+            all_sound = both(all_sound, absolute(off) < OFF_MANIFOLD)
+        return [select(all_sound, 1.0, 0.0)]
+
+    return predicate(trace(sound, {"q": mechanism.nq}, f"unit_quaternions_{mechanism.name}"))
+
+
+def plain_calls(functions: Sequence[str], at_places: Sequence[str]) -> Callable[[Class], Class]:
+    """A class of robots whose methods of these names go straight to their kernels where they can.
+
+    Args:
+        functions: methods that return what the kernel of their name gives, q being their first argument.
+        at_places: such methods whose last argument is a place.
+    """
+
+    def decorated(robots: Class) -> Class:
+        for names, make in ((functions, _by_name), (at_places, _by_place)):
+            for name in names:
+                setattr(robots, name, make(name, getattr(robots, name)))
+        return robots
+
+    return decorated
+
+
+def _by_name(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(robot: Any, *arrays: Any, **options: Any) -> Any:
+        if options:
+            return method(robot, *arrays, **options)
+        plain = robot._plain_calls.get(name)
+        if plain is None:
+            found = method(robot, *arrays)
+            robot._plain_calls[name] = _prepared(robot, name)
+            return found
+        kernel, shape, sound = plain
+        out = _empty(shape)
+        if kernel.single(out, *arrays) is None and (sound is None or sound(arrays[0]) is True):
+            return out
+        return method(robot, *arrays)
+
+    return call
+
+
+def _by_place(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(robot: Any, *arguments: Any, **options: Any) -> Any:
+        place = arguments[-1] if arguments else None
+        if options or not isinstance(place, str):
+            return method(robot, *arguments, **options)
+        plain = robot._plain_calls.get((name, place))
+        if plain is None:
+            found = method(robot, *arguments)
+            robot._plain_calls[name, place] = _prepared(robot, name, place=place)
+            return found
+        kernel, shape, sound = plain
+        out = _empty(shape)
+        if kernel.single(out, *arguments[:-1]) is None and (sound is None or sound(arguments[0]) is True):
+            return out
+        return method(robot, *arguments)
+
+    return call
+
+
+def _prepared(robot: Any, name: str, **place: str) -> PlainCall:
+    """What later plain calls need. Of a mechanism whose loops hold lines, states are looked at more closely: by the method."""
+    kernel = robot.compile(name, **place)
+    lines = any(isinstance(chord.closure, Line) for chord in robot.mechanism.tree.chords)
+    sound = _refuse if lines or not robot.nv else robot._unit_quaternions
+    return PlainCall(kernel, kernel.outputs[0].shape, sound)
+
+
+def _refuse(q: Any) -> bool:
+    return False

@@ -1,0 +1,51 @@
+"""What `kumitate simulate --contact` touches, and where it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..contact.scene import Contact
+    from ..model import Mechanism
+
+__all__ = ["MODELS", "asked", "start_on"]
+
+#: What `--contact` may name.
+MODELS = (*IMPULSE_MODELS, *FORCE_MODELS)
+
+
+def asked(model: str | None, *, friction: float | None, restitution: float | None, height: float | None) -> Contact | None:
+    """The contact that the options ask for; None without `--contact`.
+
+    Raises:
+        InputError: if an option needs `--contact`, or is no property of a surface.
+    """
+    if model is None:
+        for option, value in (("--friction", friction), ("--restitution", restitution), ("--height", height)):
+            if value is not None:
+                raise InputError(f"{option} {value:g} needs --contact, for example --contact rigid")
+        return None
+    from ..contact.scene import Contact
+    from ..contact.surface import Surface
+
+    given = {"friction": friction, "restitution": restitution}
+    return Contact(model, surface=Surface(**{name: value for name, value in given.items() if value is not None}))
+
+
+def start_on(
+    contact: Contact | None, mechanism: Mechanism, q: list[float], *, floating: bool, typed: str, height: float | None
+) -> list[float]:
+    """q, moved up or down so that its lowest point is `height` [m] above the floor.
+
+    Without a height, robots whose root was set free are put onto the floor, unless their own height was typed in `--q`, and all
+    else stays where it is.
+    """
+    own = any(item.partition("=")[0].strip().endswith(".z") for item in typed.split(","))
+    if contact is None or (height is None and (own or not floating)):
+        return q
+    from ..contact.placement import on_ground
+
+    return on_ground(mechanism, q, contact, height=height or 0.0).tolist()

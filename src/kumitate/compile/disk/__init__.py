@@ -1,0 +1,5 @@
+"""What is kept on disk: written whole, trusted only where nobody else can write, and bounded in size."""
+
+from .cache import CacheEntry, cache_folder, cached
+
+__all__ = ["CacheEntry", "cache_folder", "cached"]

@@ -1,0 +1,358 @@
+"""The body of one program: its line, whole or in parts, its loops, and the programs that it calls.
+
+It does not know where the inputs come from (`ProgramInputs`), nor how the function around it is called (`entry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
+from .module import Module
+from .partition import PART, line_partition
+from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size
+from .straight_line import StraightLine
+from .writer import Writer
+
+__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "hole_name"]
+
+_COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
+_CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
+
+
+class ProgramInputs(Protocol):
+    """Where a body finds the inputs of its program."""
+
+    @property
+    def pointers(self) -> Sequence[str]:
+        """The addresses that a function needs to read them."""
+
+    def handed(self) -> ProgramInputs:
+        """The same inputs inside a function that is handed these addresses."""
+
+    def read(self, to: Writer, name: str, element: int | str) -> str:
+        """The value of an element of an input, which is a number or the name of an index."""
+
+
+class BlockInputs:
+    """ProgramInputs that stand in memory as blocks of lanes, one array behind the other, from `%in` on."""
+
+    pointers = ("%in",)
+
+    def __init__(self, program: Program):
+        self.offsets: dict[str, int] = {}
+        start = 0
+        for array in program.inputs:
+            self.offsets[array.name] = start
+            start += array.size
+
+    def handed(self) -> BlockInputs:
+        """The same: the address has the same name in every function."""
+        return self
+
+    def read(self, to: Writer, name: str, element: int | str) -> str:
+        """One block of lanes."""
+        offset = self.offsets[name]
+        return to.load_block("%in", element + offset if isinstance(element, int) else to.line(f"add i64 {element}, {offset}"))
+
+
+def hole_name(hole: str) -> str:
+    """What the function that fills a hole is called."""
+    return f"hole_{hole}"
+
+
+def called_function(module: Module, program: Program) -> str:
+    """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
+
+    That of a hole is declared, and written by the entry `filling` of another module.
+    """
+    if isinstance(program, Hole):
+        module.declare("void", hole_name(program.name), ["ptr", "ptr", "ptr"])
+        return f"@{hole_name(program.name)}"
+
+    def write(program: Program, name: str) -> str:
+        body = ProgramBody(module, program, BlockInputs(program))
+        body.run_program()
+        body.store_results("%out")
+        return body.function(f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0")
+
+    return module.callee(program, write)
+
+
+class ProgramBody(StraightLine):
+    """Writes the body of a program. Its loops and the programs that it calls keep blocks of lanes from `%scratch` on.
+
+    Attributes:
+        results: the names of the results of the loops and calls so far, by number.
+        stacks: where each loop's stack begins in the scratch memory, and the column there of every value that it keeps.
+        argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
+        crossing: what other parts of a long line leave in memory, by slot.
+    """
+
+    def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
+        super().__init__(module)
+        self.program, self.inputs = program, inputs
+        self.results: dict[Symbol, dict[int, str]] = {}
+        self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
+        self.scratch_used = self.argument_size = self.result_size = 0
+        self.crossing: dict[Symbol, int] = {}
+        self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
+
+    @cached_property
+    def block_slots(self) -> int:
+        """Blocks of scratch memory for loops and called programs; what crosses between parts stands behind them."""
+        return scratch_of_blocks(self.program)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the line is so long that functions of its parts compute it."""
+        return line_partition(self.program) is not None
+
+    def function(self, head: str, *, begin: Sequence[str] = (), end: Sequence[str] = ()) -> str:
+        """The function that this is the body of, with the buffers that it turned out to need.
+
+        Args:
+            head: its first line, up to the brace.
+            begin, end: instructions before and behind the body.
+        """
+        buffers = (("arguments", self.argument_size), ("returned", self.result_size))
+        made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]
+        return "\n".join([f"{head} {{", "entry:", *made, *begin, *self.lines, *end, "  ret void", "}"])
+
+    # --- the line, whole or in parts ----------------------------------------------------------------------------------
+    def run_program(self) -> None:
+        """Computes the program's line; a long one by calling the functions of its parts."""
+        partition = line_partition(self.program)
+        if partition is None:
+            self.run_line(self.program.line)
+            return
+        known: dict[Symbol, int] = {}
+        for part in partition.parts:
+            writer = self.part_writer(known)
+            for loop_node in self.stacks:
+                writer.values[loop_node] = "loop"  # ran in an earlier part
+            writer.run_line(part)
+            for node in part:
+                if node in partition.slots:
+                    writer.cross(node, partition.slots[node])
+            self.scratch_used = writer.scratch_used
+            known = known | {node: partition.slots[node] for node in part if node in partition.slots}
+            self.call_part(writer, "%scratch")
+        self.crossing = known
+
+    def store_results(self, base: str) -> None:
+        """The results into an array of blocks; those of a long line by functions that are as short as its parts."""
+        results = self.program.results
+        if not self.in_parts:
+            self.store_all(results, base)
+            return
+        for start in range(0, len(results), PART):
+            writer = self.part_writer(self.crossing)
+            for k in range(start, min(start + PART, len(results))):
+                place = writer.slot("%base", k)
+                writer.effect(f"store {self.module.real} {writer.value(results[k])}, ptr {place}, align {self.module.align}")
+            self.call_part(writer, base)
+
+    def part_writer(self, known: dict[Symbol, int]) -> ProgramBody:
+        """The writer of a part's function: it finds what is `known` in memory."""
+        writer = ProgramBody(self.module, self.program, self.inputs.handed())
+        writer.crossing, writer.stacks, writer.scratch_used = known, self.stacks, self.scratch_used
+        writer.block_slots = self.block_slots
+        return writer
+
+    def call_part(self, writer: ProgramBody, base: str) -> None:
+        """Ends the function of a part, and calls it."""
+        name = f"@part{len(self.module.functions)}"
+
+        def listed(inputs: ProgramInputs, base: str) -> str:
+            return ", ".join(f"ptr {pointer}" for pointer in (*inputs.pointers, "%scratch", base))
+
+        head = f"define internal void {name}({listed(writer.inputs, '%base')}) noinline #0"
+        self.module.functions.append(writer.function(head))
+        self.effect(f"call void {name}({listed(self.inputs, base)})")
+
+    def cross(self, node: Symbol, slot: int) -> None:
+        """Leaves a value in memory for other parts; conditions as 0 or 1."""
+        value = self.value(node)
+        if node.op in _CONDITIONS:
+            value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
+        self.store_block(value, "%scratch", self.block_slots + slot)
+
+    def value(self, node: Symbol) -> str:
+        """The name of a node's value; what another part computed is loaded."""
+        if node not in self.values and node in self.crossing:
+            value = self.load_block("%scratch", self.block_slots + self.crossing[node])
+            if node.op in _CONDITIONS:
+                value = self.line(f"fcmp une {self.module.real} {value}, {self.module.constant(0.0)}")
+            self.values[node] = value
+        return super().value(node)
+
+    # --- values into arrays of blocks -----------------------------------------------------------------------------------------
+    def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
+        """Values into an array of blocks; a stretch of a loop's stack is copied by a loop."""
+        runs = {run.start: run for run in stack_runs(nodes)}
+        k = 0
+        while k < len(nodes):
+            if k in runs:
+                self.copy_stack(nodes, runs[k], base)
+                k = runs[k].stop
+                continue
+            self.store_block(self.value(nodes[k]), base, k)
+            k += 1
+
+    def copy_stack(self, nodes: Sequence[Symbol], run: range, base: str) -> None:
+        """A stretch of a loop's stack into an array of blocks."""
+        node = nodes[run.start]
+        step = nodes[run.start + 1].payload[2] - node.payload[2]
+        first, columns = self.stacks[origin(node.args[0])]
+        start = first + columns[node.payload[0]] + node.payload[2] * len(columns)
+        with self.counted(len(run)) as k:
+            scaled = self.line(f"mul i64 {k}, {step * len(columns)}")
+            value = self.load_block("%scratch", self.line(f"add i64 {scaled}, {start}"))
+            self.store_block(value, base, self.line(f"add i64 {k}, {run.start}"))
+
+    # --- inputs, tables, indices --------------------------------------------------------------------------------------
+    def compute_input(self, node: Symbol) -> str:
+        return self.inputs.read(self, *node.payload)
+
+    def compute_load(self, node: Symbol) -> str:
+        return self.inputs.read(self, node.payload[0], self.position(node))
+
+    def position(self, node: Symbol) -> int | str:
+        """stride·counter + offset, where a node reads by index."""
+        _, stride, offset = node.payload
+        if stride == 0:
+            return offset
+        scaled = self.line(f"mul i64 {self.values[node.args[-1]]}, {stride}")
+        return self.line(f"add i64 {scaled}, {offset}")
+
+    def spread(self, single: str) -> str:
+        """One number on all lanes."""
+        if self.module.lanes == 1:
+            return single
+        real = self.module.real
+        first = self.line(f"insertelement {real} poison, {self.module.element} {single}, i32 0")
+        return self.line(f"shufflevector {real} {first}, {real} poison, <{self.module.lanes} x i32> zeroinitializer")
+
+    def compute_lookup(self, node: Symbol) -> str:
+        table, position = self.module.table(node.payload[0]), self.position(node)
+        pointer = self.line(f"getelementptr {self.module.element}, ptr {table}, i64 {position}")
+        return self.spread(self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}"))
+
+    def compute_ordinal(self, node: Symbol) -> str:
+        return self.spread(self.line(f"sitofp i64 {self.position(node)} to {self.module.element}"))
+
+    def compute_capture(self, node: Symbol) -> str:
+        return self.value(node.payload)
+
+    # --- loops and calls ----------------------------------------------------------------------------------------------
+    def compute_result(self, node: Symbol) -> str:
+        (block,) = node.args
+        self.value(block)
+        return self.results[block][node.payload]
+
+    def compute_element(self, node: Symbol) -> str:
+        self.value(node.args[0])
+        first, columns = self.stacks[origin(node.args[0])]
+        position, slots = self.position(node), len(columns)
+        column = first + columns[node.payload[0]]
+        if isinstance(position, int):
+            at: int | str = position * slots + column
+        else:
+            at = self.line(f"add i64 {self.line(f'mul i64 {position}, {slots}')}, {column}")
+        return self.load_block("%scratch", at)
+
+    def compute_call(self, node: Symbol) -> str:
+        program: Program = node.payload
+        self.argument_size = max(self.argument_size, len(node.args), 1)
+        self.result_size = max(self.result_size, len(program.results), 1)
+        for k, argument in enumerate(node.args):
+            self.store_block(self.value(argument), "%arguments", k)
+        scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
+        self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
+        self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}
+        return "call"
+
+    def compute_loop(self, node: Symbol) -> str:
+        block: LoopBlock = node.payload
+        real, label = self.module.real, f"loop{self.count}"
+        self.count += 1  # a loop in it may begin before any line
+        carries, keeps = block.carries, block.keeps
+        first = [self.value(a) for a in node.args[: len(carries)]]
+        for outer in node.args[len(carries) :]:
+            self.value(outer)  # loaded or computed before the loop, not in it
+        self.stacks[node] = (self.scratch_used, {k: column for column, k in enumerate(keeps)})
+        self.scratch_used += block.count * len(keeps)
+        before = self.block
+        self.effect(f"br label %{label}")
+        self.start(label)
+        counter, following = f"%{label}.i", f"%{label}.next"
+        self.effect(f"{counter} = phi i64 [ 0, %{before} ], [ {following}, %{label}.latch ]")
+        for k, start in zip(carries, first, strict=True):
+            self.effect(f"%{label}.c{k} = phi {real} [ {start}, %{before} ], [ %{label}.n{k}, %{label}.latch ]")
+            self.values[carries[k][0]] = f"%{label}.c{k}"
+        for part in block.line:
+            if part.op == "counter":
+                self.values[part] = counter
+        going = None if block.condition is None else self.going(block, label, counter)
+        self.run_line(block.line)
+        carried = {k: self.value(then) for k, (_, then) in carries.items()}
+        for column, kept_symbol in enumerate(keeps.values()):
+            row = self.line(f"mul i64 {counter}, {len(keeps)}")
+            at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
+            self.store_block(self.value(kept_symbol), "%scratch", at)
+        self.effect(f"br label %{label}.latch")
+        self.start(f"{label}.latch")
+        for k, value in carried.items():
+            # bitcast to itself: a name for the value that the phi can refer to before it is known
+            kept = f"select {self.module.condition} {going}, {real} {value}, {real} %{label}.c{k}"
+            self.effect(f"%{label}.n{k} = {kept if going else f'bitcast {real} {value} to {real}'}")
+        self.effect(f"{following} = add i64 {counter}, 1")
+        if going:
+            self.effect(f"br label %{label}")
+        else:
+            self.effect(f"br i1 {self.line(f'icmp ult i64 {following}, {block.count}')}, label %{label}, label %{label}.end")
+        self.start(f"{label}.end")
+        self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
+        return "loop"
+
+    def going(self, block: LoopBlock, label: str, counter: str) -> str:
+        """The lanes that go on, asked before a pass; with none left, or all passes made, the loop ends."""
+        assert block.condition is not None
+        self.run_line(live(block.line, [block.condition]))
+        condition = self.value(block.condition)
+        more = self.line(f"icmp ult i64 {counter}, {block.count}")
+        more = self.line(f"and i1 {more}, {self.any(condition)}")
+        self.effect(f"br i1 {more}, label %{label}.pass, label %{label}.end")
+        self.start(f"{label}.pass")
+        return condition
+
+    def any(self, condition: str) -> str:
+        """Whether a condition holds on some lane."""
+        if self.module.lanes == 1:
+            return condition
+        name = f"llvm.vector.reduce.or.v{self.module.lanes}i1"
+        self.module.declare("i1", name, [self.module.condition])
+        return self.line(f"call i1 @{name}({self.module.condition} {condition})")
+
+
+def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
+    """Stretches of at least `_COPY_AT_LEAST` nodes that read one value of a loop's stack, pass by pass."""
+    runs, start = [], 0
+    for k in range(1, len(nodes) + 1):
+        if k < len(nodes) and _follows(nodes, start, k):
+            continue
+        if k - start >= _COPY_AT_LEAST:
+            runs.append(range(start, k))
+        start = k
+    return runs
+
+
+def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
+    """Whether node k goes on with the stretch that begins at `start`."""
+    a, b, first = nodes[k - 1], nodes[k], nodes[start]
+    if a.op != "element" or b.op != "element" or a.args != b.args or len(a.args) != 1 or a.payload[0] != b.payload[0]:
+        return False
+    return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]

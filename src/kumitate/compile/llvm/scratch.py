@@ -1,0 +1,57 @@
+"""The memory that a program needs while it runs: what its loops keep, what crosses between its parts, what it calls needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...scalar import Hole, Program, Symbol
+from .module import Module
+from .partition import line_partition
+from .remembered import Remembered
+
+__all__ = ["scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size"]
+
+_STACK_BYTES = 1 << 17  # more than this comes from the heap
+
+
+def _own_scratch(line: Sequence[Symbol]) -> int:
+    """Blocks of lanes that the loops of a line (and the loops in them) keep."""
+    return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
+
+
+@Remembered
+def scratch_of_loops(program: Program) -> int:
+    """Blocks of lanes that the loops of a program need, without the programs it calls."""
+    return _own_scratch(program.line)
+
+
+def scratch_of_blocks(program: Program) -> int:
+    """Blocks of lanes that the loops of a program and the programs it calls need."""
+    return scratch_of_loops(program) + max((scratch_size(callee) for callee in program.callees), default=0)
+
+
+def scratch_size(program: Program) -> int:
+    """Blocks of lanes that a program needs, all included; what fills a hole brings its own."""
+    if isinstance(program, Hole):
+        return 0
+    partition = line_partition(program)
+    return scratch_of_blocks(program) + (partition.size if partition else 0)
+
+
+def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
+    """Instructions that take memory for so many blocks of lanes, at whole lines of the cache, and that give it back."""
+    size = module.align * slots
+    if not slots:
+        return [], []
+    if size <= _STACK_BYTES:
+        return [f"  %scratch = alloca [{slots} x {module.real}], align 64"], []
+    module.declare("ptr", "malloc", ["i64"])
+    module.declare("void", "free", ["ptr"])
+    taken = [
+        f"  %heap = call ptr @malloc(i64 {size + 64})",
+        "  %heapbits = ptrtoint ptr %heap to i64",
+        "  %heapup = add i64 %heapbits, 63",
+        "  %heapaligned = and i64 %heapup, -64",
+        "  %scratch = inttoptr i64 %heapaligned to ptr",
+    ]
+    return taken, ["  call void @free(ptr %heap)"]

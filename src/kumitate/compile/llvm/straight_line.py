@@ -1,0 +1,124 @@
+"""Straight-line code: one instruction a node, and what is only read loaded where it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...scalar import Symbol
+from .module import Module
+from .sincos import emit_sincos
+from .writer import Writer
+
+__all__ = ["StraightLine"]
+
+#: The instruction of an operation: types in braces, one %s an operand. An operation that is one instruction is a row here.
+_PATTERNS = {
+    "add": "fadd{contract} {real} %s, %s",
+    "sub": "fsub{contract} {real} %s, %s",
+    "mul": "fmul{contract} {real} %s, %s",
+    "div": "fdiv {real} %s, %s",
+    "neg": "fneg {real} %s",
+    "lt": "fcmp olt {real} %s, %s",
+    "le": "fcmp ole {real} %s, %s",
+    "eq": "fcmp oeq {real} %s, %s",
+    "and": "and {condition} %s, %s",
+    "or": "or {condition} %s, %s",
+    "not": "xor {condition} %s, {true}",
+    "select": "select {condition} %s, {real} %s, {real} %s",
+}
+#: Operations that are intrinsic functions of LLVM.
+_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
+#: Functions of the C library, and how many arguments they take.
+_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2, "sin": 1, "cos": 1}
+
+
+class StraightLine(Writer):
+    """Writes the lines of one function. Nodes that are not arithmetic are left to the methods `compute_…` of its heirs."""
+
+    def __init__(self, module: Module):
+        super().__init__(module)
+        self.values: dict[Symbol, str] = {}
+        self.deferred: set[Symbol] = set()  # computed where they are used, if at all
+        self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
+
+    def run_line(self, line: Sequence[Symbol]) -> None:
+        """Computes the nodes of a line in their order."""
+        for node in line:
+            # what is only read, not computed, is loaded where it is first used
+            if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
+                self.value(node)
+
+    def value(self, node: Symbol) -> str:
+        """The name of a node's value, which is computed here if it is not known yet."""
+        found = self.values.get(node)
+        if found is None:
+            found = self.values[node] = self.compute(node)
+        return found
+
+    def compute(self, node: Symbol) -> str:
+        """Writes what computes a node."""
+        op = node.op
+        pattern = self.patterns.get(op)
+        if pattern is not None:
+            return self.line(pattern % tuple([self.value(x) for x in node.args]))
+        if op in _INTRINSIC:
+            return self.intrinsic(node)
+        if op in ("sin", "cos") and not self.module.portable:
+            return self.turn(node)
+        if op in _LIBRARY:
+            return self.foreign(node)
+        name: str = getattr(self, f"compute_{op}")(node)
+        return name
+
+    def compute_const(self, node: Symbol) -> str:
+        return self.module.constant(node.payload)
+
+    def intrinsic(self, node: Symbol) -> str:
+        """A function that LLVM knows."""
+        module = self.module
+        name = f"llvm.{_INTRINSIC[node.op]}.{module.suffix}"
+        module.declare(module.real, name, [module.real] * len(node.args))
+        arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
+        return self.line(f"call {module.real} @{name}({arguments})")
+
+    def turn(self, node: Symbol) -> str:
+        """Sine or cosine: both are computed at once."""
+        (x,) = node.args
+        if x not in self.trig:
+            self.trig[x] = self.sincos(self.value(x))
+        return self.trig[x][node.op == "cos"]
+
+    def sincos(self, x: str) -> tuple[str, str]:
+        """Sine and cosine; of single precision by way of double."""
+        module = self.module
+        wide = module.vector("double")
+        if module.real != wide:
+            x = self.line(f"fpext {module.real} {x} to {wide}")
+        suffix = module.suffix.replace("f32", "f64")
+        module.declare(wide, f"llvm.fma.{suffix}", [wide] * 3)
+        found = emit_sincos(x, module.lanes, self.line)
+        if module.real != wide:
+            found = tuple(self.line(f"fptrunc {wide} {y} to {module.real}") for y in found)  # type: ignore[assignment]
+        return found
+
+    def foreign(self, node: Symbol) -> str:
+        """A function of the C library, lane by lane, in double precision."""
+        module = self.module
+        module.declare("double", node.op, ["double"] * _LIBRARY[node.op])
+        arguments = [self.value(x) for x in node.args]
+        if module.lanes == 1:
+            return self.called(node.op, arguments)
+        value = "poison"
+        for lane in range(module.lanes):
+            result = self.called(node.op, [self.line(f"extractelement {module.real} {a}, i32 {lane}") for a in arguments])
+            value = self.line(f"insertelement {module.real} {value}, {module.element} {result}, i32 {lane}")
+        return value
+
+    def called(self, name: str, arguments: Sequence[str]) -> str:
+        """One value of a function of the C library."""
+        element = self.module.element
+        if element != "double":
+            arguments = [self.line(f"fpext {element} {a} to double") for a in arguments]
+        result = self.line(f"call double @{name}({', '.join(f'double {a}' for a in arguments)})")
+        return result if element == "double" else self.line(f"fptrunc double {result} to {element}")

@@ -1,0 +1,163 @@
+"""All passes from a page to machine code, in their order. `python -m kumitate.compile` prints them.
+
+The first passes make a program and belong to `scalar.trace`; the others take programs to machine code, and their results stand
+in one `Compilation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..scalar import Program, trace
+from ..scalar.passes import PROGRAM_PASSES, Pass
+from ..scalar.verify import verifying
+from .engine import Code, ObjectFile, kept_image
+from .engine import generate as generate_image
+from .engine import link as link_image
+from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
+from .llvm import Entry, write_module
+from .llvm.filling import Filling
+from .llvm.partition import check_partition, line_partition
+from .precision import DOUBLE, Precision
+from .stored import StoredProgram
+from .target import Target, host
+
+__all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
+
+
+@dataclass
+class Compilation:
+    """Programs on their way to machine code: what is wanted, and what the passes so far have made.
+
+    Attributes:
+        entry: how the code is called.
+        lanes, precision, portable: as of `llvm.write_module`.
+        python: the program that the entry runs, if it is to have a built-in Python function; `truth`: whether that function
+            returns its result as True or False.
+        key: what says, with the options here, which object file it is, so that it is found on disk without being written first;
+            "" if only its text says so.
+        fillings: programs for holes, by the holes' names.
+        target: the processor.
+        text: the LLVM module.
+        image, code: the object file, and what is in memory.
+    """
+
+    entry: Entry
+    lanes: int
+    precision: Precision = DOUBLE
+    portable: bool = False
+    python: Program | StoredProgram | None = None
+    truth: bool = False
+    key: str = ""
+    fillings: Mapping[str, Program] = field(default_factory=dict)
+    target: Target = field(default_factory=host)
+    text: str = ""
+    image: ObjectFile | None = None
+    code: Code | None = None
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions of the module whose addresses are wanted."""
+        return [self.entry.name, *([FAST_ENTRY] if self.python is not None and can_wrap() else [])]
+
+
+def partition(work: Compilation) -> None:
+    """Decides how long lines are cut, of the entry's programs and of all that they call."""
+    for program in _family(work.entry.programs):
+        parts = line_partition(program)
+        if parts is not None and verifying():
+            check_partition(program, parts)
+
+
+def write(work: Compilation) -> None:
+    """Writes the LLVM module."""
+    work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable)
+
+
+def wrap(work: Compilation) -> None:
+    """Adds the Python function, if one is wanted and this interpreter can have it."""
+    if work.python is not None and can_wrap():
+        wrapper = fast_wrapper(work.python, work.entry.name, work.lanes, work.precision, truth=work.truth)
+        work.text = f"{work.text}\n{wrapper}\n"
+
+
+def generate(work: Compilation) -> None:
+    """Makes the object file, or finds it on disk."""
+    work.image = generate_image(work.text, work.target, kept=not work.key)
+
+
+def link(work: Compilation) -> None:
+    """Puts the object file into memory."""
+    assert work.image is not None
+    images = [work.image]
+    for name, program in work.fillings.items():
+        entry = Filling(name, program)
+        images.append(object_file(replace(work, entry=entry, python=None, key="", fillings={}, image=None, code=None)))
+    work.code = link_image(images, work.functions)
+
+
+#: From programs to machine code. Each reads and adds to a `Compilation`.
+CODE_PASSES: tuple[Pass, ...] = (
+    Pass("partition", "cuts lines of more than 20 000 nodes into functions of 1000, with what crosses in memory", partition),
+    Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
+    Pass("wrap", "adds a built-in Python function that checks arrays and calls the entry", wrap),
+    Pass("generate", "has LLVM make an object file, its scheduler off, or takes the one of the same text from disk", generate),
+    Pass(
+        "link",
+        "puts the object file into memory, with those that fill its holes, and gives the addresses of its functions",
+        link,
+    ),
+)
+_TRACE = Pass(
+    "trace", "runs the page over symbols: nodes, simplified by the rules, equal ones once, loop-invariant ones outside", trace
+)
+#: All of them.
+PASSES: tuple[Pass, ...] = (_TRACE, *PROGRAM_PASSES, *CODE_PASSES)
+
+
+def machine_code(work: Compilation) -> Code:
+    """The machine code of a compilation that begins, or of one that has its object file and lacks only fillings."""
+    object_file(work)
+    CODE_PASSES[-1].run(work)
+    assert work.code is not None
+    return work.code
+
+
+def object_file(work: Compilation) -> ObjectFile:
+    """The object file of a compilation: all passes but the last."""
+    if work.image is None and work.key:
+        options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
+        work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work))
+    return work.image or _generated(work)
+
+
+def _generated(work: Compilation) -> ObjectFile:
+    """The object file by all passes but the last."""
+    for step in CODE_PASSES[:-1]:
+        step.run(work)
+    assert work.image is not None
+    return work.image
+
+
+def pass_table() -> str:
+    """The passes as a table of Markdown, as docs/architecture.md shows it."""
+    rows = [f"| {k} | `{step.name}` | {step.does} | `{_place(step)}` |" for k, step in enumerate(PASSES, start=1)]
+    return "\n".join(["| | pass | what it does | function |", "|---|---|---|---|", *rows])
+
+
+def _place(step: Pass) -> str:
+    """Where a pass is: "scalar.liveness.trim"."""
+    return f"{step.run.__module__.removeprefix('kumitate.')}.{step.run.__qualname__}"
+
+
+def _family(programs: Sequence[Program]) -> list[Program]:
+    """These programs and all that they call, each once."""
+    found: dict[Program, None] = {}
+    waiting = list(programs)
+    while waiting:
+        program = waiting.pop()
+        if program not in found:
+            found[program] = None
+            waiting += program.callees
+    return list(found)

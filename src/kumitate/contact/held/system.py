@@ -1,0 +1,179 @@
+"""The equations of the forces that hold points: how they accelerate the points, and what they must be (N eq. 22).
+
+Every held point has three rows, along n, e₁ and e₂ of its `HeldEnd`. However Λ, the accelerations of all rows by unit forces of
+each, was found, the normal forces follow from A f_n = −(free accelerations), A = Λ_nn − Λ_nt t K, where t is the direction of
+sliding: that is N eq. 20-22 with ‖∂C/∂r‖ = 1, for several points at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...model import Tree
+from ...scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
+from ...spatial import dot, nearest_solution
+from .point import SLIDING_SPEED, HeldEnd, slide
+
+__all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
+
+#: Damping of Λ in implicit steps, over the inverse of the mechanism's mass (compare `dynamics.loops.multipliers.DAMPING`).
+DAMPING = 1e-9
+#: How often the friction of implicit steps is brought nearer to its law at most, until it changes by less than this
+#: fraction; and the Newton steps for one point's speed each time.
+SWEEPS, SETTLED, NEWTON_STEPS = 30, 1e-9, 8
+
+
+@dataclass(frozen=True)
+class HeldSystem:
+    """How the rows of held points move in one state, three rows a point: n, e₁, e₂.
+
+    Attributes:
+        ends: the points in this state.
+        Lambda: (rows, rows), accelerations by unit forces of each row, in everything else that holds the mechanism together.
+        free: (rows), accelerations without any force of the rows [m/s²].
+        accelerations: v̇ (nv) from the forces of all rows.
+    """
+
+    ends: Sequence[HeldEnd]
+    Lambda: Sequence[Sequence[Scalar]]
+    free: Sequence[Scalar]
+    accelerations: Callable[[Sequence[Scalar]], list[Scalar]]
+
+
+@dataclass(frozen=True)
+class HeldForces:
+    """What holds the points, one entry a point.
+
+    Attributes:
+        normal: f_n along the surface's normal [N]; negative where the point is held back from leaving.
+        friction: the force along e₁ and e₂ [N].
+    """
+
+    normal: list[Scalar]
+    friction: list[tuple[Scalar, Scalar]]
+
+    @property
+    def by_row(self) -> list[Scalar]:
+        """The forces of all rows."""
+        return [f for n, t in zip(self.normal, self.friction, strict=True) for f in (n, *t)]
+
+
+def held_forces(
+    tree: Tree, system: HeldSystem, *, implicit_step: Scalar = 0.0, baumgarte: Scalar = 0.0
+) -> HeldForces:  # fmt: skip
+    """The forces that keep the points' accelerations on their surfaces, with friction |f_t| = K |f_n| against the sliding.
+
+    Args:
+        implicit_step: a step h > 0 [s] takes the sliding at the end of the step: friction then brings a point to rest, or lets
+            it creep, however long the step. Zero takes it as it is (N eq. 6).
+        baumgarte: a rate [1/s] at which gaps are made to decay.
+    """
+    ends = system.ends
+    wanted = [-(system.free[3 * k] + baumgarte * (2.0 * end.rows[0].rate + baumgarte * end.gap)) for k, end in enumerate(ends)]
+    sliding = _sliding(system, wanted)
+    if is_zero(implicit_step) or not any(end.friction for end in ends):
+        return sliding
+    return _implicit(tree, system, wanted, sliding, implicit_step)
+
+
+def friction_power(ends: Sequence[HeldEnd], forces: HeldForces) -> Scalar:
+    """What the friction of all points puts in per time [W]; it is never positive where friction opposes the sliding."""
+    pairs = zip(ends, forces.friction, strict=True)
+    return sum((f * x for end, force in pairs for f, x in zip(force, end.slip, strict=True)), 0.0)
+
+
+def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
+    """Forces by the sliding as it is (N eq. 20-22)."""
+    ends, Lambda = system.ends, system.Lambda
+    count = len(ends)
+    t = [slide(end.slip) for end in ends]
+    across = [[Lambda[3 * k][3 * l] for l in range(count)] for k in range(count)]  # m_c of (15)
+    along = [[dot(Lambda[3 * k][3 * l + 1 : 3 * l + 3], t[l]) for l in range(count)] for k in range(count)]  # dᵀ j_t of (20)
+    f_n = _solved(across, wanted)
+    if any(end.friction for end in ends):
+        for _ in range(count):  # friction opposes the sliding whichever way the surface pushes
+            K = [select(f < 0.0, -end.friction, end.friction) for f, end in zip(f_n, ends, strict=True)]
+            A = [[m - d * k for m, d, k in zip(*pair, K, strict=True)] for pair in zip(across, along, strict=True)]  # (21)
+            f_n = _solved(A, wanted)  # (22)
+    caps = [end.friction * absolute(f) for end, f in zip(ends, f_n, strict=True)]
+    return HeldForces(f_n, [(-cap * x, -cap * y) for cap, (x, y) in zip(caps, t, strict=True)])
+
+
+def _implicit(
+    tree: Tree, system: HeldSystem, wanted: Sequence[Scalar], start: HeldForces, h: Scalar
+) -> HeldForces:  # fmt: skip
+    """Forces by the sliding w at the end of the step.
+
+    Friction −c w is that of a viscous damper, a row that yields to its own force by 1/(h c); c = K |f_n| tanh(‖w‖/ṙ₀)/‖w‖ is
+    found by solving the equations of all points for given c, and the law of each point for its speed while the others stay.
+    """
+    ends, Lambda, free = system.ends, system.Lambda, system.free
+    count = len(ends)
+    E = [[DAMPING / tree.mass if i == j else 0.0 for j in range(3 * count)] for i in range(3 * count)]
+    right = [
+        x for k, end in enumerate(ends) for x in (wanted[k], *(-(free[3 * k + i + 1] + w / h) for i, w in enumerate(end.slip)))
+    ]
+
+    def damping(caps: Sequence[Scalar], speeds: Sequence[Scalar]) -> list[Scalar]:
+        return [maximum(cap * _slope(x), 1e-9 * tree.mass / h) for cap, x in zip(caps, speeds, strict=True)]
+
+    def nearer(_: Any, before: tuple[list[Scalar], list[Scalar], Scalar]) -> tuple[Any, None]:
+        c, _, _ = before
+        soft = [list(row) for row in Lambda]
+        for i in range(3 * count):
+            soft[i][i] = soft[i][i] + (1.0 / (h * c[i // 3]) if i % 3 else 0.0)
+        forces = nearest_solution(soft, right, E)
+        caps = [end.friction * absolute(f) for end, f in zip(ends, forces[::3], strict=True)]
+        speeds = [_speed(Lambda, forces[3 * k + 1 : 3 * k + 3], k, h, c[k], cap) for k, cap in enumerate(caps)]
+        better, change = damping(caps, speeds), 0.0
+        for new, old in zip(better, c, strict=True):
+            change = maximum(change, absolute(new / old - 1.0))
+        return (better, forces, change), None
+
+    caps = [end.friction * absolute(f) for end, f in zip(ends, start.normal, strict=True)]
+    first = damping(caps, [_norm(end.slip) for end in ends])
+    (_, forces, _), _ = loop(SWEEPS, nearer, (first, [0.0] * (3 * count), 1.0), while_=lambda now: now[2] > SETTLED)
+    return HeldForces(forces[::3], list(zip(forces[1::3], forces[2::3], strict=True)))
+
+
+def _speed(Lambda: Sequence[Sequence[Scalar]], s: Sequence[Scalar], k: int, h: Scalar, c: Scalar, cap: Scalar) -> Scalar:
+    """The speed x of point k at the end of the step by its own law x + hμ·cap·tanh(x/ṙ₀) = x₀, μ being its mobility along s."""
+    n, e = 3 * k, (3 * k + 1, 3 * k + 2)
+    size = _norm(s)
+    along = [part / size for part in s]
+    across = dot([Lambda[n][i] for i in e], along)
+    mobility = dot([dot([Lambda[i][j] for j in e], along) for i in e], along)
+    mu = mobility - across * across / Lambda[n][n]  # the normal force answers
+    x_0, push = size * (1.0 / c + h * mu), h * mu * cap
+    x = maximum(x_0 - push, x_0 / (1.0 + push / SLIDING_SPEED))  # both are below the solution, and Newton steps stay there
+    for _ in range(NEWTON_STEPS):
+        ratio = tanh(x / SLIDING_SPEED)
+        x = x - (x + push * ratio - x_0) / (1.0 + push * (1.0 - ratio * ratio) / SLIDING_SPEED)
+    return x
+
+
+def _slope(speed: Scalar) -> Scalar:
+    """tanh(x/ṙ₀)/x."""
+    x = maximum(speed, 1e-9 * SLIDING_SPEED)
+    return tanh(x / SLIDING_SPEED) / x
+
+
+def _norm(pair: Sequence[Scalar]) -> Scalar:
+    """‖(a, b)‖, never zero."""
+    return sqrt(sum((x * x for x in pair), 0.0) + 1e-30)
+
+
+def _solved(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x of A x = b by elimination; A is near a positive definite matrix, so that no pivots need be chosen."""
+    rows, n = [[*row, right] for row, right in zip(A, b, strict=True)], len(b)
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+    x: list[Scalar] = [0.0] * n
+    for k in range(n):
+        i = n - 1 - k
+        x[i] = (rows[i][n] - dot(rows[i][i + 1 : n], x[i + 1 :])) / rows[i][i]
+    return x

@@ -1,0 +1,131 @@
+"""The links' Jacobians in the axes of the world, about one origin for all links that hang on one root: levers need no moving.
+
+What is summed over a tree (twists outwards, wrenches and stiffnesses inwards) is then a plain sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from ...kinematics import link_poses
+from ...model import Link, PerLink, Tree, inward, outward
+from ...scalar import Scalar, is_zero
+from ...spatial import Dense, Force, Motion, Transform, Vector3, dot
+
+__all__ = ["NO_STIFFNESS", "LinkJacobians", "Pattern", "along", "frozen", "link_jacobians"]
+
+#: A matrix by its entries that are not always zero.
+Pattern = dict[int, dict[int, Scalar]]
+NO_STIFFNESS = Dense.zero(6, 6)
+
+
+@dataclass(frozen=True)
+class LinkJacobians:
+    """A tree at one posture.
+
+    Attributes:
+        poses: X_WL of every link.
+        origins: of every link, the place of its root link in the world [m]: what its twists and wrenches are taken about.
+        S: of every link, the columns [ω; v] of its joint's freedoms, there and in the axes of the world.
+    """
+
+    tree: Tree
+    poses: PerLink[Transform]
+    origins: PerLink[Vector3]
+    S: PerLink[tuple[Motion, ...]]
+
+    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
+        """[ω; v] of every link, in the axes of the world, about its origin."""
+
+        def stage(link: Link, parent: Motion) -> Motion:
+            for column, rate in zip(self.S[link], link.velocities(v), strict=True):
+                parent = parent + column * rate
+            return parent
+
+        return outward(self.tree, stage, Motion())
+
+    def efforts(self, wrenches: Mapping[int, Force]) -> list[Scalar]:
+        """Jᵀ F (nv): what wrenches on links, by their index and like the twists, do along the joints."""
+        felt: PerLink[Force] = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
+        return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
+
+    def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
+        """Adds Σ Jᵀ K J to H: a link's K (6×6) is the wrench per unit of its twist. The tree's sparsity stays.
+
+        Args:
+            links: whose degrees of freedom are meant, a part of the tree; on: K by the index of the link.
+
+        Returns:
+            The sum of K on these links, which those that carry them feel as well.
+        """
+        own = {link.index for link in links}
+        at_roots: list[Dense] = []
+
+        def stage(link: Link, behind: list[Dense | None]) -> Dense | None:
+            found = [K for K in behind if K is not None]
+            if link.index not in own:
+                at_roots.extend(found)
+                return None
+            given = [on[link.index]] if link.index in on else []
+            if not (found or given):
+                return None
+            K = reduce(add, [*given, *found])
+            self._add_stiffness_of(H, link, K)
+            return K
+
+        felt = inward(self.tree, stage)
+        at_roots += [K for K in (felt[link] for link in self.tree.children(-1)) if K is not None]
+        return reduce(add, at_roots, NO_STIFFNESS)
+
+    def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
+        """Adds S_iᵀ K S_k for the columns S_k of a link's joint, against all joints that carry it."""
+        for k, column in enumerate(self.S[link], link.v_start):
+            pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
+            for ancestor in self.tree.ancestors(link.index):
+                for i, other in enumerate(self.S[ancestor], ancestor.v_start):
+                    _add(H, i, k, other.dot(pushed))
+                    if ancestor is not link:
+                        _add(H, k, i, other.dot(pulled))
+
+
+def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
+    """The Jacobians at q (nq)."""
+    poses = link_poses(tree, q)
+
+    def origin(link: Link, at: Vector3 | None) -> Vector3:
+        return poses[link].translation if at is None else at
+
+    origins: PerLink[Vector3] = outward(tree, origin, None)
+
+    def stage(link: Link, _: object) -> tuple[Motion, ...]:
+        X_WL = poses[link]
+        lever = X_WL.translation - origins[link]
+        found = []
+        for S in link.kind.subspace(link.coordinates(q)):
+            omega, v = X_WL.rotation.rotate(S.angular), X_WL.rotation.rotate(S.linear)
+            found.append(Motion(omega, v + lever.cross(omega)))
+        return tuple(found)
+
+    S = outward(tree, stage, None)
+    for link in tree.links:
+        _ = S[link]  # now, not where they are first asked for, which may be in a block that is skipped
+    return LinkJacobians(tree, poses, origins, S)
+
+
+def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
+    if not is_zero(value):
+        H[i][k] = H[i].get(k, 0.0) + value
+        H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
+
+
+def along(row: Mapping[int, Scalar], x: Sequence[Scalar]) -> Scalar:
+    """Σ row x, of a row by its entries that are not always zero."""
+    return sum((value * x[k] for k, value in row.items()), 0.0)
+
+
+def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
+    """Rows as tuples, as `call_shared` takes them."""
+    return tuple(tuple(row) for row in rows)

@@ -1,0 +1,311 @@
+"""The contact problem of one step: which impulses at the points, and in the loops, make the velocities what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from ...dynamics.crba import crba
+from ...dynamics.loops.constraints import chord_closings, constraint_rows
+from ...dynamics.loops.jacobian import loop_jacobian
+from ...dynamics.motion import link_motions
+from ...dynamics.passive import resisting_inertia
+from ...model import Tree
+from ...scalar import Scalar, absolute, either, is_zero, maximum
+from ...scalar.reuse import call_shared
+from ...spatial import Dense, Force, Motion, SparseFactors
+from .branch_factors import BranchFactors
+from .contact_points import ContactFrame, ContactPatch
+from .friction_cone import onto_cone
+from .jacobians import LinkJacobians, Pattern, along, frozen
+
+__all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
+
+#: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
+STIFF = 1e7
+#: Sweeps that settle the loops' impulses.
+SWEEPS = 3
+
+
+@dataclass(frozen=True)
+class Impulses:
+    """A guess of the solution.
+
+    Attributes:
+        points: (normal, tangent, tangent) of every point of every patch [N·s].
+        loops: of the loops' equations.
+        v: the velocities (nv) after them.
+    """
+
+    points: list[list[list[Scalar]]]
+    loops: list[Scalar]
+    v: list[Scalar]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a contact model found.
+
+    Attributes:
+        impulses: of the step.
+        left: how far the search for them stopped from what it looks for [m/s]; zero of a model that does not search.
+    """
+
+    impulses: Impulses
+    left: Scalar = 0.0
+
+
+@dataclass(frozen=True)
+class LoopEquation:
+    """An equation of a loop.
+
+    Attributes:
+        row: of the Jacobian, by index in v.
+        start: what its rate must stay off [m/s, rad/s]: zero, or for a soft one its rate before contact acts.
+        softness: `dynamics.Row.softness`.
+        size: of its answer to its own unit impulse.
+    """
+
+    row: dict[int, Scalar]
+    start: Scalar
+    softness: Scalar
+    size: Scalar
+
+    @property
+    def stiffness(self) -> Scalar:
+        """With which it is held within a sweep."""
+        return 1.0 / (self.softness + self.size / STIFF)
+
+    def rate(self, v: Sequence[Scalar]) -> Scalar:
+        """How fast it opens."""
+        return along(self.row, v) - self.start
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that stays while it is solved.
+
+    Attributes:
+        branch_factors: the tree at its posture, with the inertia matrix as a step feels it.
+        patches, loops: where impulses act.
+        factors: of the inertia matrix, with the loops held stiffly.
+        v_free: the velocities (nv) after the step without contact.
+    """
+
+    branch_factors: BranchFactors
+    patches: Sequence[ContactPatch]
+    loops: Sequence[LoopEquation]
+    factors: SparseFactors
+    v_free: Sequence[Scalar]
+
+    @classmethod
+    def of(
+        cls,
+        branch_factors: BranchFactors,
+        patches: Sequence[ContactPatch],
+        loops: Sequence[LoopEquation],
+        v_free: Sequence[Scalar],
+    ) -> Problem:
+        """The problem with the factors that it needs."""
+        factors = branch_factors.factors
+        if loops:
+            stiff = {i: dict(row) for i, row in branch_factors.M.items()}
+            _add_loops(stiff, loops)
+            factors = SparseFactors.of(stiff, symmetric=True)
+        return cls(branch_factors, patches, loops, factors, v_free)
+
+    @property
+    def jacobians(self) -> LinkJacobians:
+        """The links' Jacobians."""
+        return self.branch_factors.jacobians
+
+    @property
+    def M(self) -> Pattern:
+        """The inertia matrix by its entries."""
+        return self.branch_factors.M
+
+    @property
+    def fastest(self) -> Scalar:
+        """The largest component of a point's velocity after the step without contact [m/s]."""
+        parts = (absolute(part) for patch in self.patches for point in patch.points for part in point.free)
+        return reduce(maximum, parts, 0.0)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether forces act between moving links, so that one branch's stiffness is felt by another."""
+        return bool(self.loops) or any(patch.shift is not None for patch in self.patches)
+
+    def nothing(self) -> Impulses:
+        """No impulses."""
+        points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
+        return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
+
+    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
+        """What the points' impulses do, with those in the loops that keep them closed; these are sought from `loops` on."""
+        wrenches = [
+            sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
+            for patch, of_points in zip(self.patches, points, strict=True)
+        ]
+        v = list(self.v_free)
+        # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
+        moved: list[Scalar] = [0.0] * len(v)
+        for _ in range(SWEEPS if self.loops else 1):
+            pulls = [
+                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
+                for equation, old in zip(self.loops, loops, strict=True)
+            ]
+            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls), moved, strict=True)]
+            change = self.factors.solve(left)
+            v = [rate + more for rate, more in zip(v, change, strict=True)]
+            moved = [done + along(self.M[i], change) for i, done in enumerate(moved)]
+            loops = [
+                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
+                for equation, old in zip(self.loops, loops, strict=True)
+            ]
+        return Impulses(points, loops, v)
+
+    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
+        """Jᵀ λ (nv), of one wrench per patch and one impulse per equation."""
+        on: dict[int, Force] = {}
+        for patch, wrench in zip(self.patches, wrenches, strict=True):
+            for link, part in patch.wrenches(wrench).items():
+                on[link] = on[link] + part if link in on else part
+        total = self.jacobians.efforts(on)
+        for equation, impulse in zip(self.loops, loops, strict=True):
+            for k, value in equation.row.items():
+                total[k] = total[k] + value * impulse
+        return total
+
+    def stiffened(self, on_patches: Sequence[Dense]) -> SparseFactors:
+        """The factors of M + Jᵀ K J, of one K (6×6) per patch, and with the loops held stiffly."""
+        on: dict[int, Dense] = {}
+        near: dict[int, Scalar] = {}
+        for patch, K in zip(self.patches, on_patches, strict=True):
+            if patch.shift is None:
+                link = patch.links[0]
+                on[link] = on[link] + K if link in on else K
+                near[link] = either(near[link], patch.near) if link in near else patch.near
+        if not self.coupled:
+            return self.branch_factors.stiffened(on, near)
+        H = {i: dict(row) for i, row in self.M.items()}
+        self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
+        for patch, K in zip(self.patches, on_patches, strict=True):
+            if patch.shift is not None:
+                self._add_between(H, patch, K)
+        _add_loops(H, self.loops)
+        return SparseFactors.of(H)
+
+    def _add_between(self, H: Pattern, patch: ContactPatch, K: Dense) -> None:
+        """Adds the stiffness between two moving links."""
+        columns = self.relative_columns(patch)
+        felt = call_shared(_congruent, K, Dense.columns(list(columns.values())), name="between")
+        for i, row in zip(columns, felt.rows, strict=True):
+            for j, value in zip(columns, row, strict=True):
+                H[i][j] = H[i].get(j, 0.0) + value
+
+    def relative_columns(self, patch: ContactPatch) -> dict[int, list[Scalar]]:
+        """The columns of A's twist against B's, by index in v."""
+        tree, found = self.jacobians.tree, {}
+        a, b = (tree.ancestors(index) for index in patch.links)
+        for link in a:
+            if link not in b:
+                found.update({k: list(S) for k, S in enumerate(self.jacobians.S[link], link.v_start)})
+        if patch.shift is None:  # B is part of the world
+            return found
+        for link in b:
+            if link not in a:
+                for k, S in enumerate(self.jacobians.S[link], link.v_start):
+                    at_A = [*S.angular, *(S.linear + S.angular.cross(patch.shift))]
+                    found[k] = [-part for part in at_A]
+        return found
+
+    def residual(self, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Scalar:
+        """How far a guess is from obeying every law [m/s]: each point's |λ − cone(λ − u/size)|·size, each loop's open rate."""
+        twists = self.jacobians.twists(guess.v)
+        worst: Scalar = 0.0
+        for patch, impulses, wanted in zip(self.patches, guess.points, targets, strict=True):
+            twist = patch.twist(self.jacobians, twists)
+            state = (patch.frames, frozen(impulses), twist, tuple(wanted))
+            worst = maximum(worst, patch.if_near(_open, *state, otherwise=0.0))
+        for equation, impulse in zip(self.loops, guess.loops, strict=True):
+            worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
+        return worst
+
+    def gained(self, guess: Impulses) -> Scalar:
+        """The kinetic energy that the impulses add to what the step would have without them [J]."""
+        total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
+        for equation, impulse in zip(self.loops, guess.loops, strict=True):
+            total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
+        return total
+
+    def work(self, guess: Impulses) -> Scalar:
+        """The work of the impulses by the mean of the velocities before and after [J]: what rests takes none.
+
+        Loops are closed before and after; theirs do no work.
+        """
+        return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
+
+    def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
+        twists = self.jacobians.twists(guess.v)
+        total: Scalar = 0.0
+        for patch, impulses, starts in zip(self.patches, guess.points, before, strict=True):
+            twist = patch.twist(self.jacobians, twists)
+            for frame, impulse, start in zip(patch.frames, impulses, starts, strict=True):
+                speeds = zip(impulse, start, frame.along(twist), strict=True)
+                total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
+        return total
+
+
+def _congruent(K: Dense, S: Dense) -> Dense:
+    """Sᵀ K S."""
+    return S.T @ (K @ S)
+
+
+def _open(
+    frames: Sequence[ContactFrame], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar]
+) -> Scalar:
+    """How far the points of a patch are from obeying their laws [m/s]."""
+    most: Scalar = 0.0
+    for frame, impulse, target in zip(frames, impulses, targets, strict=True):
+        u = frame.along(twist)
+        aim = [a - rate * frame.mass for a, rate in zip(impulse, (u[0] - target, *u[1:]), strict=True)]
+        errors = (absolute(a - b) * frame.size for a, b in zip(impulse, onto_cone(aim, frame.friction), strict=True))
+        most = reduce(maximum, errors, most)
+    return most
+
+
+def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
+    """Adds the stiffness of the loops' equations."""
+    for equation in loops:
+        for i, value in equation.row.items():
+            for j, other in equation.row.items():
+                H[i][j] = H[i].get(j, 0.0) + value * other * equation.stiffness
+
+
+def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> Pattern:
+    """The inertia matrix as a step h feels that is implicit in damping and springs, by its entries that are not always zero."""
+    M = crba(tree, q)
+    for link in tree.links:
+        resisting = resisting_inertia(link, link.velocities(v), implicit_step)
+        for k, (all_of_it, armature) in enumerate(zip(resisting, link.armature, strict=True), link.v_start):
+            M[k][k] = M[k][k] + (all_of_it - armature)
+    return {i: {j: value for j, value in enumerate(row) if not is_zero(value)} for i, row in enumerate(M)}
+
+
+def loop_equations(
+    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern
+) -> list[LoopEquation]:
+    """The equations of a mechanism's loops at a posture."""
+    if not tree.closed:
+        return []
+    motions = link_motions(tree, q, v_free)
+    rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
+    found = []
+    for row, all_entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
+        entries = {k: value for k, value in enumerate(all_entries) if not is_zero(value)}
+        size = sum((value * value / M[k][k] for k, value in entries.items()), 0.0)
+        soft = not is_zero(row.softness)
+        start = along(entries, v_free) if soft else 0.0
+        found.append(LoopEquation(entries, start, row.softness, maximum(size, 1e-30)))
+    return found

@@ -1,0 +1,84 @@
+"""A step's contact, from states to velocities: what `simulate` calls between the dynamics and the change of q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from ...errors import InputError
+from ...model import Mechanism
+from ...model.tree.traversal import rolled_runs
+from ...scalar import Program, Scalar, either, select, trace, when
+from ..scene import Contact, contact_pairs
+from .branch_factors import BranchFactors
+from .contact_points import contact_patches
+from .jacobians import link_jacobians
+from .problem import Problem, Solved, inertia, loop_equations
+
+__all__ = ["impact_program"]
+
+#: Residuals are compared with the speeds of the points, and with this where all are at rest: what falls for 1 ms [m/s].
+RESTING = 0.01
+
+
+def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved]) -> Program:
+    """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches, the residual [m/s]; and of
+    every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
+    `missed` is the residual, and `unsolved` what the model's search left, as parts of the speeds of the points.
+
+    v_free: the velocities after a step h without contact, implicit in the joints' damping.
+
+    Raises:
+        InputError: for chains that are rolled up, from 100 links on.
+    """
+    tree = mechanism.base_parameter_tree
+    if rolled_runs(tree):
+        raise InputError(
+            f"{mechanism.name}: its chains of like links are so long ({len(tree.links)} links) that they become loops of code, "
+            "which models that change velocities cannot follow; take contact='penalty'"
+        )
+    pairs = contact_pairs(mechanism, tree, contact)
+
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
+        jacobians = link_jacobians(tree, q)
+        met = contact_patches(jacobians, pairs, v, v_free, h, mechanism)
+
+        def pushed() -> Any:
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
+            sized = [patch.sized(branch_factors) for patch in met]
+            given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
+            solved = solve(given)
+            found = solved.impulses
+            targets = [[point.target for point in patch.points] for patch in met]
+            residual, per_speed = given.residual(found, targets), 1.0 / (given.fastest + RESTING)
+            judged = residual, residual * per_speed, solved.left * per_speed
+            return found.points, found.v, given.work(found), given.gained(found), judged
+
+        nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in met]
+        near = reduce(either, (patch.near for patch in met))
+        nobody = (nothing, list(v_free), 0.0, 0.0, (0.0, 0.0, 0.0))
+        found, v_after, work, gained, (residual, missed, unsolved) = when(near, pushed, nobody)
+        points = [point for patch in met for point in patch.points]
+        impulses = [impulse for of_points in found for impulse in of_points]
+        twists = jacobians.twists(v_after)
+        reached = [frame.force(frame.along(patch.twist(jacobians, twists))) for patch in met for frame in patch.frames]
+        return {
+            "v": v_after,
+            "work": work,
+            # what is not a number touches: a failed solve is not passed over by a step without contact
+            "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
+            "gained": gained,
+            "impulses": [list(point.frame.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
+            "positions": [list(point.touch.point) for point in points],
+            "normals": [list(point.touch.normal) for point in points],
+            "gaps": [point.touch.gap for point in points],
+            "velocities": [list(u) for u in reached],
+            "frictions": [point.frame.friction for point in points],
+            "residual": residual,
+            "missed": missed,
+            "unsolved": unsolved,
+        }
+
+    nv = mechanism.nv
+    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}, f"impact_{mechanism.name}")

@@ -1,0 +1,90 @@
+"""How far a mechanism is above the ground, and how it is put onto it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import InputError
+from ..kinematics import link_poses
+from ..model import Mechanism
+from ..model.values import checked_array, checked_number
+from ..spatial import Vector3
+from .scene import Contact, contact_pairs
+from .shapes import FAR, touches
+
+__all__ = ["ground_gap", "on_ground"]
+
+#: The lowest point is put this near to its height [m], in at most so many moves.
+_NEAR, _MOVES = 1e-13, 60
+
+
+def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> float:
+    """The smallest gap [m] between what moves and what stands still, at q (nq); negative where they overlap.
+
+    `contact.shapes.FAR` if nothing is above or near the ground.
+
+    Raises:
+        InputError: if nothing can touch anything.
+    """
+    tree = mechanism.base_parameter_tree
+    poses = link_poses(tree, [float(part) for part in q])
+    smallest = FAR
+    for pair in contact_pairs(mechanism, tree, contact or Contact()):
+        if pair.links[1] < 0:
+            X_WA, X_WB = pair.poses(tree, poses)
+            found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
+            smallest = min(smallest, *(float(touch.gap) for touch in found))
+    return smallest
+
+
+def on_ground(
+    mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None, *, height: float = 0.0
+) -> np.ndarray:
+    """Coordinates (nq) with the mechanism moved up or down until its lowest point is `height` [m] above the ground.
+
+    Every joint that lets a whole mechanism move about moves by the same.
+
+    Args:
+        q: the coordinates (nq), otherwise kept; contact: with the ground, the floor z = 0 by default.
+
+    Raises:
+        InputError: if nothing moves freely, nothing can touch the ground, or no part of it is above the ground.
+
+    >>> from kumitate.model import Body, Geometry, Joint, Sphere
+    >>> ball = Body("ball", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Geometry(Sphere(0.5)),))
+    >>> free = Mechanism("a ball", (ball,), (Joint("free", "floating", "world", "ball"),))
+    >>> float(on_ground(free, [0, 0, 0, 1, 0, 0, 3.0])[6])
+    0.5
+    """
+    moved = checked_array(mechanism.name, "q", q, (mechanism.nq,))
+    height = checked_number(mechanism.name, "the height [m]", height, error=InputError)
+    columns = _translations(mechanism)
+    if not columns:
+        raise InputError(
+            f"{mechanism.name}: no joint lets it move freely, so it cannot be put onto the ground; load its file with "
+            "floating_base=True (--floating-base), or give its coordinates"
+        )
+    for _ in range(_MOVES):
+        gap = ground_gap(mechanism, moved, contact)
+        if gap >= 0.5 * FAR:
+            raise InputError(
+                f"{mechanism.name}: no part of it is above the ground it is to be put onto; move it over the ground first"
+            )
+        if abs(gap - height) < _NEAR:
+            break
+        for start, up in columns:
+            moved[start : start + 3] += (height - gap) * up
+    return moved
+
+
+def _translations(mechanism: Mechanism) -> list[tuple[int, np.ndarray]]:
+    """Where x, y, z of every free joint begin in q, and how they change when it moves up by 1 m (3,)."""
+    found = []
+    for link in mechanism.tree.children(-1):
+        names = link.kind.coordinates
+        if {"x", "y", "z"} <= set(names):
+            up = link.placement.rotation.unrotate(Vector3(0.0, 0.0, 1.0))
+            found.append((link.q_start + names.index("x"), np.array([float(part) for part in up])))
+    return found

@@ -1,0 +1,182 @@
+"""Fifth-order splines through way-points (thesis 5.2, spline5; T-5.2)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import partial
+from math import factorial, isqrt
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ...model.values import ANY, checked_array
+from ...scalar import Scalar, Symbol, both, loop, maximum, minimum, select, table, when
+from .planned import PlannedMotion
+
+__all__ = ["Spline"]
+
+#: Coefficients of a polynomial of fifth order.
+_TERMS = 6
+#: More pieces than these are looked up in tables.
+_MANY = 24
+
+
+class Spline(PlannedMotion):
+    """A motion through way-points: polynomials of fifth order, joined with continuous velocity and acceleration.
+
+    Before the first time it rests at the first way-point, after the last time at the last. The independent variable is called
+    time here; it may as well be an angle, and the values gains (thesis eq. 6.6).
+
+    Called with a number or a symbol it gives an array of one value a component (a plain value for way-points that are
+    numbers); with an array of m times, arrays of m rows.
+
+    Attributes:
+        times: (k,), rising.
+        values, velocities, accelerations: (k, n) at these times, those that were chosen too.
+    """
+
+    orders = _TERMS
+
+    def __init__(self, times: Any, values: Any, *, velocities: Any = None, accelerations: Any = None):
+        """The spline through `values` (k, n) or (k,) at `times` (k,).
+
+        Args:
+            times: two or more, rising.
+            values: way-points.
+            velocities, accelerations: at the way-points, of the shape of `values`; NaN where they are to be chosen. By default
+                the ends are at rest and all others are chosen: so that the integral of the squared jerk is least, which makes
+                jerk and snap continuous there as well.
+
+        Raises:
+            InputError: if times do not rise, or shapes do not fit.
+
+        >>> rise = Spline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
+        >>> rise(1.0), abs(rise.velocity(1.0)) < 1e-12, rise(-3.0)
+        (1.0, True, 0.0)
+        """
+        self.times = checked_array("a spline", "the times", times)
+        points = checked_array("a spline", "the way-points", values)
+        self._plain = points.ndim == 1
+        k = len(self.times) if self.times.ndim == 1 else 0
+        if k < 2 or not (np.diff(self.times) > 0.0).all() or not np.isfinite(self.times).all():
+            raise InputError(f"the times of a spline are {times}; give two or more, each later than the one before")
+        if points.shape[:1] != (k,) or points.ndim > 2 or not np.isfinite(points).all():
+            raise InputError(f"a spline of {k} times got way-points of shape {points.shape}; give {k} finite rows, one a time")
+        self.values = points.reshape(k, -1)
+        given = [self._given("velocities", velocities), self._given("accelerations", accelerations)]
+        self.velocities, self.accelerations = _least_jerk(self.times, self.values, *given)
+        knots = np.stack([self.values, self.velocities, self.accelerations])
+        #: (k − 1, 6, n): coefficients of the powers of the time since each piece began.
+        self.coefficients = np.array([_piece(h, knots[:, i], knots[:, i + 1]) for i, h in enumerate(np.diff(self.times))])
+
+    @property
+    def start(self) -> float:
+        """The first time."""
+        return float(self.times[0])
+
+    @property
+    def end(self) -> float:
+        """The last time."""
+        return float(self.times[-1])
+
+    def _at(self, t: Scalar, order: int) -> list[Scalar]:
+        symbolic = isinstance(t, Symbol)
+        inside = minimum(maximum(t, self.start), self.end)
+        pieces = self.coefficients
+        if symbolic and len(pieces) > _MANY:
+            since, chosen = self._looked_up(inside)
+        elif symbolic:
+            since, chosen = inside - self.start, pieces[0].tolist()
+            for begin, piece in zip(self.times[1:-1].tolist(), pieces[1:], strict=True):
+                later = inside >= begin
+                since = select(later, inside - begin, since)
+                chosen = [
+                    [select(later, b, a) for a, b in zip(row, other, strict=True)]
+                    for row, other in zip(chosen, piece.tolist(), strict=True)
+                ]
+        else:
+            k = min(max(bisect_right(self.times.tolist(), inside) - 1, 0), len(pieces) - 1)
+            since, chosen = inside - float(self.times[k]), pieces[k].tolist()
+        factors = [float(factorial(k) // factorial(k - order)) for k in range(order, _TERMS)]
+        rows = [[factor * a for a in row] for factor, row in zip(factors, chosen[order:], strict=True)]
+        total: list[Scalar] = rows[-1]
+        for row in reversed(rows[:-1]):
+            total = [a * since + b for a, b in zip(total, row, strict=True)]
+        if order == 0:
+            return total
+        moving = both(t >= self.start, t <= self.end)
+        return [select(moving, x, 0.0) for x in total]
+
+    def _looked_up(self, inside: Scalar) -> tuple[Scalar, list[list[Scalar]]]:
+        """The time since a piece began and its coefficients, from tables: first which group of pieces, then which of them."""
+        count, n = len(self.coefficients), self.coefficients.shape[2]
+        found: tuple[Scalar, list[Scalar]] = (0.0, [0.0] * (_TERMS * n))
+        for first in range(0, count, group := isqrt(count)):
+            last = min(first + group, count)
+            here = inside >= float(self.times[first])
+            if last < count:
+                here = both(here, inside < float(self.times[last]))
+            found = when(here, partial(self._of_group, inside, first, last), found)
+        return found[0], [found[1][k : k + n] for k in range(0, _TERMS * n, n)]
+
+    def _of_group(self, inside: Scalar, first: int, last: int) -> tuple[Scalar, list[Scalar]]:
+        begins, size = self.times[first:last].tolist(), self.coefficients[0].size
+        starts, rows = table(begins), table(self.coefficients[first:last].reshape(-1).tolist())
+
+        def later(i: Any, now: tuple[Scalar, list[Scalar]]) -> tuple[tuple[Scalar, list[Scalar]], None]:
+            here = inside >= starts[i]
+            row = [select(here, rows[i * size + k], old) for k, old in enumerate(now[1])]
+            return (select(here, inside - starts[i], now[0]), row), None
+
+        return loop(last - first, later, (0.0, [0.0] * size), varies=True)[0]
+
+    def _given(self, what: str, values: Any) -> np.ndarray:
+        if values is None:  # rest at the ends
+            found = np.full(self.values.shape, np.nan)
+            found[[0, -1]] = 0.0
+            return found
+        found = checked_array("a spline", f"the {what}", values, rule=ANY)
+        wanted = self.values.shape[:1] if self._plain else self.values.shape
+        if found.shape != wanted or np.isinf(found).any():
+            raise InputError(f"{what} of a spline have shape {found.shape}; they need {wanted}, with NaN where to be chosen")
+        return found.reshape(self.values.shape)
+
+
+def _piece(h: float, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Coefficients (6, n) of the polynomial over a time h between two knots (3, n) of value, velocity and acceleration."""
+    p, v, a = start
+    P, V, A = end
+    away, dv, da = P - p - v * h - 0.5 * a * h * h, (V - v - a * h) * h, (A - a) * h * h
+    tail = [10.0 * away - 4.0 * dv + 0.5 * da, -15.0 * away + 7.0 * dv - da, 6.0 * away - 3.0 * dv + 0.5 * da]
+    return np.array([p, v, 0.5 * a, tail[0] / h**3, tail[1] / h**4, tail[2] / h**5])
+
+
+def _least_jerk(
+    times: np.ndarray, values: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities and accelerations (k, n), the open ones such that ∫ jerk² is least: a quadratic form of all knots."""
+    k, n = values.shape
+    form = np.zeros((3 * k, 3 * k))
+    for i, h in enumerate(np.diff(times)):
+        own = slice(3 * i, 3 * i + 6)
+        form[own, own] += _jerk_form(h)
+    v, a = velocities.copy(), accelerations.copy()
+    for column in range(n):
+        knots = np.stack([values[:, column], v[:, column], a[:, column]], axis=1).ravel()
+        open_ = np.isnan(knots)
+        if open_.any():
+            pull = form[np.ix_(open_, ~open_)] @ knots[~open_]
+            knots[open_] = -np.linalg.lstsq(form[np.ix_(open_, open_)], pull, rcond=None)[0]
+        v[:, column], a[:, column] = knots[1::3], knots[2::3]
+    return v, a
+
+
+def _jerk_form(h: float) -> np.ndarray:
+    """Q (6, 6) with ∫ jerk² = xᵀ Q x over one piece, x being value, velocity and acceleration at its start and end."""
+    basis = np.eye(6)
+    columns: Sequence[np.ndarray] = [_piece(h, x[:3, None], x[3:, None])[3:, 0] for x in basis]
+    C = np.array([6.0, 24.0, 60.0])[:, None] * np.array(columns).T  # jerk = C₀ + C₁ t + C₂ t²
+    powers = np.array([[h ** (i + j + 1) / (i + j + 1) for j in range(3)] for i in range(3)])
+    return C.T @ powers @ C

@@ -1,0 +1,1 @@
+"""Assembly and disassembly of articulated bodies: what `ada`, `dca` and `hybrid` share."""

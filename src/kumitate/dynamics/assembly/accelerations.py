@@ -1,0 +1,113 @@
+"""Accelerations and joint forces by assembling articulated bodies and taking them apart again (thesis 2.2, 3.1).
+
+Loops make no difference to the algorithm: a chord is one more joint, a gear one more thing to be closed, in any order. The one
+that finds its links held together already closes a loop, which may be redundant or in a singular posture: what it holds is
+then inverted where it is not singular (`RangeInverse`), and forces that move nothing are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...model import Tree
+from ...scalar import Scalar
+from ...spatial import Force, Motion, Vector3
+from ..acting import Acting
+from ..loops.chord_drives import chord_drive
+from ..loops.constraints import chord_closings
+from ..motion import link_motions
+from .central_tree import Prepared, prepared
+from .connection import Connection
+from .connectivity import WORLD, connected_links, loop_closers
+from .initial import chord_of, gears_of, joint_of, rigid_bodies
+from .joint_connection import JointConnection
+from .order import Order, assembly_order
+from .recursion import ClosingLaw, assembled, disassembled
+
+__all__ = ["Accelerations", "assembled_accelerations"]
+
+
+@dataclass(frozen=True)
+class Accelerations:
+    """v̇ (nv), and the force [n; f] of each joint on its link, in the link's frame and about its origin, by the link's index.
+
+    `chords`: of each chord on its follower, in the axes of its frame M and about M's origin. Of what redundant loops leave open
+    some solution is given; the determined components are right.
+    """
+
+    vdot: list[Scalar]
+    forces: dict[int, list[Scalar]]
+    chords: list[Force]
+
+
+def assembled_accelerations(
+    law: ClosingLaw,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+    *,
+    order: Order = None,
+) -> Accelerations:
+    """Accelerations and joint forces of a tree, its chords and gears holding, by assembly and disassembly.
+
+    Args:
+        law: how a joint is closed; `ada` and `dca` have theirs.
+        acting: what acts besides the drives of the joints, at an instant.
+        order: in which joints are assembled: a name of `order.ORDERS`, or the links' indices and after them those of
+            chords and gears; by default one that costs little.
+
+    Raises:
+        ModelError: if a link's inertia has no inverse and no joint can lend it what it lacks, or the order does not name
+            every joint once; InputError: for an unknown order.
+
+    Warns:
+        KumitateWarning: of light links between heavy ones that cost digits; see `ada`.
+    """
+    acting.at_an_instant("assembly")
+    ready, held = prepared(tree), connected_links(tree)
+    ready.warn_of_lost_digits()
+    turns = [j for j in assembly_order(tree, order) if held[j]]
+    motions, closings = link_motions(ready.tree, q, v), chord_closings(ready.tree, q, v)
+    first = {handle: j for j in reversed(turns) for handle in held[j]}
+    joints: list[JointConnection] = []
+    for link in ready.tree.links:
+        # as long as the carrier is single, its Φ is numbers in its own frame: those are not turned
+        carrier = ready.carriers[link.index]
+        single = carrier != WORLD and first.get(carrier) == link.index
+        joints.append(joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=single))
+    for chord, closing in zip(ready.tree.chords, closings, strict=True):
+        joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
+    gears = gears_of(tree, joints)
+    connections: list[Connection] = [*joints, *gears]
+    pushed = []
+    for link, before in zip(ready.tree.links, tree.links, strict=True):
+        pushed.append(acting.on(before, q).to_child(ready.moved[link.index]).to_child(ready.to_center(link.index)))
+    bodies = rigid_bodies(ready, motions, joints, pushed, acting.gravity)
+    damping = {j: connections[j].holding.damping(tree) for j in loop_closers(tree, turns)}
+    forces, pulls = disassembled(assembled(law, connections, bodies, turns, damping))
+    V = {handle: bodies.B[handle] + bodies.response(handle, pulls) for handle in bodies.B}
+    vdot = [rate for joint in joints[: len(tree.links)] for rate in joint.rates(V.__getitem__)]
+    whole = [joint.drive + Force.of(forces[j]) if j in forces else joint.drive for j, joint in enumerate(joints)]
+    for j, gear in enumerate(tree.gears, len(joints)):
+        for index, ratio in gear.v_ratios:
+            link = next(link for link in tree.links if link.v_start <= index < link.v_start + link.kind.nv)
+            T_a = joints[link.index].T_a[index - link.v_start]
+            whole[link.index] = whole[link.index] + T_a * (ratio * forces[j][0])
+    true = {
+        link.index: list(_true_force(ready, joints[link.index], whole[link.index], V[link.index], motions[link].omega))
+        for link in ready.tree.links
+    }
+    return Accelerations(vdot, true, whole[len(tree.links) :])
+
+
+def _true_force(ready: Prepared, joint: JointConnection, force: Force, V: Motion, omega: Vector3) -> Force:
+    """What a joint exerts on a link, in its frame as it was; less what moves the piece that the link carries for another."""
+    index, X_LC = joint.b, ready.to_center(joint.b)
+    on_link = joint.inner.inward(force).to_parent(X_LC)
+    if index in ready.lent:
+        piece = ready.lent[index]
+        on_link = on_link - piece.times(V.to_parent(X_LC)) - piece.velocity_force(omega)
+    return on_link.to_parent(ready.moved[index])

@@ -1,0 +1,110 @@
+"""The order in which joints are assembled: free in principle (thesis 2.2.1), but not all orders cost the same.
+
+What is assembled is numbered: the joints of the tree by their links, then the chords, then the gears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ...errors import InputError, ModelError
+from ...model import Link, Tree
+from .connectivity import WORLD, carriers, connected_links
+from .greedy_order import few_handles
+
+__all__ = ["ORDERS", "Order", "assembly_order"]
+
+#: A name of `ORDERS`, or the numbers of what is assembled; None for one that costs little.
+Order = str | Sequence[int] | None
+
+
+def both_ends(tree: Tree) -> list[int]:
+    """From the world to the middle of every trunk, and from the tips to there.
+
+    The bodies next to the world and at the tips have many zeros, and the joint in the middle, closed last, passes nothing on.
+    """
+    branching = {link.index for link in tree.links if len(tree.children(link.index)) > 1}
+    trunks = [_trunk(tree, root) for root in tree.children(WORLD)]
+    outer = [index for trunk in trunks for index in trunk[: (len(trunk) + (trunk[-1] in branching)) // 2]]
+    return _with_loops(tree, outer + [index for index in reversed(range(len(tree.links))) if index not in outer])
+
+
+def leaf_first(tree: Tree) -> list[int]:
+    """From the tips to the world."""
+    return _with_loops(tree, reversed(range(len(tree.links))))
+
+
+def serial(tree: Tree) -> list[int]:
+    """From the world to the tips."""
+    return _with_loops(tree, range(len(tree.links)))
+
+
+def balanced(tree: Tree) -> list[int]:
+    """As many joints as possible side by side, then the same with what they have made: O(log n) rounds in a chain."""
+    joints = carriers(tree)
+    body = {index: index for index in (WORLD, *joints)}  # named by one of its links
+    order: list[int] = []
+    while len(order) < len(joints):
+        taken: set[int] = set()
+        for index in sorted(joints):
+            A, B = body[joints[index]], body[index]
+            if A != B and not taken & {A, B}:
+                taken |= {A, B}
+                order.append(index)
+                body = {index: A if name == B else name for index, name in body.items()}
+    return _with_loops(tree, order)
+
+
+ORDERS: dict[str, Callable[[Tree], list[int]]] = {
+    "balanced": balanced,
+    "both_ends": both_ends,
+    "few_handles": lambda tree: few_handles(tree, both_ends(tree)),
+    "leaf_first": leaf_first,
+    "serial": serial,
+}
+
+
+def assembly_order(tree: Tree, order: Order = None) -> list[int]:
+    """The indices of a tree's joints, chords and gears in the order named, or as given; else in one that costs little.
+
+    Raises:
+        InputError: for an unknown name; ModelError: if a sequence does not name every one of them once.
+    """
+    if order is None:
+        order = "few_handles" if tree.closed else "both_ends"
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise InputError(
+                f"there is no order of assembly {order!r}; there are {', '.join(ORDERS)}, or give the joints' indices"
+            )
+        return ORDERS[order](tree)
+    last = len(tree.links) + len(tree.chords) + len(tree.gears) - 1
+    if sorted(order) != list(range(last + 1)):
+        raise ModelError(f"the order of assembly {list(order)} must name each of the joints 0 … {last} once, loops after links")
+    return list(order)
+
+
+def _with_loops(tree: Tree, joints: Iterable[int]) -> list[int]:
+    """Chords and gears put in as soon as what they hold is one body."""
+    held = connected_links(tree)
+    waiting = list(range(len(tree.links), len(held)))
+    body = {index: index for index in range(WORLD, len(tree.links))}
+    order: list[int] = []
+    for j in joints:
+        order.append(j)
+        if not waiting:
+            continue
+        names = {body[end] for end in held[j]}
+        body = {index: min(names) if name in names else name for index, name in body.items()}
+        ready = [k for k in waiting if len({body[end] for end in held[k]}) <= 1]
+        order += ready
+        waiting = [k for k in waiting if k not in ready]
+    return order + waiting
+
+
+def _trunk(tree: Tree, link: Link) -> list[int]:
+    """The links from this one on as long as each carries one other."""
+    trunk = [link.index]
+    while len(children := tree.children(trunk[-1])) == 1:
+        trunk.append(children[0].index)
+    return trunk

@@ -1,0 +1,108 @@
+"""What chords and gears demand of the motion, as equations: one a direction that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...kinematics import chord_closing, gear_errors
+from ...model import Chord, Closing, PerLink, Place, Tree
+from ...scalar import Scalar, is_zero
+from ...spatial import Force, Motion, Vector3, centripetal
+from ..motion import LinkMotion
+from ..passive import resisting_inertia
+
+__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "velocity_terms"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Σ on·A + Σ along·v̇ + bias = −softness·λ: what the force λ of this row is to bring about.
+
+    Attributes:
+        on: the row's unit force on links, by index (−1: the world), in their frames and about their origins.
+        along: the same on joints, by index in v.
+        bias: acceleration of the row by velocities alone; `rate`, `error`: its velocity and position.
+        softness: how much the row yields to its own force; zero for what is rigid.
+        angular: whether the row's force is a moment.
+        owner: name of the chord or gear; `unit`: the row's unit force on a chord's follower, in the axes of its frame M.
+    """
+
+    on: Mapping[int, Force]
+    along: Mapping[int, Scalar]
+    bias: Scalar
+    rate: Scalar
+    error: Scalar
+    softness: Scalar = 0.0
+    angular: bool = False
+    owner: str = ""
+    unit: Force = field(default_factory=Force)
+
+
+def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Closing]:
+    """What every chord allows and exerts."""
+    return [chord_closing(tree, q, v, chord) for chord in tree.chords]
+
+
+def constraint_rows(
+    tree: Tree,
+    closings: Sequence[Closing],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    motions: PerLink[LinkMotion],
+    *,
+    implicit_step: Scalar = 0.0,
+) -> list[Row]:
+    """The rows of all chords and gears. Inertia along a chord's freedoms, and implicit damping there, are soft rows."""
+    rows: list[Row] = []
+    for chord, closing in zip(tree.chords, closings, strict=True):
+        rigid, free = chord_rows(tree, motions, chord, closing)
+        rows += rigid
+        for row, inertia in zip(free, resisting_inertia(chord, closing.rates, implicit_step), strict=True):
+            if not is_zero(inertia):
+                rows.append(replace(row, softness=1.0 / inertia))
+    for gear, (error, rate) in zip(tree.gears, gear_errors(tree, q, v), strict=True):
+        rows.append(Row({}, dict(gear.v_ratios), 0.0, rate, error, 0.0, True, gear.name))
+    return rows
+
+
+def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:
+    """The rows that a chord holds, and those along its freedoms: these have no error, and nothing holds them by itself."""
+    bias = velocity_terms(tree, motions, chord, closing)
+
+    def row(T: Force, rate: Scalar, error: Scalar) -> Row:
+        return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T)
+
+    rigid = [row(T, closing.twist.dot(T), closing.error.dot(T)) for T in closing.constraint]
+    return rigid, [row(T, 0.0, 0.0) for T in closing.active]
+
+
+def ends(chord: Chord, closing: Closing, T: Force) -> dict[int, Force]:
+    """The force T on M's link, and its opposite on F's."""
+    if chord.base.link == chord.follower.link:
+        return {}  # it holds a link to itself
+    back = T.to_parent(closing.pose).to_parent(chord.base.pose)
+    return {chord.base.link: back * -1.0, chord.follower.link: T.to_parent(chord.follower.pose)}
+
+
+def velocity_terms(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> Motion:
+    """What velocities add to the acceleration of M in F, beyond what the closure allows, where A counts the links' own."""
+    at_base = chord.base.pose @ closing.pose
+    omega_F, swing_F = _turning(tree, motions, Place(chord.base.link, at_base))
+    omega_M, swing_M = _turning(tree, motions, chord.follower)
+    omega, v = closing.velocity.angular, closing.velocity.linear
+    angular = omega_F.cross(omega) * -1.0  # the relative velocity's components turn with M
+    linear = swing_M - swing_F - (omega_F + omega_M).cross(v)
+    return Motion(angular, linear) - closing.bias
+
+
+def _turning(tree: Tree, motions: PerLink[LinkMotion], place: Place) -> tuple[Vector3, Vector3]:
+    """ω of a place's link, and the acceleration ω × (ω × r) of the place over its link's origin, in the place's axes."""
+    if place.link < 0:
+        return Vector3(), Vector3()
+    omega, X = motions[tree.links[place.link]].omega, place.pose
+    return X.rotation.unrotate(omega), X.rotation.unrotate(centripetal(omega, X.translation))
+
+
+def _is_moment(T: Force) -> bool:
+    return all(is_zero(part) for part in T.force)

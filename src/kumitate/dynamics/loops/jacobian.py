@@ -1,0 +1,45 @@
+"""What the loops' rows do to the joints of the tree while nothing moves: statics, and by it the Jacobian."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model import Link, PerLink, Tree, inward
+from ...scalar import Scalar
+from ...spatial import Force
+from ..motion import LinkMotion
+from .constraints import Row
+
+__all__ = ["carried_forces", "loop_jacobian"]
+
+Carried = tuple[dict[int, Force], dict[int, Force]]
+
+
+def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> PerLink[Carried]:
+    """By link, two dictionaries by the row's number: the unit force of each row whose ends lie on either side of its joint.
+
+    The first in the link's frame and about its origin, the second in the parent's.
+    """
+
+    def carry(link: Link, children: list[Carried]) -> Carried:
+        felt = {k: row.on[link.index] for k, row in enumerate(rows) if link.index in row.on}
+        for _, from_child in children:
+            for k, force in from_child.items():
+                felt[k] = felt[k] + force if k in felt else force
+        return felt, {k: force.to_parent(motions[link].X_PL) for k, force in felt.items()}
+
+    return inward(tree, carry)
+
+
+def loop_jacobian(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[list[Scalar]]:
+    """J (rows, nv): J v is how fast the rows open, and Jᵀλ what their forces do along the joints."""
+    J: list[list[Scalar]] = [[0.0] * tree.nv for _ in rows]
+    for k, row in enumerate(rows):
+        for i, ratio in row.along.items():
+            J[k][i] = ratio
+    carried = carried_forces(tree, motions, rows)
+    for link in tree.links:
+        for k, force in carried[link][0].items():
+            for i, S in enumerate(motions[link].S):
+                J[k][link.v_start + i] = J[k][link.v_start + i] + S.dot(force)
+    return J

@@ -1,0 +1,64 @@
+"""The forces in the loops' rows that give the rows the accelerations they should have.
+
+Λ = J M⁻¹ Jᵀ may be singular: loops may be redundant, and in a singular posture they lose rank. The damped solve then leaves
+forces that move nothing where they were, in straight-line code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model import Tree
+from ...scalar import Scalar
+from ...spatial import SWEEPS, nearest_solution
+from .constraints import Row
+from .propagation import RowResponse
+
+__all__ = ["mobilities", "row_forces", "solved_rows"]
+
+#: Damping of Λ, relative to the inverse of the mechanism's whole mass (or of mass times length squared). Of 1e-5 … 1e-10 this
+#: passes singular postures most exactly: less lets rounding in the null space through, more resolves too little.
+DAMPING = 1e-6
+
+
+def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[RowResponse], wanted: Sequence[Scalar]) -> list[Scalar]:
+    """The forces λ that give the rows the accelerations `wanted` on top of their free ones: (Λ + softness) λ = wanted."""
+    return solved_rows(tree, rows, mobilities(reached), wanted)
+
+
+def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
+    """Λ = J M⁻¹ Jᵀ (rows, rows): the accelerations of all rows by unit forces of each."""
+    Lambda: list[list[Scalar]] = [[0.0] * len(reached) for _ in reached]
+    for i, a in enumerate(reached):
+        for j, b in enumerate(reached[: i + 1]):
+            common = [a.push[k] * (a.mobility[k] * b.push[k]) for k in a.push if k in b.push]
+            Lambda[i][j] = Lambda[j][i] = sum(common, 0.0)
+    return Lambda
+
+
+def solved_rows(
+    tree: Tree,
+    rows: Sequence[Row],
+    Lambda: Sequence[Sequence[Scalar]],
+    wanted: Sequence[Scalar],
+    metric: Sequence[Sequence[Scalar]] | None = None,
+    start: Sequence[Scalar] | None = None,
+    *,
+    damping: float = DAMPING,
+    sweeps: int = SWEEPS,
+) -> list[Scalar]:
+    """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ leaves them open.
+
+    Args:
+        metric: (rows, rows), what "nearest" is measured by; by default forces, and moments over the mechanism's size.
+        start: (rows), zero by default.
+        damping: of Λ, as `DAMPING`; `sweeps`: of the solve. Rounding in the null space grows with sweeps over damping.
+    """
+    soft = [list(line) for line in Lambda]
+    for i, row in enumerate(rows):
+        soft[i][i] = soft[i][i] + row.softness
+    if metric is None:
+        own = [tree.size**-2 if row.angular else 1.0 for row in rows]
+        metric = [[size if i == j else 0.0 for j in range(len(rows))] for i, size in enumerate(own)]
+    E = [[damping / tree.mass * entry for entry in line] for line in metric]
+    return nearest_solution(soft, wanted, E, start, sweeps=sweeps)

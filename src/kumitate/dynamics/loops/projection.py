@@ -1,0 +1,64 @@
+"""Back onto the loops: the smallest change, in the metric of the mass matrix, that closes them and makes velocities agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...kinematics import integrate
+from ...model import Tree
+from ...scalar import Scalar
+from ...spatial import Motion
+from ..aba import accelerations, articulated
+from ..acting import Acting
+from ..motion import link_motions
+from ..passive import spring_force
+from .constraints import Row, chord_closings, constraint_rows
+from .multipliers import row_forces
+from .propagation import propagate_rows, with_forces
+
+__all__ = ["projected"]
+
+
+def projected(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    *,
+    velocities_only: bool = False,
+    more: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Row]] | None = None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """q one Newton step nearer to closed loops, and v with what opens them taken out.
+
+    Both changes are M⁻¹Jᵀλ: what an impulse in the loops would do. Near closed loops the step squares the error.
+
+    Args:
+        q, v: coordinates (nq) and velocities (nv), beside the loops by little.
+        velocities_only: whether q stays.
+        more: rows of what else holds the links, at q and v.
+    """
+
+    def all_rows(q: Sequence[Scalar]) -> list[Row]:
+        return [*_rows(tree, q, v), *(more(q, v) if more is not None else [])]
+
+    if not velocities_only:
+        rows = all_rows(q)
+        q = integrate(tree, q, _response(tree, q, rows, [-row.error for row in rows]))
+    rows = all_rows(q)
+    change = _response(tree, q, rows, [-row.rate for row in rows])
+    return list(q), [rate + more for rate, more in zip(v, change, strict=True)]
+
+
+def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
+    return constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
+
+
+def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar]) -> list[Scalar]:
+    """M⁻¹Jᵀλ with Λλ = wanted: the acceleration dynamics with nothing moving, nothing pushing and no gravity."""
+    still = [0.0] * tree.nv
+    weightless, motions = Acting((0.0, 0.0, 0.0)), link_motions(tree, q, still)
+    at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # springs held back
+    handles = articulated(tree, motions, q, still, at_ease, weightless)
+    reached = propagate_rows(tree, motions, handles, rows, Motion())
+    released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
+    moved = accelerations(tree, motions, released, weightless.gravity)
+    return [rate for link in tree.links for rate in moved[link][1]]

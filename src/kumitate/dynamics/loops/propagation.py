@@ -1,0 +1,85 @@
+"""How the loops' rows act on the joints of the tree.
+
+Every row is carried inwards through the articulated bodies of ABA: that is L⁻¹Jᵀ of M = L D Lᵀ, which gives Λ = J M⁻¹ Jᵀ and
+the rows' free accelerations without forming J or M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ...model import Link, PerLink, Tree, inward
+from ...scalar import Scalar
+from ...spatial import Force, Motion, Release
+from ..aba import Handle
+from ..motion import LinkMotion
+from .constraints import Row
+
+__all__ = ["RowResponse", "propagate_rows", "with_forces"]
+
+
+@dataclass(frozen=True)
+class RowResponse:
+    """What a row's unit force does to the joints between it and the world.
+
+    Attributes:
+        push: w, the force along each joint it comes by, by index in v, every joint further in being held (a row of L⁻¹Jᵀ).
+        mobility: of these joints, D⁻¹.
+        free: the row's acceleration without any row's force.
+    """
+
+    push: dict[int, Scalar]
+    mobility: dict[int, Scalar]
+    free: Scalar
+
+
+def propagate_rows(
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], root: Motion
+) -> list[RowResponse]:
+    """Carries every row inwards; `root` is the acceleration of the world."""
+    found = [RowResponse({}, {}, row.bias) for row in rows]
+    free = [row.bias for row in rows]
+
+    def carry(link: Link, children: list[dict[int, Force]]) -> dict[int, Force]:
+        motion, handle = motions[link], handles[link]
+        felt: dict[int, Force] = {}
+        for k, row in enumerate(rows):
+            own = [row.on[link.index]] if link.index in row.on else []
+            forces = own + [child[k] for child in children if k in child]
+            along = [row.along.get(link.v_start + i, 0.0) for i in range(len(motion.S))]
+            if not forces and not any(along):
+                continue
+            force = sum(forces[1:], forces[0]) if forces else Force()
+            for i, (S, release) in enumerate(zip(motion.S, handle.releases, strict=True)):
+                push = S.dot(force) + along[i]
+                found[k].push[link.v_start + i], found[k].mobility[link.v_start + i] = push, release.mobility
+                free[k] = free[k] + push * release.free
+                force = force - release.gain * push
+            free[k] = free[k] + motion.bias.dot(force)
+            felt[k] = force.to_parent(motion.X_PL)
+        return felt
+
+    carried = inward(tree, carry)
+    for k, row in enumerate(rows):
+        at_world = [row.on[-1]] if -1 in row.on else []
+        at_world += [carried[link][k] for link in tree.children(-1) if k in carried[link]]
+        for force in at_world:
+            free[k] = free[k] + root.dot(force)
+    return [replace(reach, free=acceleration) for reach, acceleration in zip(found, free, strict=True)]
+
+
+def with_forces(
+    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar]
+) -> Callable[[Link], list[Release]]:
+    """The releases of every link's joint with the rows' forces acting too."""
+
+    def released(link: Link) -> list[Release]:
+        releases = []
+        for i, release in enumerate(handles[link].releases):
+            k = link.v_start + i
+            push = sum((reach.push[k] * force for reach, force in zip(reached, forces, strict=True) if k in reach.push), 0.0)
+            releases.append(replace(release, free=release.free + release.mobility * push))
+        return releases
+
+    return released

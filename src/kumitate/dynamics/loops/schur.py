@@ -1,0 +1,99 @@
+"""The equations of the loops' forces from an inertia matrix: the Schur complement of the KKT system.
+
+[M Jᵀ; J 0] [v̇; −λ] = [tau − h; −J̇v] is Λ λ = −J̇v − J M⁻¹(tau − h) with Λ = J M⁻¹ Jᵀ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...model import Closing, Tree, outward
+from ...scalar import Scalar, table
+from ...spatial import Motion, dot
+from ..acting import Acting
+from ..factored import solve_symmetric
+from ..motion import acceleration, link_motions
+from ..rnea import rnea
+from .chord_drives import with_chord_drives
+from .constraints import Row, chord_closings, constraint_rows
+from .jacobian import loop_jacobian
+from .multipliers import solved_rows
+
+__all__ = ["LoopSystem", "loop_system", "with_rows"]
+
+
+@dataclass(frozen=True)
+class LoopSystem:
+    """The equations Λ λ = −(drift + pull) at one state.
+
+    Attributes:
+        rows: of the chords and gears; `Lambda`: (rows, rows), their accelerations by unit forces of each.
+        drift: J̇v, the rows' accelerations by velocities; `pull`: by the drives and all other forces.
+        free: v̇ (nv) without the rows' forces; `responses`: v̇ by a unit force of each row.
+    """
+
+    rows: list[Row]
+    Lambda: list[list[Scalar]]
+    drift: list[Scalar]
+    pull: list[Scalar]
+    free: list[Scalar]
+    responses: list[list[Scalar]]
+
+    def accelerations(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """v̇ (nv) with these forces of the rows."""
+        total = list(self.free)
+        for force, response in zip(forces, self.responses, strict=True):
+            total = [rate + more * force for rate, more in zip(total, response, strict=True)]
+        return total
+
+    def solved(self, tree: Tree) -> list[Scalar]:
+        """v̇ (nv) with the forces that keep the rows from accelerating."""
+        wanted = [-(a + b) for a, b in zip(self.drift, self.pull, strict=True)]
+        return self.accelerations(solved_rows(tree, self.rows, self.Lambda, wanted))
+
+
+def loop_system(
+    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> LoopSystem:
+    """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `aba_with_loops`."""
+    closings = chord_closings(tree, q, v)
+    pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_system"))
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)
+    push = [t - h for t, h in zip(tau, bias, strict=True)]
+    return with_rows(tree, q, v, closings, mass_matrix(tree, q), push)
+
+
+def with_rows(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    closings: Sequence[Closing],
+    M: list[list[Scalar]],
+    push: Sequence[Scalar],
+) -> LoopSystem:
+    """The equations that the rows of chords and gears add to M v̇ = push, by whatever method these were found.
+
+    Args:
+        tree: with its state q (nq), v (nv); `closings`: of its chords there.
+        M: (nv, nv); `push`: (nv), tau − h with the drives of the chords in it.
+    """
+    motions = link_motions(tree, q, v)
+    free = solve_symmetric(M, push)
+    rows = constraint_rows(tree, closings, q, v, motions)
+    J = loop_jacobian(tree, motions, rows)
+    responses = [solve_symmetric(M, gradient) for gradient in J]
+    still = table([0.0] * tree.nv)
+    coasting = outward(tree, lambda link, A: acceleration(motions[link], A, link.velocities(still)), Motion())
+
+    def at(index: int) -> Motion:
+        return coasting[tree.links[index]] if index >= 0 else Motion()
+
+    drift = [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in rows]
+    Lambda = [[dot(gradient, response) for response in responses] for gradient in J]
+    return LoopSystem(rows, Lambda, drift, [dot(gradient, free) for gradient in J], free, responses)

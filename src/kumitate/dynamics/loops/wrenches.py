@@ -1,0 +1,82 @@
+"""The force at every joint of a mechanism with loops (row T-sing): the determined parts exact, the others least in one norm.
+
+Redundant loops leave some forces open: whatever stress the loop holds, the motion is the same. Of all forces λ of the loops'
+rows that give the motion, those are taken that make Σ |f|² + |n|²/ℓ² least over all joints that move, of the tree and of the
+loops, ℓ being the mechanism's size (`Tree.size`) and n taken half about either end of the joint. Nothing in that depends on
+where the loop is cut, how bodies are numbered or how the world is turned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...model import Tree
+from ...scalar import Scalar
+from ...spatial import Force
+from ..aba import accelerations, articulated
+from ..acting import Acting
+from ..motion import falling, link_motions
+from ..rnea import supports
+from .chord_drives import chord_drive, with_chord_drives
+from .constraints import chord_closings, constraint_rows
+from .force_norm import JointForce, least_norm
+from .jacobian import carried_forces
+from .multipliers import mobilities, solved_rows
+from .propagation import propagate_rows, with_forces
+
+__all__ = ["LoopWrenches", "loop_wrenches"]
+
+
+@dataclass(frozen=True)
+class LoopWrenches:
+    """The force [n; f] that each joint exerts on the link it carries, and each chord on its follower.
+
+    Attributes:
+        tree: one a link, in the link's frame and about its origin.
+        chords: one a chord, in the axes of its frame M and about M's origin.
+    """
+
+    tree: list[Force]
+    chords: list[Force]
+
+
+def loop_wrenches(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> LoopWrenches:
+    """All joint forces; arguments as of `aba_with_loops`, errors as of `joint_forces`."""
+    tree.check_physical("loop_wrenches")
+    motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+    pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_wrenches"))
+    rows = constraint_rows(tree, closings, q, v, motions)
+    handles = articulated(tree, motions, q, v, tau, pushed)
+    reached = propagate_rows(tree, motions, handles, rows, falling(acting.gravity))
+    Lambda, wanted = mobilities(reached), [-reach.free for reach in reached]
+    moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), acting.gravity)
+    vdot = [rate for link in tree.links for rate in moved[link][1]]
+
+    # a joint of the tree carries what the motion takes, less what the rows bring from beyond it: W₀ − P λ
+    needed = supports(tree, motions, q, vdot, gravity=pushed.gravity, wrenches=pushed.wrenches)
+    carried = carried_forces(tree, motions, rows)
+    joints = []
+    for link in tree.links:
+        units = {k: force * -1.0 for k, force in carried[link][0].items()}
+        joints.append(JointForce(needed[link][0], units, link.kind.transform(link.coordinates(q)).inverse().translation))
+    own: dict[str, dict[int, Force]] = {}
+    for k, row in enumerate(rows):
+        own.setdefault(row.owner, {})[k] = row.unit
+    for chord, closing in zip(tree.chords, closings, strict=True):
+        units = own.get(chord.name, {})
+        driven = chord_drive(chord, closing, acting.loop_tau)
+        # a weld is no joint: its force follows from balance
+        joints.append(JointForce(driven, units, closing.pose.inverse().translation, counted=chord.closure.rows < 6))
+
+    metric, start = least_norm(joints, len(rows), tree.size)
+    # here the null space itself is of interest: more damping, and more sweeps to make up for it
+    strengths = solved_rows(tree, rows, Lambda, wanted, metric, start, damping=1e-5, sweeps=6)
+    forces = [joint.total(strengths) for joint in joints]
+    return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :])

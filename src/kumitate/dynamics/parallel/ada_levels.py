@@ -1,0 +1,113 @@
+"""ADA by levels: what happens at one link, and at one pair of bodies (thesis 2.2.1; left open in its 8.2 item 2).
+
+All pairs of a round of `rounds` do the same with other numbers, so that one program serves them all. The equations
+are those of `assembly.recursion`, one joint at a time; a drive acts when its joint is closed, so that nothing is added up over
+children.
+Angular velocities are a prefix of turns ω_L = R_LP ω_P + w, which come together and apart in the same rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...model import Link
+from ...scalar import Scalar
+from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
+from ..ada import constraint_law
+from ..assembly.bodies import Bodies
+from ..assembly.free_connection import FreeGrip
+from ..assembly.initial import unheld_motion
+from ..assembly.joint_connection import JointConnection
+from ..assembly.recursion import Step, closed_bodies
+from ..motion import link_motion
+
+__all__ = ["Closed", "Single", "Turn", "closed_pair", "opened_pair"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How a link turns with another, further in: ω_L = R_LP ω_P + w, each in its own axes."""
+
+    R_LP: Matrix3
+    w: Vector3
+
+    @classmethod
+    def of(cls, link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> Turn:
+        """That of a link with its carrier."""
+        return cls(link.pose(q).rotation.matrix().T, link_motion(link, Vector3(), q, v).omega)
+
+    def after(self, inner: Turn) -> Turn:
+        """This turn and one further in, as one."""
+        return Turn(self.R_LP @ inner.R_LP, self.omega(inner.w))
+
+    def omega(self, omega_P: Vector3) -> Vector3:
+        """ω_L."""
+        return self.R_LP @ omega_P + self.w
+
+
+@dataclass(frozen=True)
+class Single:
+    """A link alone: its joint, its mass centre, its rotational inertia and its Φ there."""
+
+    link: Link
+    center: Vector3
+    rotational: Symmetric3
+    Phi: InverseInertia
+
+    def unheld(self, q: Sequence[Scalar], v: Sequence[Scalar], omega_P: Vector3) -> tuple[Motion, Motion]:
+        """What velocities add to its joint's relative acceleration, and its B (2.4) without any drive."""
+        motion = link_motion(self.link, omega_P, q, v)
+        return motion.bias, unheld_motion(self.Phi, self.rotational, self.center, motion.omega, Force())
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A joint closed: the body by the handles it keeps, and the joint's force F = F_0 + T Σ K_h F_h from the forces on these.
+
+    Attributes:
+        F_0: (6), its force in the joint's frame while the kept handles are free, its drive included.
+        K: by handle (6 − n_J and one more an armature, 6).
+    """
+
+    bodies: Bodies
+    F_0: list[Scalar]
+    K: dict[int, Dense]
+
+
+def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> Closed:
+    """The joint between two bodies closed (2.15, 2.18, 2.21)."""
+    free = not joint.holding.softness
+    grip = FreeGrip() if free else constraint_law(joint, joint.mobility(bodies), None)
+    driven = joint.pull(list(joint.drive))
+    apart = joint.excess(lambda handle: bodies.B[handle] + bodies.response(handle, driven))
+    held = grip.force([a + b for a, b in zip(apart, joint.drift, strict=True)])
+    F_0 = [a + b for a, b in zip(joint.drive, held, strict=True)]
+    after = closed_bodies(Step(0, joint, bodies, grip, F_0), set(kept))
+    K = {} if free else {handle: _gain(joint, bodies, grip, handle) for handle in kept}
+    return Closed(after, F_0, K)
+
+
+def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Dense:
+    """K: what unit forces on a handle add to the forces that the joint holds by."""
+    columns = []
+    for axis in range(6):
+        push = {handle: Force.of([1.0 if k == axis else 0.0 for k in range(6)])}
+        apart = Dense.column(joint.excess(lambda end, push=push: bodies.response(end, push)))  # type: ignore[misc]
+        columns.append(grip.Y.solve((grip.T.T @ apart).entries()))
+    return Dense.columns(columns)
+
+
+def opened_pair(
+    joint: JointConnection, F_0: Sequence[Scalar], K: Mapping[int, Dense], forces: Mapping[int, Force]
+) -> dict[int, Force]:
+    """The forces on the handles of both bodies, the joint open again, from those on the handles kept (2.15)."""
+    F = list(F_0)
+    for handle, gain in K.items():
+        held = joint.holding.T @ (gain @ Dense.column(forces[handle]))
+        F = [a + b for a, b in zip(F, held.entries(), strict=True)]
+    total = dict(forces)
+    for handle, pull in joint.pull(F).items():
+        total[handle] = total[handle] + pull if handle in total else pull
+    return total

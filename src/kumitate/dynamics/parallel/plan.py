@@ -1,0 +1,273 @@
+"""What ADA in rounds computes, in which arrays: every program with the rows that it reads and writes, round after round.
+
+The bodies of a round are stored in the order in which the next rounds read them, so that large arrays are read where they lie.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...compile import Kernel
+from ...compile.batches import GatheredRows, KernelBatch, Round
+from ...model import Mechanism
+from ...scalar.family import Family, structure_of
+from ..assembly.central_tree import prepared
+from ..assembly.connection import heavy_freedoms
+from ..assembly.connectivity import WORLD
+from .programs import BODY, TURN, PairForm, PairNumbers, PairPrograms, SinglePrograms, join_turns, rotate, single_of
+from .rounds import Cluster, Merge, rounds
+
+__all__ = ["LevelPlan"]
+
+#: Pairs or links of one batch: smaller ones are shared out more evenly, larger ones ask less of Python.
+CHUNK = 2048
+#: Of what links and pairs a program is for.
+Key = tuple[Any, ...]
+#: An array, and the rows of it for each link or pair of a batch.
+Place = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Pairs of one form, in one round."""
+
+    key: Key
+    merges: list[Merge]
+
+    @property
+    def joints(self) -> np.ndarray:
+        return np.array([merge.joint for merge in self.merges])
+
+
+class LevelPlan:
+    """The arrays and the rounds.
+
+    Attributes:
+        state: (nq + 2 nv) where q, v and tau are put; `rates`: (nv) where v̇ is found.
+        levels: how many rounds the joints are closed in.
+        rounds: of all programs, one after the other.
+        arrays: all that is kept between programs, by name.
+    """
+
+    def __init__(self, mechanism: Mechanism):
+        """Plans for a mechanism whose joints hold all there is.
+
+        Raises:
+            ModelError: as method "ada" of `forward_dynamics`.
+        """
+        self.nq, self.nv = mechanism.nq, mechanism.nv
+        self._ready, self._gravity = prepared(mechanism.tree), mechanism.gravity
+        self._ready.warn_of_lost_digits()
+        self._links = self._ready.tree.links
+        self._singles = [single_of(self._ready, link) for link in self._links]
+        # an armature that is there makes a joint hold one force more
+        self._forms = [(structure_of(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
+        n = len(self._links)
+        plan = _in_reading_order([self._grouped(merges) for merges in rounds(self._ready.tree)])
+        self.levels = len(plan)
+        self.state, self.rates = np.zeros(self.nq + 2 * self.nv), np.zeros(self.nv)
+        self.arrays: dict[str, np.ndarray] = {"omega": np.zeros((n, 3))} | {
+            name: np.zeros((n, 6)) for name in ("bias", "B", "force", "V")
+        }
+        self.rounds = [*self._velocities(plan), *self._forces(plan)]
+
+    def _grouped(self, merges: Iterable[Merge]) -> list[_Group]:
+        groups: dict[Key, list[Merge]] = defaultdict(list)
+        for merge in merges:
+            groups[self._forms[merge.joint], PairForm.of(merge, len(self._links))].append(merge)
+        return [_Group(key, members) for key, members in groups.items()]
+
+    # --- links by themselves, and how they turn -----------------------------------------------------------------------
+    def _velocities(self, plan: list[list[_Group]]) -> list[Round]:
+        """ω of every link's carrier, then what velocities do to the link and its joint."""
+        families: dict[Key, list[int]] = defaultdict(list)
+        for index, form in enumerate(self._forms):
+            families[form].append(index)
+        joins, rotations, count = _turns(plan, len(self._links))
+        turns = self.arrays["turns"] = np.zeros((count, TURN))
+        omega, bias, B = (self.arrays[name] for name in ("omega", "bias", "B"))
+        first: list[KernelBatch] = []
+        last: list[KernelBatch] = []
+        self._moved: list[KernelBatch] = []
+        for members in families.values():
+            at, programs = np.array(members), SinglePrograms(Family([self._singles[index] for index in members]))
+            state, numbers = self._states(members), _whole(programs.family.rows)
+            first += _batches(Kernel(programs.turn()), [state, numbers], [(turns, at)])
+            last += _batches(Kernel(programs.unheld()), [state, (omega, at), numbers], [(bias, at), (B, at)])
+            pull, V = ((self.arrays[name], at) for name in ("force", "V"))
+            self._moved += _batches(Kernel(programs.moved()), [(B, at), pull, numbers], [V])
+        join, turned = Kernel(join_turns()), Kernel(rotate())
+        up = [_batches(join, [(turns, a), (turns, b)], [(turns, c)]) for a, b, c in joins]
+        down = [_batches(turned, [(turns, a), (omega, b)], [(omega, c)]) for a, b, c in reversed(rotations)]
+        return [first, *up, *down, last]
+
+    def _states(self, joints: Iterable[int]) -> Place:
+        """Where q, v and tau of joints stand."""
+        rows = []
+        for link in (self._links[joint] for joint in joints):
+            q = range(link.q_start, link.q_start + link.kind.nq)
+            v = range(self.nq + link.v_start, self.nq + link.v_start + link.kind.nv)
+            rows.append([*q, *v, *(k + self.nv for k in v)])
+        return self.state, np.array(rows)
+
+    # --- pairs --------------------------------------------------------------------------------------------------------
+    def _forces(self, plan: list[list[_Group]]) -> list[Round]:
+        """Bodies assembled and taken apart again; then every link's acceleration, and every joint's."""
+        together: dict[Key, list[Merge]] = defaultdict(list)
+        for group in (group for groups in plan for group in groups):
+            together[group.key] += group.merges
+        self._pairs = {key: self._programs(key, merges) for key, merges in together.items()}
+        self._stores, self._rows = self._stored(plan)
+        self.arrays |= {"bodies of one handle": self._stores[1], "bodies of two": self._stores[2]}
+        up: list[Round] = []
+        down: list[Round] = []
+        done: dict[Key, int] = defaultdict(int)
+        for groups in plan:
+            closing: list[KernelBatch] = []
+            opening: list[KernelBatch] = []
+            for group in groups:
+                begin = done[group.key]
+                done[group.key] += len(group.merges)
+                closed, opened = self._pair_batches(group, begin)
+                closing += closed
+                opening += opened
+            up.append(closing)
+            down.insert(0, opening)
+        return [*up, *down, self._moved, self._rates(together)]
+
+    def _programs(self, key: Key, merges: Sequence[Merge]) -> tuple[PairPrograms, Kernel, Kernel]:
+        form, singles = key[1], self._singles
+        carriers = [None if form.grounded else singles[merge.carrier] for merge in merges]
+        numbers = [PairNumbers.of(form, P, singles[merge.joint]) for P, merge in zip(carriers, merges, strict=True)]
+        programs = PairPrograms(form, Family(numbers), self._ready, self._gravity)
+        link = self._links[merges[0].joint]
+        held = link.kind.rows + len(heavy_freedoms(link.armature))
+        return programs, Kernel(programs.close()), Kernel(programs.open(held))
+
+    def _stored(self, plan: list[list[_Group]]) -> tuple[dict[int, np.ndarray], dict[int, int]]:
+        """The arrays of bodies by how many handles they have, and every body's row there; room for a full batch at the end."""
+        rows = {index: index for index in range(len(self._links))}
+        counts = {1: 0, 2: 0}
+        for group in (group for groups in plan for group in groups):
+            handles = len(group.key[1].kept)
+            if handles:
+                rows |= {merge.result.number: counts[handles] + k for k, merge in enumerate(group.merges)}
+                counts[handles] += max(len(group.merges), self._lanes)
+        stores = {handles: np.zeros((count, BODY[handles])) for handles, count in counts.items()}
+        return {0: self.arrays["B"], **stores}, rows
+
+    @property
+    def _lanes(self) -> int:
+        return next(iter(self._pairs.values()))[1].lanes
+
+    def _pair_batches(self, group: _Group, begin: int) -> tuple[list[KernelBatch], list[KernelBatch]]:
+        programs, close, open_ = self._pairs[group.key]
+        form, joints = programs.form, group.joints
+        count = max(len(joints), close.lanes)
+        read = np.arange(len(joints))
+        state, numbers = self._states(joints), _whole(programs.family.rows[begin : begin + len(joints)])
+        inner = [] if form.grounded else [self._bodies(form.inner, [merge.inner for merge in group.merges])]
+        outer = self._bodies(form.outer, [merge.outer for merge in group.merges])
+        made: dict[str, np.ndarray] = {
+            spec.name: np.zeros((count, *spec.shape)) for spec in close.outputs if spec.name != "body"
+        }
+        self.arrays |= {f"{name} of {group.merges[0].result.number}": array for name, array in made.items()}
+        body = self._rows[group.merges[0].result.number] + np.arange(count) if form.kept else read
+        results = [(self._stores[len(form.kept)], body)] if form.kept else []
+        results += [(array, np.arange(count)) for array in made.values()]
+        closing = _batches(close, [state, (self.arrays["bias"], joints), *inner, outer, numbers], results)
+        force = self.arrays["force"]
+        kept = [(force, np.array([merge.result.handles[k] for merge in group.merges])) for k in range(len(form.kept))]
+        ends = [(force, joints)] if form.grounded else [(force, joints), (force, _carriers(group.merges))]
+        opening = _batches(open_, [state, *((array, read) for array in made.values()), *kept, numbers], ends)
+        return closing, opening
+
+    def _bodies(self, handles: Sequence[int], clusters: Sequence[Cluster]) -> Place:
+        return self._stores[len(handles)], np.array([self._rows[cluster.number] for cluster in clusters])
+
+    def _rates(self, together: dict[Key, list[Merge]]) -> Round:
+        """v̇ of all joints."""
+        found: list[KernelBatch] = []
+        bias, V = self.arrays["bias"], self.arrays["V"]
+        for key, merges in together.items():
+            programs, joints = self._pairs[key][0], np.array([merge.joint for merge in merges])
+            ends = [(V, joints)] if programs.form.grounded else [(V, joints), (V, _carriers(merges))]
+            links = [self._links[joint] for joint in joints]
+            at = np.array([range(link.v_start, link.v_start + link.kind.nv) for link in links])
+            sources = [self._states(joints), (bias, joints), *ends, _whole(programs.family.rows)]
+            found += _batches(Kernel(programs.rates()), sources, [(self.rates, at)])
+        return found
+
+
+def _in_reading_order(plan: list[list[_Group]]) -> list[list[_Group]]:
+    """The pairs of every round in the order in which those that join their bodies read them."""
+    ordered: list[list[_Group]] = []
+    rank: dict[int, tuple[int, ...]] = {}  # of bodies
+    following = 0
+    for groups in reversed(plan):
+        sorted_groups = []
+        for group in groups:
+            merges = sorted(group.merges, key=lambda merge: rank.get(merge.result.number, ()))
+            for position, merge in enumerate(merges):
+                rank |= {merge.inner.number: (following, 0, position), merge.outer.number: (following, 1, position)}
+            following += 1
+            sorted_groups.append(_Group(group.key, merges))
+        ordered.insert(0, sorted_groups)
+    return ordered
+
+
+def _turns(plan: list[list[_Group]], links: int) -> tuple[list[list[np.ndarray]], list[list[np.ndarray]], int]:
+    """Which turns are joined (inner, outer, result), which rotate ω (turn, from whose carrier, to whose), how many there are.
+
+    A handle's turn leads to it from the carrier of the innermost link of its body.
+    """
+    row = {index: index for index in range(links)}
+    innermost = dict(row)
+    count = links
+    joins, rotations = [], []
+    for groups in plan:
+        join, rotation = [], []
+        for merge in (merge for group in groups for merge in group.merges if merge.carrier != WORLD):
+            inner, start = row[merge.carrier], innermost[merge.carrier]
+            rotation.append((inner, start, merge.joint))
+            for handle in set(merge.result.handles) & set(merge.outer.handles):
+                join.append((inner, row[handle], count))
+                row[handle], innermost[handle] = count, start
+                count += 1
+        joins.append([*np.array(join).T])
+        rotations.append([*np.array(rotation).T])
+    return [join for join in joins if join], [rotation for rotation in rotations if rotation], count
+
+
+def _carriers(merges: Sequence[Merge]) -> np.ndarray:
+    return np.array([merge.carrier for merge in merges])
+
+
+def _whole(rows: np.ndarray) -> Place:
+    return rows, np.arange(len(rows))
+
+
+def _batches(kernel: Kernel, sources: Sequence[Place], targets: Sequence[Place]) -> list[KernelBatch]:
+    """A kernel over rows in chunks; few rows are repeated until they fill the lanes of the processor."""
+    lanes = kernel.lanes
+
+    def full(at: np.ndarray) -> np.ndarray:
+        return np.concatenate([at, np.repeat(at[-1:], max(0, lanes - len(at)), axis=0)])
+
+    read = [(array, full(at)) for array, at in sources if array.shape[-1]]
+    written = [(array, full(at)) for array, at in targets]
+    count = len(read[0][1])
+    edges = np.linspace(0, count, max(1, count // CHUNK) + 1).round().astype(int).tolist()
+
+    def chunk(places: Sequence[Place], begin: int, end: int) -> list[GatheredRows]:
+        return [GatheredRows.of(array, at[begin:end]) for array, at in places]
+
+    return [
+        KernelBatch(kernel, end - begin, chunk(read, begin, end), chunk(written, begin, end)) for begin, end in pairwise(edges)
+    ]

@@ -1,0 +1,241 @@
+"""The programs of ADA in rounds: each for one link, or one pair of bodies, of a form; what differs within the form is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...model import Link
+from ...scalar import Program, Scalar, flatten, trace
+from ...scalar.family import Family
+from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
+from ..assembly.bodies import Bodies
+from ..assembly.central_tree import Prepared
+from ..assembly.connectivity import WORLD
+from ..assembly.initial import central_inertia, joint_of
+from ..assembly.joint_connection import JointConnection
+from ..motion import falling
+from .ada_levels import Single, Turn, closed_pair, opened_pair
+from .rounds import Merge
+
+__all__ = ["PairForm", "PairNumbers", "PairPrograms", "SinglePrograms", "join_turns", "rotate", "single_of"]
+
+Given = dict[str, Any]
+Inputs = dict[str, int | tuple[int, ...]]
+#: What the handles of a pair are called, whatever links they are: the joint's carrier and its link, another of either body.
+CARRIER, LINK, BESIDE_CARRIER, BESIDE_LINK = 0, 1, 2, 3
+_HANDLE = (InverseInertia.immovable(), Motion())
+#: Sizes of a turn, and of a body by how many handles it has; a link alone is stored by its B.
+TURN, BODY = 12, {0: 6, 1: 27, 2: 90}
+
+
+def single_of(ready: Prepared, link: Link) -> Single:
+    """The numbers of a link, whatever its place in the tree."""
+    center = ready.centers[link.index]
+    rotational = central_inertia(link.inertia, center)
+    anyone = replace(link, name="", index=LINK, parent=CARRIER, q_start=0, v_start=0, inertia=Inertia())
+    return Single(anyone, center, rotational, InverseInertia.central(link.inertia.mass, rotational))
+
+
+@dataclass(frozen=True)
+class PairForm:
+    """Which handles the two bodies of a pair have, in the order they are stored in, and which are kept.
+
+    Attributes:
+        inner, outer: none of the world and of links alone, whose Φ are among the numbers.
+        grounded: whether the inner body is the world.
+    """
+
+    inner: tuple[int, ...]
+    outer: tuple[int, ...]
+    kept: tuple[int, ...]
+    grounded: bool
+
+    @classmethod
+    def of(cls, merge: Merge, links: int) -> PairForm:
+        """The form of one pair in a tree of so many links."""
+        name = dict.fromkeys(merge.inner.handles, BESIDE_CARRIER) | dict.fromkeys(merge.outer.handles, BESIDE_LINK)
+        name |= {merge.carrier: CARRIER, merge.joint: LINK}
+        inner, outer = (
+            tuple(name[h] for h in body.handles) if body.number >= links else () for body in (merge.inner, merge.outer)
+        )
+        return cls(inner, outer, tuple(name[h] for h in merge.result.handles), merge.carrier == WORLD)
+
+
+@dataclass(frozen=True)
+class PairNumbers:
+    """The constants of a pair: the link with its joint, the mass centres of it and its carrier, and Φ of bodies of one link."""
+
+    link: Link
+    centers: tuple[Vector3, Vector3]
+    singles: dict[int, InverseInertia]
+
+    @classmethod
+    def of(cls, form: PairForm, carrier: Single | None, outer: Single) -> PairNumbers:
+        """From the links at the joint's ends; `carrier`: none for the world."""
+        singles = {} if carrier is None or form.inner else {CARRIER: carrier.Phi}
+        singles |= {} if form.outer else {LINK: outer.Phi}
+        return cls(outer.link, (Vector3() if carrier is None else carrier.center, outer.center), singles)
+
+
+@dataclass(frozen=True)
+class SinglePrograms:
+    """What is done for every link of a form."""
+
+    family: Family[Single]
+
+    def turn(self) -> Program:
+        """state → turn: how the link turns with its carrier."""
+
+        def page(given: Given) -> Any:
+            single = self.family.like(given["numbers"])
+            q, v, _ = _parts(single.link, given["state"])
+            return flatten(Turn.of(single.link, q, v))[0]
+
+        return _program("ada_turn", page, self._inputs())
+
+    def unheld(self) -> Program:
+        """state, ω of the carrier → bias of the joint, B of the link."""
+
+        def page(given: Given) -> Any:
+            single = self.family.like(given["numbers"])
+            q, v, _ = _parts(single.link, given["state"])
+            bias, B = single.unheld(q, v, Vector3.of(given["omega"]))
+            return {"bias": list(bias), "B": list(B)}
+
+        return _program("ada_unheld", page, self._inputs(omega=3))
+
+    def moved(self) -> Program:
+        """B, the sum of all forces on the link → V̇."""
+
+        def page(given: Given) -> Any:
+            Phi = self.family.like(given["numbers"]).Phi
+            return list(Motion.of(given["B"]) + Phi.times(Force.of(given["force"])))
+
+        return _program("ada_moved", page, {"B": 6, "force": 6, "numbers": self.family.size})
+
+    def _inputs(self, **more: int) -> Inputs:
+        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
+
+
+@dataclass(frozen=True)
+class PairPrograms:
+    """What is done for every pair of a form."""
+
+    form: PairForm
+    family: Family[PairNumbers]
+    ready: Prepared
+    gravity: tuple[float, ...]
+
+    def close(self) -> Program:
+        """state, bias, the bodies (of links alone: B) → the body, F_0, K of every handle kept."""
+        form = self.form
+
+        def page(given: Given) -> Any:
+            pair = self.family.like(given["numbers"])
+            closed = closed_pair(self._joint(pair, given["state"], given["bias"]), self._bodies(pair, given), form.kept)
+            body = {"body": _stored(closed.bodies, form.kept)} if form.kept else {}
+            return body | {"F_0": closed.F_0} | {f"K_{h}": K.rows for h, K in closed.K.items()}
+
+        inner = 0 if form.grounded else BODY[len(form.inner)]
+        return _program("ada_close", page, self._inputs(bias=6, inner=inner, outer=BODY[len(form.outer)]))
+
+    def open(self, held: int) -> Program:
+        """state, F_0, K, the forces on the handles kept → those on the joint's link and (unless the world) its carrier.
+
+        Args:
+            held: how many forces the joint holds by.
+        """
+        kept = self.form.kept
+
+        def page(given: Given) -> Any:
+            joint = self._joint(self.family.like(given["numbers"]), given["state"], [0.0] * 6)
+            K = {h: Dense.of(given[f"K_{h}"]) for h in kept if held}
+            total = opened_pair(joint, given["F_0"], K, {h: Force.of(given[f"force_{h}"]) for h in kept})
+            ends = {"on_link": LINK} if self.form.grounded else {"on_link": LINK, "on_carrier": CARRIER}
+            return {name: list(total[end]) for name, end in ends.items()}
+
+        gains: Inputs = {f"K_{h}": (held, 6) for h in kept if held}
+        return _program("ada_open", page, self._inputs(F_0=6, **gains, **{f"force_{h}": 6 for h in kept}))
+
+    def rates(self) -> Program:
+        """state, bias, V̇ of the link and (unless the world) of its carrier → v̇ of the joint."""
+
+        def page(given: Given) -> Any:
+            joint = self._joint(self.family.like(given["numbers"]), given["state"], given["bias"])
+            V = {LINK: Motion.of(given["V_L"]), WORLD: falling(self.gravity)}
+            return joint.rates((V if self.form.grounded else V | {CARRIER: Motion.of(given["V_P"])}).__getitem__)
+
+        return _program("ada_rates", page, self._inputs(bias=6, V_L=6, V_P=0 if self.form.grounded else 6))
+
+    def _inputs(self, **more: int | tuple[int, ...]) -> Inputs:
+        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
+
+    def _joint(self, pair: PairNumbers, state: Any, bias: Sequence[Scalar]) -> JointConnection:
+        carrier = WORLD if self.form.grounded else CARRIER
+        centers = dict(zip((carrier, LINK), pair.centers, strict=True))
+        about = Prepared(self.ready.tree, {}, {}, centers, {LINK: carrier})
+        return joint_of(about, pair.link, *_parts(pair.link, state), Motion.of(bias), in_carrier=False)
+
+    def _bodies(self, pair: PairNumbers, given: Given) -> Bodies:
+        Phi, B = {WORLD: InverseInertia.immovable()}, {WORLD: falling(self.gravity)}
+        between: dict[int, dict[int, Dense]] = {}
+        for name, handles, end in (("inner", self.form.inner, CARRIER), ("outer", self.form.outer, LINK)):
+            numbers = list(given[name])
+            if not handles and numbers:  # a link alone
+                Phi[end], B[end] = pair.singles[end], Motion.of(numbers)
+            for handle in handles:
+                Phi[handle], B[handle] = flatten(_HANDLE)[1](numbers[:27])
+                numbers = numbers[27:]
+            if len(handles) == 2:
+                block = Dense.of(numbers[k : k + 6] for k in range(0, 36, 6))
+                between |= {handles[0]: {handles[1]: block}, handles[1]: {handles[0]: block.T}}
+        return Bodies(Phi, B, between)
+
+
+def join_turns() -> Program:
+    """A turn and one further out → both as one."""
+
+    def page(given: Given) -> Any:
+        return flatten(_turn(given["outer"]).after(_turn(given["inner"])))[0]
+
+    return _program("ada_join_turns", page, {"inner": TURN, "outer": TURN})
+
+
+def rotate() -> Program:
+    """A turn, ω of where it starts → ω of where it leads."""
+    return _program(
+        "ada_rotate", lambda given: list(_turn(given["turn"]).omega(Vector3.of(given["omega"]))), {"turn": TURN, "omega": 3}
+    )
+
+
+def _program(name: str, page: Callable[[Given], Any], inputs: Inputs) -> Program:
+    """Inputs without entries are left out; the page sees them empty."""
+    read: Inputs = {key: size for key, size in inputs.items() if size != 0}
+    return trace(lambda *arrays: page(dict.fromkeys(inputs, ()) | dict(zip(read, arrays, strict=True))), read, name)
+
+
+def _turn(numbers: Sequence[Scalar]) -> Turn:
+    turn: Turn = flatten(Turn(Matrix3.zero(), Vector3()))[1](list(numbers))
+    return turn
+
+
+def _state(link: Link) -> int:
+    return link.kind.nq + 2 * link.kind.nv
+
+
+def _parts(link: Link, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """q, v and tau of one joint."""
+    kind, every = link.kind, list(state)
+    return every[: kind.nq], every[kind.nq : kind.nq + kind.nv], every[kind.nq + kind.nv :]
+
+
+def _stored(bodies: Bodies, handles: Sequence[int]) -> list[Scalar]:
+    """A body's numbers: Φ and B of each handle; of two the Φ between them."""
+    numbers = [number for h in handles for number in flatten((bodies.Phi[h], bodies.B[h]))[0]]
+    if len(handles) == 2:
+        first, second = handles
+        block = bodies.block(first, second)
+        numbers += (Dense.zero(6, 6) if block is None else block).entries()
+    return numbers

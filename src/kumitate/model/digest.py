@@ -1,0 +1,23 @@
+"""What a mechanism is, as a text that is the same in every process: the key of what is computed from it and kept."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .mechanism import Mechanism
+
+__all__ = ["digest"]
+
+
+@lru_cache(maxsize=256)
+def digest(mechanism: Mechanism) -> str | None:
+    """A hash of all that a mechanism consists of; None if it has joints or shapes whose code is not kumitate's own."""
+    import hashlib  # loaded when something is kept
+
+    geometries = [item for body in mechanism.bodies for item in (*body.visuals, *body.collisions)]
+    kinds = (*(joint.kind for joint in mechanism.joints), *(loop.kind for loop in mechanism.loops))
+    parts: list[object] = [*kinds, *(item.shape for item in geometries)]
+    if not all(type(part).__module__.startswith("kumitate.") for part in parts):
+        return None
+    text = repr(mechanism)
+    return None if " at 0x" in text else hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,296 @@
+"""The parts of a mechanism, as frozen data: bodies, joints, loops, couplings, frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial import Inertia, Symmetric3, Transform, Vector3
+from .joints import KINDS, Closure, JointKind
+from .shapes import Geometry
+from .values import (
+    BOUND,
+    FINITE,
+    MASS,
+    MOST,
+    NOT_NEGATIVE,
+    SCALE,
+    checked_name,
+    checked_number,
+    checked_numbers,
+    checked_parts,
+    checked_pose,
+    shown,
+)  # fmt: skip
+
+__all__ = ["Body", "Coupling", "Frame", "Joint", "Limits", "Loop"]
+
+Rows3 = tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body.
+
+    Attributes:
+        name: unique among the bodies of a mechanism.
+        mass: [kg], zero or more.
+        center_of_mass: in the body's frame [m].
+        inertia: rotational inertia about the mass centre, in axes parallel to the body's frame [kg·m²]: 3×3, or its diagonal.
+        visuals, collisions: what the body is drawn with, and touches with.
+    """
+
+    name: str
+    mass: float = 0.0
+    center_of_mass: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: Sequence[float] | Sequence[Sequence[float]] = (0.0, 0.0, 0.0)
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+
+    def __post_init__(self) -> None:
+        owner = f"body {checked_name('a body', self.name)!r}"
+        rows = _inertia_rows(owner, self.inertia)
+        object.__setattr__(self, "mass", checked_number(owner, "the mass [kg]", self.mass, MASS))
+        object.__setattr__(self, "center_of_mass", checked_numbers(owner, "the center_of_mass [m]", self.center_of_mass, 3))
+        object.__setattr__(self, "inertia", rows)
+        for key in ("visuals", "collisions"):
+            object.__setattr__(self, key, checked_parts(owner, key, getattr(self, key), Geometry))
+
+    def spatial_inertia(self) -> Inertia:
+        """The body's inertia in its frame."""
+        return Inertia.about_center(self.mass, Vector3.of(self.center_of_mass), Symmetric3.of(self.inertia))  # type: ignore[arg-type]
+
+
+def _inertia_rows(owner: str, given: Any) -> Rows3:
+    """The rows of a rotational inertia that is given by them or by its diagonal."""
+    try:
+        shape = np.shape(given)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if shape not in ((3,), (3, 3)):
+        raise ModelError(
+            f"{owner}: the inertia [kg·m²] is {shown(given)}; it must be a 3×3 matrix, or its diagonal of 3. Give one of them"
+        )
+    if shape == (3,):
+        diagonal = checked_numbers(owner, "the diagonal of the inertia [kg·m²]", given, 3)
+        rows = tuple(tuple(x if i == k else 0.0 for k in range(3)) for i, x in enumerate(diagonal))
+    else:
+        rows = tuple(checked_numbers(owner, "a row of the inertia [kg·m²]", row, 3) for row in given)
+    _check_inertia(owner, np.array(rows))
+    return rows  # type: ignore[return-value]
+
+
+def _check_inertia(owner: str, rows: np.ndarray) -> None:
+    size = float(np.abs(rows).max(initial=0.0))
+    if np.abs(rows - rows.T).max() > 1e-9 * size:
+        raise ModelError(
+            f"{owner}: inertia {rows.tolist()} is not symmetric; give the same product of inertia in row i, "
+            "column j and in row j, column i"
+        )
+    lowest = float(np.linalg.eigvalsh(rows).min())
+    if lowest < -1e-9 * size:
+        raise ModelError(
+            f"{owner}: inertia has the negative principal value {lowest:.6g} kg·m²; zero is allowed (thin rods, points), "
+            "less is not. Check signs and the frame that the numbers are given in"
+        )
+    for axis, value in zip("xyz", rows.diagonal().tolist(), strict=True):
+        checked_number(owner, f"the moment of inertia about {axis} [kg·m²]", max(value, 0.0), MASS)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one degree of freedom is made for; None where nothing is said. SI units: rad or m, rad/s or m/s, N·m or N.
+
+    A simulation reports where limits are passed; it does not stop the motion there.
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("lower", "upper", "velocity", "effort"):
+            value = getattr(self, key)
+            if value is not None:
+                rule = BOUND if key in ("lower", "upper") else MOST
+                object.__setattr__(self, key, checked_number("limits", f"the limit {key!r}", value, rule))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two bodies of the tree.
+
+    Attributes:
+        name: unique among joints and loops.
+        kind: a `JointKind`, such as `Helical(pitch)` or `EulerAngles("zxy")`; for those without parameters its name will do.
+        parent, child: names of bodies; the parent may be "world".
+        pose: of the joint's frame in the parent; at zero coordinates the child's frame coincides with it.
+        axis: of the motion, in the joint's frame (z of the kind); need not be of unit length.
+        second_axis: for universal joints, the axis of the second turn (y of the kind), at right angles to the first.
+        limits: one `Limits` a degree of freedom, or none.
+        damping: viscous friction [N·m·s/rad or N·s/m]; `friction`: dry [N·m or N]; `armature`: inertia of the drive as felt at
+            the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
+        stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: the
+            coordinate at which it is at ease [rad or m].
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    pose: Transform = field(default_factory=Transform)
+    axis: Sequence[float] = (0.0, 0.0, 1.0)
+    second_axis: Sequence[float] | None = None
+    limits: tuple[Limits, ...] = ()
+    damping: float | Sequence[float] = 0.0
+    friction: float | Sequence[float] = 0.0
+    armature: float | Sequence[float] = 0.0
+    stiffness: float | Sequence[float] = 0.0
+    rest: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        _check_motion("joint", self)
+
+
+#: What damping and the like must be.
+_PASSIVE = {"damping": NOT_NEGATIVE, "friction": NOT_NEGATIVE, "armature": MASS, "stiffness": NOT_NEGATIVE, "rest": FINITE}
+
+
+def _check_motion(what: str, item: Joint | Loop) -> None:
+    """Brings what joints and loops share into its one form: kind, axes, limits, passive forces."""
+    owner = f"{what} {checked_name(f'a {what}', item.name)!r}"
+    kind = _kind(what, owner, item.kind)
+    object.__setattr__(item, "kind", kind)
+    for key, rule in _PASSIVE.items():
+        given = getattr(item, key)
+        values = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,) * kind.nv
+        if len(values) != kind.nv:
+            raise ModelError(
+                f"{owner}: {len(values)} values of {key} for {kind.nv} degrees of freedom; give one each, or one for all"
+            )
+        object.__setattr__(item, key, checked_numbers(owner, f"the {key}", values, kind.nv, rule))
+    if any(item.stiffness) and kind.nq != kind.nv:  # type: ignore[arg-type]
+        raise ModelError(
+            f"{owner}: stiffness {item.stiffness} needs coordinates that are angles or lengths, which {kind.name} joints do "
+            "not have; take spherical_euler or floating_euler, or loops of the kind Line()"
+        )
+    limits = checked_parts(owner, "limits", item.limits, Limits)
+    if limits and len(limits) != kind.nv:
+        raise ModelError(f"{owner}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
+    for limit in limits:
+        if limit.lower is not None and limit.upper is not None and limit.lower > limit.upper:
+            raise ModelError(
+                f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}; swap the two, or correct a sign"
+            )
+    for key in ("pose", "pose_a", "pose_b"):
+        if hasattr(item, key):
+            checked_pose(owner, f"the {key}", getattr(item, key))
+    object.__setattr__(item, "limits", limits or (Limits(),) * kind.nv)
+    object.__setattr__(item, "axis", _unit(owner, "axis", item.axis))
+    if item.second_axis is not None:
+        second = _unit(owner, "second axis", item.second_axis)
+        if abs(float(np.dot(second, item.axis))) > 1e-9:
+            raise ModelError(
+                f"{owner}: its two axes {item.axis} and {second} are not at right angles; write two revolute joints instead"
+            )
+        object.__setattr__(item, "second_axis", second)
+
+
+def _kind(what: str, owner: str, given: Closure | str) -> Closure:
+    """The kind that is given, by itself or by its name; loops may be of any closure, joints of the tree are joints."""
+    kind = KINDS.get(given) if isinstance(given, str) else given
+    if isinstance(kind, Closure if what == "loop" else JointKind):
+        return kind
+    calls = "Helical(pitch), EulerAngles(axes)" + (", Distance(length) and Line()" if what == "loop" else "")
+    if isinstance(kind, Closure):
+        raise ModelError(
+            f"{owner}: a {kind.name} closes loops and carries no body; write it as a Loop, or take a kind of joint: "
+            f"{', '.join(sorted(KINDS))}, {calls}"
+        )
+    raise ModelError(f"{owner}: unknown kind {given!r}; the kinds are {', '.join(sorted(KINDS))}, and {calls}")
+
+
+def _unit(owner: str, which: str, axis: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = checked_numbers(owner, f"the {which}", axis, 3)
+    length = math.hypot(x, y, z)
+    if length < 1e-12:
+        raise ModelError(f"{owner}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
+    if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only stir its last bits
+        return x, y, z
+    return x / length, y / length, z / length
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop: frame `pose_b` on body `body_b` moves on frame `pose_a` of body `body_a` as the kind allows.
+
+    Attributes:
+        name: unique among joints and loops.
+        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; or `Line()`, which holds
+            nothing: with stiffness and damping it is a spring and a damper between two points.
+        body_a, body_b: names of bodies; one may be "world". `body_a` has the part of a joint's parent, `body_b` of its child.
+        pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.
+        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as of a `Joint`.
+    """
+
+    name: str
+    kind: Closure
+    body_a: str
+    body_b: str
+    pose_a: Transform = field(default_factory=Transform)
+    pose_b: Transform = field(default_factory=Transform)
+    axis: Sequence[float] = (0.0, 0.0, 1.0)
+    second_axis: Sequence[float] | None = None
+    limits: tuple[Limits, ...] = ()
+    damping: float | Sequence[float] = 0.0
+    friction: float | Sequence[float] = 0.0
+    armature: float | Sequence[float] = 0.0
+    stiffness: float | Sequence[float] = 0.0
+    rest: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        _check_motion("loop", self)
+        if self.body_a == self.body_b:
+            raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A gear, rack or belt between two joints of one degree of freedom: q(joint) = ratio·q(of) + offset.
+
+    Attributes:
+        name: unique among couplings; files that name none call it by its joint.
+        joint, of: names of joints of the tree.
+        ratio: [1, or m/rad and the like]; `offset`: [rad or m].
+    """
+
+    name: str
+    joint: str
+    of: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        owner = f"coupling {checked_name('a coupling', self.name)!r}"
+        if self.joint == self.of:
+            raise ModelError(f"{owner}: joint {self.joint!r} is coupled to itself; name two joints")
+        object.__setattr__(self, "ratio", checked_number(owner, "the ratio", self.ratio, SCALE))
+        object.__setattr__(self, "offset", checked_number(owner, "the offset", self.offset))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame fixed on a body."""
+
+    name: str
+    body: str
+    pose: Transform = field(default_factory=Transform)
+
+    def __post_init__(self) -> None:
+        checked_pose(f"frame {checked_name('a frame', self.name)!r}", "the pose", self.pose)

@@ -1,0 +1,97 @@
+"""Whether a mechanism has what a function needs of its inertias: poses need nothing, accelerations a resistance everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ModelError
+from .mechanism import Mechanism
+from .tree.tree import Tree
+
+__all__ = ["check_freedom", "check_inertias", "check_resistance"]
+
+
+#: Inertias [kg·m² or kg] of no more than this count as none: their reciprocals are not far from where numbers end.
+_LEAST = 1e-200
+
+
+def check_freedom(mechanism: Mechanism, purpose: str) -> None:
+    """Refuses a mechanism of which nothing can move, for a purpose that this defeats, such as "linearize".
+
+    Raises:
+        ModelError: naming the purpose.
+    """
+    if mechanism.nv == 0:
+        raise ModelError(
+            f"{mechanism.source or mechanism.name}: all joints are fixed, so that there is nothing to {purpose}; free a joint, "
+            "or let the base float (floating_base=True, --floating-base)"
+        )
+
+
+def check_inertias(mechanism: Mechanism) -> None:
+    """Refuses a mechanism with inertias that its reader had to replace, for what would come out of them is no one's.
+
+    Raises:
+        ModelError: with the first of the mechanism's faults.
+    """
+    if mechanism.faults:
+        more = len(mechanism.faults) - 1
+        others = f" (and {more} more; `kumitate check` tells all)" if more else ""
+        raise ModelError(f"{mechanism.faults[0]}{others}")
+
+
+def check_resistance(mechanism: Mechanism) -> None:
+    """Refuses a mechanism whose forces do not determine its accelerations.
+
+    Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion.
+
+    Raises:
+        ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
+    """
+    name = mechanism.source or mechanism.name
+    if not mechanism.bodies:
+        raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")
+    check_inertias(mechanism)
+    idle = _idle_joints(mechanism.tree)
+    if idle:
+        more = f"; so do {len(idle) - 1} more ({', '.join(idle[1:4])}{', …' * (len(idle) > 4)})" if idle[1:] else ""
+        otherwise = _elsewhere(mechanism) or ";"
+        raise ModelError(
+            f"{name}: joint {idle[0]!r} moves only bodies without mass, or without inertia about its axis, so that its "
+            f"acceleration is not determined{otherwise} give them some, give the joint an armature, or make it fixed (`lock`, "
+            f"--lock on the command line){more}"
+        )
+
+
+def _elsewhere(mechanism: Mechanism) -> str:
+    """What to do where only the choice of the tree leaves a joint idle: where to cut a loop instead, in words."""
+    from .edits.recut import recut, recuts  # edits are made of mechanisms, and so of what is checked here
+
+    for loop, joint in recuts(mechanism):
+        try:
+            other = recut(mechanism, loop, joint)
+        except ModelError:  # it cannot be cut there
+            continue
+        if not _idle_joints(other.tree):
+            heavy = mechanism.joint(joint).child
+            return (
+                f" by the tree alone. Only loop {loop!r} ties them to mass: carry {heavy!r} by it, and cut the loop at joint "
+                f"{joint!r}, as kumitate.model.recut(mechanism, {loop!r}, {joint!r}) does. Or else"
+            )
+    return ""
+
+
+def _idle_joints(tree: Tree) -> list[str]:
+    """The names of the joints that move nothing that resists, in the order of the tree."""
+    idle: list[str] = []
+    heavy: set[int] = set()
+    for link in reversed(tree.links):
+        own = link.inertia.mass > 0.0 or any(abs(x) > 0.0 for row in link.inertia.rotational for x in row)
+        carries = any(child.index in heavy for child in tree.children(link.index))
+        if own or carries:
+            heavy.add(link.index)
+        alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
+        felt = (abs(resistance) > _LEAST or armature != 0.0 for resistance, armature in zip(alone, link.armature, strict=True))
+        if not carries and not all(felt):
+            idle.insert(0, link.name)
+    return idle

@@ -1,0 +1,25 @@
+"""Shapes that bodies are drawn with and touch with: one per file, under one contract.
+
+Each raises a `ModelError` for numbers that are not real, finite and, as lengths are, zero or more.
+"""
+
+from .box import Box
+from .capsule import Capsule
+from .contract import Shape
+from .cylinder import Cylinder
+from .facets import Facets
+from .geometry import Geometry
+from .hull import Hull
+from .mesh import Mesh
+from .plane import Plane
+from .polygon import Polygon
+from .sphere import Sphere
+
+__all__ = [
+    "SHAPES", "Box", "Capsule", "Cylinder", "Facets", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape", "Sphere",
+]  # fmt: skip
+
+#: Every shape by its kind, the name that it has in files.
+SHAPES: dict[str, type[Shape]] = {
+    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Mesh, Plane, Polygon, Hull)
+}  # fmt: skip

@@ -1,0 +1,63 @@
+"""What a shape is: a frozen dataclass that knows how far it reaches and what its surface is. A new shape is a new file here."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import ModelError
+from ..values import LENGTH, checked_number, checked_numbers, shown
+from .facets import Facets
+
+__all__ = ["Shape", "checked_points"]
+
+
+class Shape(ABC):
+    """A solid that bodies are drawn with and touch with. Lengths in metres, centred on its own frame.
+
+    A shape is a frozen dataclass of numbers, texts and lists of them, which are its entries in kumitate's own JSON. What it
+    gives here is enough for files, pages and figures; where it touches other shapes, `contact.shapes.PAIRS` has a routine.
+
+    Attributes:
+        kind: its name in files and messages, and its key in `SHAPES`.
+        endless: whether it is the half space z ≤ 0 of its frame, of which only a piece can be drawn.
+    """
+
+    kind: ClassVar[str]
+    endless: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def bounding_radius(self) -> float:
+        """The largest distance of one of its points from its frame's origin [m]; infinite if that is not known or no bound."""
+
+    @abstractmethod
+    def facets(self) -> Facets:
+        """Its surface as triangles, in its frame; round sides as prisms of a few dozen, endless ones as a piece.
+
+        Raises:
+            InputError: if it cannot be made, with the reason.
+        """
+
+    def support(self) -> tuple[np.ndarray, float]:
+        """Points (k, 3) and a radius: the balls about these points and what is between them hold the shape [m]."""
+        return self.facets().vertices, 0.0
+
+    def _check_lengths(self, *names: str) -> None:
+        for name in names:
+            object.__setattr__(self, name, checked_number(f"a {self.kind}", f"the {name} [m]", getattr(self, name), LENGTH))
+
+
+def checked_points(owner: str, vertices: Any, size: int) -> tuple[tuple[float, ...], ...]:
+    """Points of so many coordinates each, as tuples of numbers.
+
+    Raises:
+        ModelError: naming the owner, if that is not what they are.
+    """
+    try:
+        rows = tuple(vertices)
+    except TypeError:
+        raise ModelError(f"{owner}: the vertices are {shown(vertices)}; they must be a list of points. Give one") from None
+    return tuple(checked_numbers(owner, f"vertex {k} [m]", row, size) for k, row in enumerate(rows))

@@ -1,0 +1,32 @@
+"""A shape on a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...errors import ModelError
+from ...spatial import Transform
+from ..values import FRACTION, checked_name, checked_numbers, checked_pose, shown
+from .contract import Shape
+
+__all__ = ["Geometry"]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape on a body: `pose` in the body's frame; `color`: red, green, blue, opacity in 0…1 (None: the viewer's choice)."""
+
+    shape: Shape
+    pose: Transform = field(default_factory=Transform)
+    color: tuple[float, float, float, float] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise ModelError(f"a geometry: the shape is {shown(self.shape)}; it must be a Box, a Sphere or the like. Make one")
+        owner = f"a {self.shape.kind}"
+        checked_name(owner, self.name)
+        checked_pose(owner, "the pose", self.pose)
+        if self.color is not None:
+            rgba = checked_numbers(owner, "the color (red, green, blue, opacity)", self.color, 4, FRACTION)
+            object.__setattr__(self, "color", rgba)

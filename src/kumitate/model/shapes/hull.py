@@ -1,0 +1,47 @@
+"""The convex hull of some points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import ModelError
+from .contract import Shape, checked_points
+from .facets import Facets
+
+__all__ = ["Hull"]
+
+
+@dataclass(frozen=True)
+class Hull(Shape):
+    """The convex hull of some points in its frame: what stands for a mesh where bodies touch.
+
+    `model.meshes.touching_hull` makes one from a mesh file.
+
+    Attributes:
+        vertices: (x, y, z) of its points [m], one or more.
+    """
+
+    kind: ClassVar[str] = "hull"
+    vertices: tuple[tuple[float, float, float], ...]
+
+    def __post_init__(self) -> None:
+        points = checked_points("a hull", self.vertices, 3)
+        object.__setattr__(self, "vertices", points)
+        if not points:
+            raise ModelError("a hull has no vertices; it needs one or more. Give points (x, y, z)")
+
+    @property
+    def bounding_radius(self) -> float:
+        return max(math.hypot(*vertex) for vertex in self.vertices)
+
+    def facets(self) -> Facets:
+        from ..meshes.reduction import convex_hull
+
+        return convex_hull(Facets(np.array(self.vertices), np.zeros((0, 3))), "a hull")
+
+    def support(self) -> tuple[np.ndarray, float]:
+        return np.array(self.vertices), 0.0

@@ -1,0 +1,62 @@
+"""The polygon: a flat facet that floors and stairs are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import ModelError
+from ..values import POSITIVE, checked_number
+from .contract import Shape, checked_points
+from .facets import Facets
+
+__all__ = ["Polygon"]
+
+
+@dataclass(frozen=True)
+class Polygon(Shape):
+    """A flat convex facet in the plane z = 0 of its frame, solid on the side away from z: what floors and stairs are made of.
+
+    Attributes:
+        vertices: (x, y) of three or more corners [m], counter-clockwise as seen from +z.
+        depth: how far beyond its face a point still counts as one that has sunk in [m]; what is deeper passes below.
+
+    Raises:
+        ModelError: if the corners are fewer than three, not convex, not counter-clockwise or not finite.
+    """
+
+    kind: ClassVar[str] = "polygon"
+    vertices: tuple[tuple[float, float], ...]
+    depth: float = 0.1
+
+    def __post_init__(self) -> None:
+        corners = checked_points("a polygon", self.vertices, 2)
+        object.__setattr__(self, "vertices", corners)
+        if len(corners) < 3:
+            raise ModelError(f"a polygon has the corners {corners}; it needs three or more. List them counter-clockwise")
+        object.__setattr__(self, "depth", checked_number("a polygon", "the depth [m]", self.depth, POSITIVE))
+        turned = 0.0
+        for k, (bx, by) in enumerate(corners):
+            (ax, ay), (cx, cy) = corners[k - 1], corners[(k + 1) % len(corners)]
+            bend = math.atan2((bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by))
+            turned += bend
+            if bend < -1e-9 or (bx, by) == (ax, ay):
+                raise ModelError(
+                    f"a polygon turns to the right, or not at all, at its corner {k} {bx, by}; list the corners of a convex "
+                    "polygon counter-clockwise, each once, and cut others into convex ones"
+                )
+        if not abs(turned - 2.0 * math.pi) < 1e-6:
+            raise ModelError(
+                f"a polygon with {len(corners)} corners goes {turned / (2.0 * math.pi):.3g} times round; once is right"
+            )
+
+    @property
+    def bounding_radius(self) -> float:
+        return math.inf  # its solid is open below; contact evaluates it at any distance
+
+    def facets(self) -> Facets:
+        corners = np.array([(*corner, 0.0) for corner in self.vertices])
+        return Facets(corners, np.array([[0, k, k + 1] for k in range(1, len(corners) - 1)]))

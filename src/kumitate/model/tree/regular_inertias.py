@@ -1,0 +1,211 @@
+"""The same equations of motion with inertias that have inverses: inertia moved across joints where nobody can tell.
+
+Points and thin rods have inertias without inverse, which methods that start from inverse inertias (ADA, DCA) cannot begin
+with. Light links between heavy ones have inverses so large that those of the heavy ones are lost beside them by rounding.
+Nothing is added to either; the opposite of `base_parameters` is done: a piece that moves the same whether it belongs to a
+joint's child or to its parent (`JointKind.movable_inertia`) is placed on the child and taken from the parent, or the other way
+round; the world has enough of it. Accelerations and generalised forces are untouched. What a joint transmits changes by what
+moves its own piece, which `RegularizedTree.lent` names.
+
+How large the pieces must be is a convex question. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x, in units
+of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an inverse; Newton's
+method finds it, from where M_i + t·1 is positive for the least t there is. Where no sizes will do, that t is not below zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial import Inertia, Motion, Symmetric3, Transform
+from .light_links import light_between_heavy
+from .tree import WORLD_LINK, Tree
+
+__all__ = ["RegularizedTree", "with_regular_inertias"]
+
+#: An inertia has no inverse if its smallest eigenvalue, measured by its own diagonal, is below this.
+_SINGULAR = 1e-12
+#: Links that lent or borrowed must be this far from that, in units of the mean link.
+_ENOUGH = 1e-8
+_NEWTON_STEPS = 100
+#: Light links between heavy ones must come to this, in the same units; lighter ones cost digits.
+_HEAVY_ENOUGH = 1e-6
+#: Pieces times links that are searched at once: some 300 links in a row, which take minutes.
+_MOST_CHANGES = 200_000
+#: Radius of gyration of a mean link, squared, in units of its length.
+_GYRATION = 1.0 / 12.0
+
+
+@dataclass(frozen=True)
+class RegularizedTree:
+    """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame.
+
+    `frail`: the joints of light links between heavy ones that could not be lent what they lack.
+    """
+
+    tree: Tree
+    lent: dict[int, Inertia]
+    frail: tuple[str, ...] = ()
+
+
+def with_regular_inertias(tree: Tree) -> RegularizedTree:
+    """The tree with inertia moved where links need it to have inverses or are light between heavy ones, nowhere else.
+
+    It is the tree itself if no link does.
+
+    Raises:
+        ModelError: if a link without inverse lacks what no joint can bring it; names the link's joint.
+    """
+    regular, frail = _with_inverses(tree), []
+    for group in light_between_heavy(regular.tree):
+        lenders = [link.index for link in tree.links if link.index in group or link.parent in group]
+        lent = _pieces(regular.tree, lenders, must=False)
+        if lent is None:
+            frail += [tree.links[index].name for index in group]
+        else:
+            both = {i: regular.lent.get(i, Inertia()) + lent.get(i, Inertia()) for i in {*regular.lent, *lent}}
+            regular = RegularizedTree(_moved(regular.tree, lent), both)
+    return replace(regular, frail=tuple(frail))
+
+
+def _with_inverses(tree: Tree) -> RegularizedTree:
+    """The tree with inertia moved where links have no inverse."""
+    lacking = [link.index for link in tree.links if _regularity(link.inertia) < _SINGULAR]
+    if not lacking:
+        return RegularizedTree(tree, {})
+    lenders: set[int] = set()
+    more = set(lacking)  # by the joint that lends: a link's own, then those around, and so on
+    while more - lenders:
+        lenders |= more
+        lent = _pieces(tree, sorted(lenders), must=True)
+        if lent is not None:
+            return RegularizedTree(_moved(tree, lent), lent)
+        around = {link.index for link in tree.links if link.index in lenders or link.parent in lenders}
+        more = around | {tree.links[index].parent for index in around} - {WORLD_LINK}
+    worst = tree.links[min(lacking, key=lambda index: _regularity(tree.links[index].inertia))]
+    raise ModelError(
+        f"joint {worst.name!r} carries a link whose inertia has no inverse (a point, a thin rod, or no mass), and no joint "
+        "can lend it what it lacks, so that assembling by inverse inertias has nothing to start from; use method='aba', or "
+        "give the link a small inertia about every axis"
+    )
+
+
+def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
+    """The tree with these pieces placed on links and taken from their parents."""
+    inertias = [link.inertia for link in tree.links]
+    for index, piece in lent.items():
+        link = tree.links[index]
+        inertias[index] = inertias[index] + piece
+        if link.parent != WORLD_LINK:
+            inertias[link.parent] = inertias[link.parent] + _times(piece.to_parent(link.placement), -1.0)
+    return replace(tree, links=tuple(replace(link, inertia=own) for link, own in zip(tree.links, inertias, strict=True)))
+
+
+def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Inertia] | None:
+    """What is lent through these joints so that all links they join have inverses; None if nothing does.
+
+    Args:
+        must: whether links without inverse are among them; otherwise all have one, and are to become heavier.
+    """
+    mass = tree.mass / len(tree.links)
+    spin = mass * tree.size**2 * _GYRATION
+    spheres = (Inertia(mass), Inertia(rotational=Symmetric3.diagonal(spin, spin, spin)))
+    offers = [
+        (tree.links[index], piece)
+        for index in lenders
+        for piece in (tree.links[index].kind.movable_inertia(sphere) for sphere in spheres)
+        if _matrix(piece).any()
+    ]
+    touched = sorted({index for link, _ in offers for index in (link.index, link.parent)} - {WORLD_LINK})
+    if not offers or not {i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR} <= set(touched):
+        return None
+    if len(offers) * len(touched) > _MOST_CHANGES and not must:
+        return None
+    if len(offers) * len(touched) > _MOST_CHANGES:
+        raise ModelError(
+            f"{len(lenders)} joints in a row, {tree.links[lenders[0]].name!r} the first, carry links whose inertia has no "
+            "inverse (points, thin rods): too many to find together what they can lend each other; use method='aba', or give "
+            "such links a small inertia about every axis"
+        )
+    unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
+    scale = np.outer(unit, unit)
+    # seen from where the links' masses are: their frames may lie far from that
+    seen = {index: _center(tree.links[index].inertia) for index in touched}
+    M = np.array([_matrix(tree.links[index].inertia.to_parent(seen[index])) * scale for index in touched])
+    A = np.zeros((len(offers), *M.shape))
+    for change, (link, piece) in zip(A, offers, strict=True):
+        change[touched.index(link.index)] += _matrix(piece.to_parent(seen[link.index])) * scale
+        if link.parent != WORLD_LINK:
+            taken = piece.to_parent(link.placement).to_parent(seen[link.parent])
+            change[touched.index(link.parent)] -= _matrix(taken) * scale
+    x = _most_regular(M, A) if must else _centred(np.zeros(len(A)), M, A, np.einsum("klii->k", A))
+    if x is None or not _lowest(M, A, x) >= (_ENOUGH if must else _HEAVY_ENOUGH):
+        return None
+    lent: dict[int, Inertia] = {}
+    for (link, piece), size in zip(offers, x, strict=True):
+        lent[link.index] = lent.get(link.index, Inertia()) + _times(piece, float(size))
+    return lent
+
+
+def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
+    """The x at which Σ log det(M + x·A) − tr(M + x·A) over the links is largest; None if no x makes all of them positive.
+
+    A first phase looks for any such x: it has M + x·A + t·1 for M + x·A, and t as one more unknown at a price that goes up.
+    """
+    x, one = np.zeros(len(A)), np.eye(M.shape[-1])
+    cost = np.einsum("klii->k", A)
+    with_t = np.concatenate([A, np.broadcast_to(one, (1, *M.shape))])
+    price, t = 1.0, max(0.0, 1.0 - _lowest(M, A, x))
+    while _lowest(M, A, x) < _ENOUGH:
+        if price * _ENOUGH > 1.0:  # t is about 1/price above the least there is
+            return None
+        found = _centred(np.array([*x, t]), M, with_t, np.array([*cost, price * len(M) * len(one)]))
+        x, t, price = found[:-1], float(found[-1]), 4.0 * price
+    return _centred(x, M, A, cost)
+
+
+def _lowest(M: np.ndarray, A: np.ndarray, x: np.ndarray) -> float:
+    """The smallest eigenvalue of any M + x·A."""
+    return float(np.linalg.eigvalsh(M + np.tensordot(x, A, 1)).min())
+
+
+def _centred(x: np.ndarray, M: np.ndarray, A: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """The x at which Σ log det(M + x·A) − cost·x is largest, from one at which all M + x·A are positive, by Newton's method."""
+    for _ in range(_NEWTON_STEPS):
+        solved = np.linalg.inv(M + np.tensordot(x, A, 1)) @ A  # by piece, by link
+        slope = np.einsum("klii->k", solved) - cost
+        curvature = solved.reshape(len(A), -1) @ solved.swapaxes(2, 3).reshape(len(A), -1).T  # traces of products
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+        decrement = float(slope @ step)
+        # a shorter step stays inside: the function is self-concordant
+        x = x + (step if decrement < 0.1 else step / (1.0 + np.sqrt(decrement)))
+        if decrement < 1e-12:
+            break
+    return x
+
+
+def _times(inertia: Inertia, factor: float) -> Inertia:
+    return Inertia(inertia.mass * factor, inertia.first_moment * factor, inertia.rotational * factor)
+
+
+def _center(inertia: Inertia) -> Transform:
+    """The pose of a link in a frame at its mass centre."""
+    return Transform(translation=inertia.first_moment * (-1.0 / inertia.mass)) if inertia.mass > 0.0 else Transform()
+
+
+def _matrix(inertia: Inertia) -> np.ndarray:
+    """6×6, angular part first."""
+    axes = [Motion.of([1.0 if i == axis else 0.0 for i in range(6)]) for axis in range(6)]
+    return np.array([list(inertia.times(axis)) for axis in axes], dtype=float)
+
+
+def _regularity(inertia: Inertia) -> float:
+    """The smallest eigenvalue measured by the diagonal, so that kilograms and metres do not matter: 1 for a sphere."""
+    matrix = _matrix(inertia)
+    size = np.sqrt(np.abs(matrix.diagonal()))
+    if size.min() == 0.0:
+        return 0.0
+    return float(np.linalg.eigvalsh(matrix / np.outer(size, size)).min())

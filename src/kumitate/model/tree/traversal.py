@@ -1,0 +1,202 @@
+"""Walking a tree, written once: outward (a link from its parent) and inward (a link from its children).
+
+An algorithm gives a *stage*, what happens at one link, and gets one value a link. Outward values are computed when they are
+first asked for, so that a trace goes down a branch and back up before it starts the next: the order that keeps the fewest
+values alive. Long chains of like links are *rolled up*: the stage is traced once, with the constants that differ from link to
+link read from tables, and becomes a loop; the algorithm's page does not notice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
+
+from ...scalar import Index, Stack, equal, flatten, loop, table
+from .tree import WORLD_LINK, Link, Tree
+
+__all__ = ["PerLink", "inward", "outward", "rolled_runs"]
+
+T = TypeVar("T")  # what a link has: a pose, a `LinkMotion`, a force
+W = TypeVar("W")  # what the world has in its place, mostly a T
+
+#: Trees with fewer links are traced link by link: straight-line code is the fastest form of them.
+ROLL_FROM_LINKS = 100
+#: Chains of fewer like links are not worth a loop.
+ROLL_AT_LEAST = 16
+
+
+@dataclass(frozen=True)
+class LinkRun:
+    """A chain of like links `first` … `first + length − 1`, each the only child of the one before; one more link follows."""
+
+    first: int
+    length: int
+
+    def __contains__(self, index: int) -> bool:
+        return self.first <= index < self.first + self.length
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolledLink(Link):
+    """The link at `position` of a run, where the position is a loop's index."""
+
+    run: LinkRun
+    position: Any
+
+    def is_link(self, index: int) -> Any:
+        if index not in self.run:
+            return False
+        wanted = index - self.run.first
+        return self.position == wanted if isinstance(self.position, int) else equal(self.position.value, float(wanted))
+
+
+class PerLink(ABC, Generic[T]):
+    """One value of type T per link: `values[link]`."""
+
+    def __init__(self, tree: Tree):
+        self.tree = tree
+        self.runs = rolled_runs(tree)
+        self.known: dict[int, T] = {}
+        self.stacks: dict[LinkRun, Stack] = {}
+
+    def __getitem__(self, link: Link) -> T:
+        if isinstance(link, RolledLink):
+            self._need(link.run.first)
+            value: T = self.stacks[link.run][link.position]
+            return value
+        self._need(link.index)
+        return self.known[link.index]
+
+    @abstractmethod
+    def _need(self, index: int) -> None:
+        """Makes the value of a link known."""
+
+    def _roll(self, run: LinkRun, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
+        """Runs the stage over the run as a loop; each link gets the value of the one before."""
+
+        def body(i: int | Index, before: T) -> tuple[T, T]:
+            # a stage that keeps more than it carries is trimmed by dead-code removal: the value serves as both
+            value = stage(rolled_link(self.tree, run, (run.length - 1) - i if backward else i), before)
+            return value, value
+
+        _, stack = loop(run.length, body, first)
+        positions = {k: (run.length - 1 - k if backward else k) for k in range(run.length)}
+        self.stacks[run] = Stack(lambda i: stack[(run.length - 1) - i if backward else i], run.length)
+        for k, i in positions.items():
+            self.known[run.first + k] = stack[i]
+
+    def _run_of(self, index: int) -> LinkRun | None:
+        return next((run for run in self.runs if index in run), None)
+
+
+class _Outward(PerLink[T]):
+    def __init__(self, tree: Tree, stage: Callable[[Link, T], T], root: T):
+        super().__init__(tree)
+        self.stage = stage
+        self.known[WORLD_LINK] = root
+
+    def _need(self, index: int) -> None:
+        path = []
+        while index not in self.known:
+            path.append(index)
+            index = self.tree.links[index].parent
+        for i in reversed(path):
+            if i in self.known:  # its run was rolled meanwhile
+                continue
+            link = self.tree.links[i]
+            run = self._run_of(i)
+            if run is None:
+                self.known[i] = self.stage(link, self.known[link.parent])
+            else:
+                self._roll(run, self.stage, self.known[link.parent])
+
+
+class _Inward(PerLink[T]):
+    def __init__(self, tree: Tree, stage: Callable[[Link, list[T]], T]):
+        super().__init__(tree)
+        for index in _children_first(tree):
+            if index in self.known:
+                continue
+            link = tree.links[index]
+            values = [self.known[child.index] for child in tree.children(index)]
+            run = self._run_of(index)
+            if run is None:
+                self.known[index] = stage(link, values)
+            else:
+                self._roll(run, lambda rolled, value: stage(rolled, [value]), values[0], backward=True)
+
+    def _need(self, index: int) -> None:
+        pass
+
+
+def outward(tree: Tree, stage: Callable[[Link, T | W], T], root: W) -> PerLink[T]:
+    """From the root on: `stage(link, value of the parent)` for every link whose value is asked for; `root` is the world's."""
+    return _Outward(tree, stage, root)  # type: ignore[arg-type]
+
+
+def inward(tree: Tree, stage: Callable[[Link, list[T]], T]) -> PerLink[T]:
+    """From the leaves on: `stage(link, values of its children)` for every link."""
+    return _Inward(tree, stage)
+
+
+def _children_first(tree: Tree) -> Iterator[int]:
+    """Every link after its children, branch by branch."""
+    waiting = [(link, False) for link in reversed(tree.children(WORLD_LINK))]
+    while waiting:
+        link, left = waiting.pop()
+        if left:
+            yield link.index
+        else:
+            waiting.append((link, True))
+            waiting.extend((child, False) for child in reversed(tree.children(link.index)))
+
+
+def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
+    """The chains that become loops: of like links, in trees that are large enough."""
+    if len(tree.links) < ROLL_FROM_LINKS or tree.closed:  # chords and gears reach single links
+        return ()
+    runs, start = [], 0
+    for index in range(1, len(tree.links) + 1):
+        goes_on = (
+            index < len(tree.links)
+            and [child.index for child in tree.children(index - 1)] == [index]
+            and _likeness(tree.links[index]) == _likeness(tree.links[start])
+        )
+        if not goes_on:
+            # the ends stay out: the first link's parent and the last link's children are other than within
+            length = index - 2 - start
+            if length >= ROLL_AT_LEAST:
+                runs.append(LinkRun(start + 1, length))
+            start = index
+    return tuple(runs)
+
+
+def _likeness(link: Link) -> tuple:
+    """What two links must share to be passes of one loop: the kind of joint and the form of their constants."""
+    leaves, _ = flatten(link.placement.rotation)
+    return link.kind, len(leaves)
+
+
+_CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
+
+
+def rolled_link(tree: Tree, run: LinkRun, position: int | Index) -> Link:
+    """The link at `position` of a run: constants that all links share stay numbers, the others are read from tables."""
+    links = tree.links[run.first : run.first + run.length]
+    parts = {}
+    for name in _CONSTANT:
+        columns = list(zip(*(flatten(getattr(link, name))[0] for link in links), strict=True))
+        _, build = flatten(getattr(links[0], name))
+        parts[name] = build([c[0] if len(set(c)) == 1 else table(c)[position] for c in columns])
+    first = links[0]
+    moved = replace(
+        first,
+        index=None,
+        parent=None,
+        q_start=position * first.kind.nq + first.q_start,
+        v_start=position * first.kind.nv + first.v_start,
+        **parts,
+    )
+    return RolledLink(**{f.name: getattr(moved, f.name) for f in fields(Link)}, run=run, position=position)

@@ -1,0 +1,313 @@
+"""The tree that the dynamics runs over: moving links only, each in the frame of the joint that carries it.
+
+Bodies that are fixed to one another are one link. Every link's frame is turned so that its joint moves along the kind's own
+axes, and, where the kind allows it (a screw symmetry about z), turned about z so that the constant rotation from the parent is
+Rz(α) Rx(β). All of it is exact, done once on floats, and invisible outside: `Tree.places` says where each body's frame stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...scalar import floats
+from ...spatial import (
+    AxisTurn,
+    DenseRotation,
+    Inertia,
+    Matrix3,
+    Rotation,
+    RotationChain,
+    Transform,
+    Vector3,
+    identity_rotation,
+    zxz_rotation,
+)  # fmt: skip
+from ..joints import Closure, JointKind
+
+if TYPE_CHECKING:
+    from ..elements import Joint, Loop
+    from ..mechanism import Mechanism
+
+__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
+
+WORLD_LINK = -1
+
+
+@dataclass(frozen=True)
+class Link:
+    """One moving link L and the joint that carries it.
+
+    Attributes:
+        name: of the joint.
+        index: position in `Tree.links`; `parent` is the parent's, −1 for the world.
+        kind: of the joint.
+        placement: X_PF, the joint's fixed frame in the parent link.
+        inertia: of all bodies of the link, in L.
+        q_start, v_start: where its coordinates and velocities stand in q and v (an index of a loop while a chain is rolled up).
+        armature, damping, friction, stiffness, rest: one value a degree of freedom.
+        offset: added to the coordinate that turns the link about z, `kind.turn` [rad].
+    """
+
+    name: str
+    index: Any
+    parent: Any
+    kind: JointKind
+    placement: Transform
+    inertia: Inertia
+    q_start: Any
+    v_start: Any
+    armature: tuple[Any, ...]
+    damping: tuple[Any, ...]
+    friction: tuple[Any, ...]
+    offset: Any = 0.0
+    stiffness: tuple[Any, ...] = ()
+    rest: tuple[Any, ...] = ()
+
+    def coordinates(self, q: Sequence[Any]) -> list[Any]:
+        """This joint's part of q."""
+        return [q[self.q_start + k] for k in range(self.kind.nq)]
+
+    def velocities(self, v: Sequence[Any]) -> list[Any]:
+        """This joint's part of v, a or tau."""
+        return [v[self.v_start + k] for k in range(self.kind.nv)]
+
+    def is_link(self, index: int) -> Any:
+        """Whether this is the link at `index` of the tree: True, False, or a condition while a chain is rolled up."""
+        return self.index == index
+
+    def pose(self, q: Sequence[Any]) -> Transform:
+        """X_PL, the link in its parent."""
+        return self.placement @ self.motion(q)
+
+    def motion(self, q: Sequence[Any]) -> Transform:
+        """X_FL, the link in the joint's fixed frame."""
+        own = self.coordinates(q)
+        if self.kind.turn is not None:
+            own[self.kind.turn] = own[self.kind.turn] + self.offset
+        return self.kind.transform(own)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame B fixed on a link: the link's index (−1: the world) and X_LB."""
+
+    link: int
+    pose: Transform
+
+
+@dataclass(frozen=True)
+class Chord:
+    """A joint outside of the tree that closes a loop of it.
+
+    Attributes:
+        name: of the loop.
+        closure: what it allows.
+        base, follower: the places of its frames F and M, as the closure names them.
+        turn: the closure's frames in those that the user gave, their axis along z.
+        armature, damping, friction, stiffness, rest: one value a freedom.
+    """
+
+    name: str
+    closure: Closure
+    base: Place
+    follower: Place
+    turn: Transform = field(default_factory=Transform)
+    armature: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    stiffness: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gear:
+    """A constant relation between coordinates: Σ ratio·q = offset, by their indices in q and in v."""
+
+    name: str
+    q_ratios: tuple[tuple[int, float], ...]
+    v_ratios: tuple[tuple[int, float], ...]
+    offset: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The links, parents before children, depth first; and what closes loops of them.
+
+    Attributes:
+        links: the moving ones.
+        places: of bodies and frames, by name.
+        nq, nv: sizes of q and v.
+        chords, gears: what closes loops.
+        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 where no link has two. Both
+            stay what they are when inertias and frames are moved: they are scales to measure by.
+    """
+
+    links: tuple[Link, ...]
+    places: dict[str, Place] = field(compare=False)
+    nq: int
+    nv: int
+    chords: tuple[Chord, ...] = ()
+    gears: tuple[Gear, ...] = ()
+    mass: float = 1.0
+    size: float = 1.0
+
+    def check_physical(self, purpose: str) -> None:
+        """Refuses a tree whose links do not have the inertias of their bodies, for a purpose that needs those.
+
+        Raises:
+            InputError: for a `BaseParameterTree`.
+        """
+
+    @property
+    def closed(self) -> bool:
+        """Whether anything but the joints of the tree holds the links."""
+        return bool(self.chords or self.gears)
+
+    def children(self, index: int) -> list[Link]:
+        """The links carried by link `index` (−1: by the world)."""
+        return [self.links[i] for i in self._children[index]]
+
+    def ancestors(self, index: int) -> list[Link]:
+        """Link `index`, its parent, and so on to the world."""
+        chain = []
+        while index != WORLD_LINK:
+            chain.append(self.links[index])
+            index = self.links[index].parent
+        return chain
+
+    def __post_init__(self) -> None:
+        children: dict[int, list[int]] = {index: [] for index in range(-1, len(self.links))}
+        for link in self.links:
+            children[link.parent].append(link.index)
+        object.__setattr__(self, "_children", children)
+
+    _children: dict[int, list[int]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+
+def build_tree(mechanism: Mechanism) -> Tree:
+    """The tree of a mechanism; its inertias need not resist every motion (`inertia_checks` tells whether they do)."""
+    places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
+    links: list[Link] = []
+    q_start = v_start = 0
+    bodies = {body.name: body for body in mechanism.bodies}
+    for joint in mechanism.joints:
+        parent = places[joint.parent]
+        kind = joint.kind
+        body_inertia = bodies[joint.child].spatial_inertia()
+        at_joint = parent.pose @ joint.pose
+        if kind.nv == 0:
+            places[joint.child] = Place(parent.link, _numeric(at_joint))
+            if parent.link != WORLD_LINK:
+                whole = links[parent.link].inertia + body_inertia.to_parent(places[joint.child].pose)
+                links[parent.link] = replace(links[parent.link], inertia=whole)
+            continue
+        turn = Transform(alignment(joint.axis, joint.second_axis))
+        placement, extra = _placement(_numeric(at_joint @ turn), kind)
+        X_BL = _numeric(turn @ extra)  # the same in F and M, so that it commutes with the joint's motion
+        places[joint.child] = Place(len(links), _numeric(X_BL.inverse()))
+        links.append(
+            Link(
+                joint.name, len(links), parent.link, kind, placement, body_inertia.to_parent(places[joint.child].pose),
+                q_start, v_start, **_passive(joint),
+            )
+        )  # fmt: skip
+        q_start += kind.nq
+        v_start += kind.nv
+    for frame in mechanism.frames:
+        base = places[frame.body]
+        places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
+    chords, gears = _chords(mechanism, places), _gears(mechanism, links)
+    mass = sum(floats(link.inertia.mass for link in links)) or 1.0
+    return Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
+
+
+def _size(links: Sequence[Link], chords: Sequence[Chord]) -> float:
+    """The mean distance of two joints on one link."""
+    ends: dict[int, list[Any]] = {link.index: [np.zeros(3)] for link in links}
+    held = [(link.parent, link.placement) for link in links]
+    held += [(place.link, place.pose) for chord in chords for place in (chord.base, chord.follower)]
+    for index, pose in held:
+        if index != WORLD_LINK:
+            ends[index].append(np.array(list(pose.translation)))
+    between = (float(np.linalg.norm(a - b)) for points in ends.values() for a, b in combinations(points, 2))
+    lengths = [length for length in between if length > 1e-9]
+    return sum(lengths) / len(lengths) if lengths else 1.0
+
+
+def _passive(item: Joint | Loop) -> dict[str, Any]:
+    return {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
+
+
+def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
+    chords = []
+    for loop in mechanism.loops:
+        turn = Transform(alignment(loop.axis, loop.second_axis))
+        base, follower = (
+            Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
+            for body, pose in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
+        )
+        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **_passive(loop)))
+    return tuple(chords)
+
+
+def _gears(mechanism: Mechanism, links: list[Link]) -> tuple[Gear, ...]:
+    by_name = {link.name: link for link in links}
+    gears = []
+    for coupling in mechanism.couplings:
+        ends = ((by_name[coupling.joint], 1.0), (by_name[coupling.of], -coupling.ratio))
+        q_ratios, v_ratios = (tuple((getattr(link, key), r) for link, r in ends) for key in ("q_start", "v_start"))
+        gears.append(Gear(coupling.name, q_ratios, v_ratios, coupling.offset))
+    return tuple(gears)
+
+
+def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation:
+    """The rotation that takes z to `axis` (and y to `second`): the identity for z itself, the shortest turn otherwise."""
+    z = np.asarray(axis)
+    if second is not None:
+        y = np.asarray(second)
+        columns = np.column_stack([np.cross(y, z), y, z])
+    elif z[2] > 1.0 - 1e-15:
+        return identity_rotation()
+    elif z[2] < -1.0 + 1e-15:
+        columns = np.diag([1.0, -1.0, -1.0])
+    else:  # Rodrigues' formula about z × axis
+        w = np.cross([0.0, 0.0, 1.0], z)
+        skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+        columns = np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+    return DenseRotation(Matrix3.of(columns.tolist()))
+
+
+def _placement(X_PF: Transform, kind: JointKind) -> tuple[Transform, Transform]:
+    """X_PF with its rotation as turns about axes, and the turn about z that was taken out of it (given to F and M alike)."""
+    alpha, beta, gamma = zxz_rotation(X_PF.rotation.matrix())  # type: ignore[arg-type]
+    turns = [AxisTurn.by(2, alpha), AxisTurn.by(0, beta)]
+    extra = Transform()
+    if kind.screw_symmetric:
+        extra = Transform(AxisTurn.by(2, -gamma))
+    else:
+        turns.append(AxisTurn.by(2, gamma))
+    return Transform(RotationChain(tuple(turns)), X_PF.translation), extra
+
+
+def exact(X: Transform, tolerance: float = 4e-15) -> Transform:
+    """A numeric pose that is a product of others, with what rounding has left of zeros and ones taken out."""
+    size = max((abs(float(x)) for x in X.translation), default=0.0)
+    rows = [[_whole(float(x), tolerance) for x in row] for row in X.rotation.matrix()]
+    shift = Vector3(*(0.0 if abs(float(x)) <= tolerance * size else float(x) for x in X.translation))
+    return Transform(DenseRotation(Matrix3.of(rows)), shift)
+
+
+def _whole(value: float, tolerance: float) -> float:
+    nearest = float(round(value))
+    return nearest if abs(value - nearest) < tolerance else value
+
+
+def _numeric(X: Transform) -> Transform:
+    """The pose with a dense rotation of floats, entries within rounding of 0 and ±1 made exact."""
+    rows = [[_whole(float(value), 1e-15) for value in row] for row in X.rotation.matrix()]
+    return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(float(x) for x in X.translation)))

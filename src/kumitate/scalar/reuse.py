@@ -1,0 +1,118 @@
+"""One program for like calls: a page that is run several times over values of one structure is traced once, and called.
+
+What all calls give as the same number is a number in the program; the rest are its inputs. What the page returns as numbers
+stays numbers for the caller, so that zeros which a program is sure of are not lost at its border.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from .blocks import Program
+from .graph import Symbol
+from .structure import flatten
+from .tracing import active_scope, call, trace
+
+__all__ = ["call_grouped", "call_shared", "shared_programs"]
+
+#: How many programs are kept for later traces.
+KEPT = 256
+
+
+@dataclass(frozen=True)
+class _SharedPage:
+    """A traced page: the program of those of its results that are not numbers, and how all results are put together."""
+
+    program: Program
+    leaves: tuple[Any, ...]
+    build: Callable[[Sequence[Any]], Any]
+
+    def run(self, given: Sequence[Any]) -> Any:
+        """What the page returns for these inputs."""
+        computed = dict(zip(self.program.results, call(self.program, given) if self.program.results else [], strict=True))
+        return self.build([computed[leaf] if leaf.__class__ is Symbol else leaf for leaf in self.leaves])
+
+
+def call_grouped(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name: str, at_least: int = 2) -> list[Any]:
+    """`page(*arguments)` of every (page, arguments), one program for all that are alike.
+
+    Calls are alike if their pages are equal and their arguments too, but for the scalars in them. Without a trace under way
+    the pages are simply run.
+
+    Args:
+        calls: pages, which are hashable, and their arguments: scalars in tuples and frozen dataclasses.
+        name: of the programs.
+        at_least: as many like calls make a program; fewer are run where they stand, and may be simplified there.
+    """
+    if active_scope() is None:
+        return [page(*arguments) for page, arguments in calls]
+    results: list[Any] = [None] * len(calls)
+    taken = [flatten(arguments) for _, arguments in calls]
+    groups: dict[tuple[Callable[..., Any], Any], list[int]] = {}
+    for k, (leaves, build) in enumerate(taken):
+        groups.setdefault((calls[k][0], build([0.0] * len(leaves))), []).append(k)
+    for alike, members in groups.items():
+        if len(members) < at_least:
+            for k in members:
+                results[k] = calls[k][0](*calls[k][1])
+            continue
+        columns = zip(*(taken[k][0] for k in members), strict=True)
+        constants = tuple(_number(column) for column in columns)
+        prepared = _prepared(alike, constants, name)
+        for k in members:
+            results[k] = prepared.run([leaf for leaf, number in zip(taken[k][0], constants, strict=True) if number is None])
+    return results
+
+
+def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
+    """`page(*arguments)` as a call of a program, one for all arguments that have the same structure and the same numbers in it.
+
+    Args:
+        page: hashable; arguments: scalars in tuples and frozen dataclasses.
+        name: of the program.
+    """
+    if active_scope() is None:
+        return page(*arguments)
+    leaves, build = flatten(arguments)
+    constants = tuple(None if leaf.__class__ is Symbol and leaf.op != "const" else _value(leaf) for leaf in leaves)
+    prepared = _prepared((page, build([0.0] * len(leaves))), constants, name)
+    return prepared.run([leaf for leaf, number in zip(leaves, constants, strict=True) if number is None])
+
+
+def shared_programs(program: Program) -> list[Program]:
+    """The programs that a program calls, directly or through others, each once."""
+    found: dict[Program, None] = {}
+    for callee in program.callees:
+        found[callee] = None
+        found.update(dict.fromkeys(shared_programs(callee)))
+    return list(found)
+
+
+def _value(leaf: Any) -> float:
+    return float(leaf.payload if leaf.__class__ is Symbol else leaf)
+
+
+def _number(column: Sequence[Any]) -> float | None:
+    """The number that stands in all calls, or None."""
+    first = column[0]
+    same = all(leaf.__class__ is not Symbol and leaf == first for leaf in column)
+    return float(first) if same else None
+
+
+@lru_cache(maxsize=KEPT)
+def _prepared(alike: tuple[Callable[..., Any], tuple[Any, ...]], constants: tuple[float | None, ...], name: str) -> _SharedPage:
+    page, structure = alike
+    _, build = flatten(structure)
+    kept: list[Any] = []
+
+    def run(*given: Any) -> list[Any]:
+        inputs = iter(given[0] if given else ())
+        leaves, rebuild = flatten(page(*build([next(inputs) if number is None else number for number in constants])))
+        kept.append((tuple(leaves), rebuild))
+        return list(dict.fromkeys(leaf for leaf in leaves if leaf.__class__ is Symbol))
+
+    program = trace(run, {"given": sum(number is None for number in constants)}, name)
+    return _SharedPage(program, *kept[0])

@@ -1,0 +1,252 @@
+"""The rules that every program keeps, checked between the compiler's passes where KUMITATE_VERIFY is set, as in the tests.
+
+A pass that breaks a rule would show up much later, as a wrong number or an error of LLVM; here it is named with the node.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+from ..errors import ProgramError
+from .blocks import Array, LoopBlock, Program
+from .graph import Symbol
+
+__all__ = ["verify", "verifying"]
+
+NUMBER, CONDITION, COUNTER, LOOP, CALL = "number", "condition", "counter", "loop", "call"
+_NNN = ((NUMBER, NUMBER), NUMBER)
+_COMPARED = ((NUMBER, NUMBER), CONDITION)
+_JOINED = ((CONDITION, CONDITION), CONDITION)
+#: The kinds of the operands of every operation, and of its result.
+_OPERATIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "atan2", "min", "max"), _NNN),
+    **dict.fromkeys(("neg", "sqrt", "sin", "cos", "exp", "log", "tanh", "abs"), ((NUMBER,), NUMBER)),
+    **dict.fromkeys(("lt", "le", "eq"), _COMPARED),
+    **dict.fromkeys(("and", "or"), _JOINED),
+    "not": ((CONDITION,), CONDITION),
+    "select": ((CONDITION, NUMBER, NUMBER), NUMBER),
+}
+
+
+def verifying() -> bool:
+    """Whether programs are checked between passes: whether $KUMITATE_VERIFY is set, to anything but 0."""
+    return os.environ.get("KUMITATE_VERIFY", "0") not in ("", "0")
+
+
+def verify(program: Program, after: str = "trace") -> None:
+    """Checks that a program keeps the rules.
+
+    Args:
+        program: to check, with the programs that it calls (those are taken to have been checked when they were traced).
+        after: the pass that made it, for the message.
+
+    Raises:
+        ProgramError: naming the pass, the node and the rule.
+    """
+    check = _Check(program, after)
+    check.arrays()
+    made = check.line(program.line, None)
+    check.results(made)
+
+
+class _Block(NamedTuple):
+    """The loop whose line is being checked, and what the line around it has made."""
+
+    node: Symbol
+    around: dict[Symbol, str]
+
+
+class _Check:
+    """One program under check."""
+
+    def __init__(self, program: Program, after: str):
+        self.program, self.after = program, after
+        self.sizes = {array.name: array.size for array in program.inputs}
+        self.counts: dict[Symbol, int] = {}  # of the passes that a counter counts
+        self.seen: set[Symbol] = set()
+
+    def refuse(self, node: object, got: str, rule: str) -> NoReturn:
+        raise ProgramError(
+            f"{self.program.name}, after {self.after!r}: {node!r} {got}; {rule}. "
+            "This is a fault of the compiler, not of the model: report it with what was compiled"
+        )
+
+    # --- the whole ------------------------------------------------------------------------------------------------------------
+    def arrays(self) -> None:
+        """Names are given once, and there is one result per scalar of the outputs."""
+        for arrays in (self.program.inputs, self.program.outputs):
+            names = [array.name for array in arrays]
+            for name in names:
+                if names.count(name) > 1:
+                    self.refuse(name, "names two arrays", "names of inputs and of outputs are different")
+        expected = _scalars(self.program.outputs)
+        if len(self.program.results) != expected:
+            self.refuse("results", f"are {len(self.program.results)}", f"the outputs hold {expected} scalars")
+
+    def results(self, made: dict[Symbol, str]) -> None:
+        """Results are numbers that the line computes."""
+        for node in self.program.results:
+            self.expect(node, "a result", made, node, NUMBER)
+
+    def line(self, nodes: Sequence[Symbol], block: _Block | None) -> dict[Symbol, str]:
+        """The kinds of the nodes of a line, which are checked one after the other."""
+        made: dict[Symbol, str] = {}
+        for node in nodes:
+            if node in self.seen:
+                self.refuse(node, "stands twice", "a node is computed in one place")
+            self.seen.add(node)
+            signature = _OPERATIONS.get(node.op)
+            if signature is None:
+                made[node] = self.block_node(node, made, block)
+                continue
+            kinds, made[node] = signature
+            if len(node.args) != len(kinds):
+                self.refuse(node, f"has {len(node.args)} operands", f"{node.op} takes {len(kinds)}")
+            for argument, kind in zip(node.args, kinds, strict=True):
+                if made.get(argument) is not kind:
+                    self.expect(node, "an operand", made, argument, kind)
+        return made
+
+    def expect(self, node: Symbol, what: str, made: dict[Symbol, str], found: Symbol, *kinds: str) -> None:
+        """An operand that is made before it is used, and of a right kind."""
+        kind = made.get(found)
+        if kind is None or (found is node and what == "an operand"):
+            self.refuse(node, f"has {what} {found!r} that is not made before", "operands are computed earlier in the same line")
+        if kind not in kinds:
+            self.refuse(node, f"has {what} {found!r} that is a {kind}", f"here stands a {' or a '.join(kinds)}")
+
+    # --- what is not arithmetic -----------------------------------------------------------------------------------------------
+    def block_node(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        """The kind of a node that reads, repeats or calls."""
+        handler = getattr(self, f"_{node.op}", None)
+        if handler is None:
+            self.refuse(node, "is not an operation", "the operations are those of `scalar.rules`, and the blocks")
+        kind: str = handler(node, made, block)
+        return kind
+
+    def _const(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        if node.args or node.payload.__class__ is not float:
+            self.refuse(node, f"holds {node.payload!r}", "a constant is a float")
+        return NUMBER
+
+    def _hole(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        return NUMBER
+
+    def _input(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        name, element = node.payload
+        self.within(node, self.input_size(node, name), element, element)
+        return NUMBER
+
+    def _load(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        self.indexed(node, made, self.input_size(node, node.payload[0]))
+        return NUMBER
+
+    def _lookup(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        self.indexed(node, made, len(node.payload[0]))
+        return NUMBER
+
+    def _ordinal(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        self.indexed(node, made, None)
+        return NUMBER
+
+    def _counter(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        if block is None or COUNTER in made.values():
+            self.refuse(node, "has no loop of its own", "a loop has one counter, and it stands in the loop's own line")
+        self.counts[node] = block.node.payload.count
+        return COUNTER
+
+    def _carried(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        owner, k = node.payload if isinstance(node.payload, tuple) else (None, -1)
+        if block is None or owner is not block.node or not 0 <= k < len(owner.payload.carried):
+            self.refuse(node, "belongs to another loop", "a carried value stands in the line of its own loop")
+        if owner.payload.carried[k] is not node:
+            self.refuse(node, f"is not entry {k} of its loop", "a loop lists the values that it carries")
+        return NUMBER
+
+    def _capture(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        kind = None if block is None else block.around.get(node.payload)
+        if kind is None:
+            self.refuse(node, f"takes {node.payload!r} from outside", "what is captured is made before the loop, around it")
+        if kind is COUNTER:
+            self.counts[node] = self.counts[node.payload]
+        return kind
+
+    def _loop(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        loop: LoopBlock = node.payload
+        if len(loop.carried) != len(loop.following) or any(
+            (now is None) is not (then is None) for now, then in zip(loop.carried, loop.following, strict=True)
+        ):
+            self.refuse(node, "carries values that nothing follows", "every carried value has one that it becomes")
+        if loop.count < 1:
+            self.refuse(node, f"makes {loop.count} passes", "a loop makes at least one")
+        captured = [inner.payload for inner in loop.line if inner.op == "capture"]
+        if list(map(id, node.args[len(loop.carries) :])) != list(map(id, captured)):
+            self.refuse(
+                node, "has other arguments than its line captures", "behind the first carried values stand the captures"
+            )
+        for argument in node.args[: len(loop.carries)]:
+            self.expect(node, "an operand", made, argument, NUMBER)
+        for argument in captured:
+            self.expect(node, "an operand", made, argument, NUMBER, CONDITION, COUNTER, LOOP)
+        inside = self.line(loop.line, _Block(node, made))
+        inside.update({symbol: NUMBER for symbol, _ in loop.carries.values()})  # those that its line does not read, too
+        for kept in (*(then for _, then in loop.carries.values()), *loop.keeps.values()):
+            self.expect(kept, "an end", inside, kept, NUMBER)
+        if loop.condition is not None:
+            self.expect(loop.condition, "an end", inside, loop.condition, CONDITION)
+        return LOOP
+
+    def _call(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        if not isinstance(node.payload, Program):
+            self.refuse(node, f"calls {node.payload!r}", "a call has a program")
+        expected = _scalars(node.payload.inputs)
+        if len(node.args) != expected:
+            self.refuse(node, f"gives {len(node.args)} scalars", f"{node.payload.name} takes {expected}")
+        for argument in node.args:
+            self.expect(node, "an operand", made, argument, NUMBER)
+        return CALL
+
+    def _result(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        self.expect(node, "an operand", made, node.args[0], LOOP, CALL)
+        payload = node.args[0].payload
+        known = payload.carries if node.args[0].op == "loop" else range(len(getattr(payload, "results", ())))
+        if node.payload not in known:
+            self.refuse(node, f"reads result {node.payload}", "the loop or call gives no such result")
+        return NUMBER
+
+    def _element(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+        self.expect(node, "an operand", made, node.args[0], LOOP)
+        source = node.args[0]
+        while source.op == "capture":
+            source = source.payload
+        if node.payload[0] not in source.payload.keeps:
+            self.refuse(node, f"reads column {node.payload[0]} of a stack", "the loop keeps no such value")
+        if len(node.args) == 1:
+            self.within(node, source.payload.count, node.payload[2], node.payload[2])
+        else:
+            self.indexed(node, made, source.payload.count)
+        return NUMBER
+
+    # --- arrays and indices ---------------------------------------------------------------------------------------------------
+    def input_size(self, node: Symbol, name: str) -> int:
+        if name not in self.sizes:
+            self.refuse(node, f"reads {name!r}", f"the inputs are {', '.join(self.sizes) or 'none'}")
+        return self.sizes[name]
+
+    def indexed(self, node: Symbol, made: dict[Symbol, str], size: int | None) -> None:
+        """Reads at stride·counter + offset, in all passes within an array of a size."""
+        counter, (_, stride, offset) = node.args[-1], node.payload
+        self.expect(node, "an operand", made, counter, COUNTER)
+        ends = sorted((offset, stride * (self.counts[counter] - 1) + offset))
+        if size is not None:
+            self.within(node, size, *ends)
+
+    def within(self, node: Symbol, size: int, first: int, last: int) -> None:
+        if not 0 <= first <= last < size:
+            self.refuse(node, f"reads elements {first} to {last}", f"the array has {size}")
+
+
+def _scalars(arrays: Sequence[Array]) -> int:
+    return sum(array.size for array in arrays)

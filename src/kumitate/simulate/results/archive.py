@@ -1,0 +1,216 @@
+"""Results in files: HDF5 (.h5, .hdf5) or NumPy's .npz, with the mechanism inside, readable without kumitate.
+
+Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
+`audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the
+text `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`. A file appears whole or not at
+all, so that a run that is killed leaves the old file as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+import zlib
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ...errors import InputError, KumitateError
+from ...model.read.content import opened
+from .audit import Audit
+from .hdf5 import Hdf5Entries, as_hdf5
+from .npz import NpzEntries, as_npz
+from .result import Energy, Result
+from .whole_file import replacing
+
+if TYPE_CHECKING:
+    from .contact_record import ContactRecord
+
+__all__ = ["DAMAGES", "FORMAT", "VERSION", "load", "save"]
+
+FORMAT = "kumitate-result"
+#: Raised when files that an older kumitate cannot read come out.
+VERSION = 1
+HDF5, NPZ = (".h5", ".hdf5"), (".npz",)
+
+_UNITS = {
+    "time": "s", "q": "rad, m", "v": "rad/s, m/s", "a": "rad/s^2, m/s^2", "tau": "N m, N", "center_of_mass": "m",
+    "momentum": "kg m^2/s (angular, about the origin), kg m/s (linear)",
+    "energy/kinetic": "J", "energy/potential": "J", "energy/total": "J",
+}  # fmt: skip
+_TEXTS = ("header", "mechanism", "audit", "settings")
+#: Of runs with contact.
+_CONTACT = "contact/"
+_CONTACT_UNITS = {
+    "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
+}  # fmt: skip
+#: Of runs with outputs: their names, and an array for each, by its number.
+_OUTPUT = "output/"
+#: Of each time, and of each point in three directions; the others are of each point.
+_OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
+
+
+def save(result: Result, path: str | os.PathLike[str]) -> Path:
+    """Write a result to a file; the suffix (.h5, .hdf5, .npz) says how.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: for another suffix, a folder that does not exist, settings that are not plain data, or HDF5 without h5py.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (*HDF5, *NPZ):
+        raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is none of these")
+    arrays, texts = _arrays(result), _texts(result)
+    if target.suffix.lower() in NPZ:
+        content = as_npz(arrays, texts)
+    else:
+        columns = {"q": result.mechanism.q_names, **dict.fromkeys(("v", "a", "tau"), result.mechanism.v_names)}
+        content = as_hdf5(arrays, texts, {name: _unit(name) for name in arrays}, columns)
+    with replacing(target) as temporary:
+        temporary.write_bytes(content)
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """The result that `save` wrote, whatever the file's suffix.
+
+    Raises:
+        InputError: if there is no such file, or it is damaged, of another program, or of a newer kumitate.
+    """
+    with opened(path, error=InputError) as (file, target, _):
+        start = file.read(8)
+    if start == b"\x89HDF\r\n\x1a\n":
+        reader: type[Entries] = Hdf5Entries
+    elif start[:4] == b"PK\x03\x04":
+        reader = NpzEntries
+    else:
+        raise InputError(f"{target}: is neither an HDF5 nor an .npz file; give a file that `save` wrote")
+    try:
+        with closing(reader(target)) as entries:
+            _check_header(target, entries)
+            return _result(entries)
+    except KumitateError:
+        raise
+    except KeyError as error:
+        raise InputError(f"{target}: has no entry {error}, so it is not a result of kumitate; give one that is") from error
+    except DAMAGES as error:
+        raise InputError(f"{target}: is damaged ({error}); run the simulation again, or take a copy of the file") from error
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+def _arrays(result: Result) -> dict[str, np.ndarray]:
+    plain = {name: getattr(result, name) for name in _UNITS if "/" not in name}
+    contact = {} if result.contact is None else vars(result.contact)
+    return {
+        **plain,
+        **{f"energy/{name}": values for name, values in result.energy._asdict().items()},
+        **{_CONTACT + name: values for name, values in contact.items() if name != "bodies"},
+        **{f"{_OUTPUT}{k}": values for k, values in enumerate(result.outputs.values())},
+    }
+
+
+def _texts(result: Result) -> dict[str, str]:
+    from ...model.read.json import to_json  # the readers are loaded when they are needed
+
+    header = {"format": FORMAT, "version": VERSION}
+    try:
+        settings = json.dumps(result.settings, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{result.mechanism.name}: the settings of the result are not plain data ({error}); keep numbers, texts, lists and "
+            "dictionaries only"
+        ) from error
+    audit = json.dumps(result.audit.as_dict())
+    texts = {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
+    if result.contact is not None:
+        texts[_CONTACT + "bodies"] = json.dumps(result.contact.bodies)
+    if result.outputs:
+        texts[_OUTPUT + "names"] = json.dumps(list(result.outputs))
+    return texts
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{value!r} is of type {type(value).__name__}")
+
+
+def _unit(name: str) -> str:
+    return _UNITS.get(name) or _CONTACT_UNITS.get(name.removeprefix(_CONTACT), "")
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+class Entries(Protocol):
+    """The entries of a file, which are read when they are asked for; never more than the file holds.
+
+    KeyError for a name that it does not have; ValueError and the like for what is damaged.
+    """
+
+    def __init__(self, path: Path): ...
+    def __contains__(self, name: str) -> bool: ...
+    def text(self, name: str) -> str: ...
+    def array(self, name: str) -> np.ndarray: ...
+    def close(self) -> None: ...
+
+
+#: What reading a damaged file raises.
+DAMAGES = (
+    OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+def _check_header(path: Path, entries: Entries) -> None:
+    """Whether it says that the file is one of ours, and not newer than we are."""
+    header = json.loads(entries.text("header")) if "header" in entries else None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise InputError(f"{path}: is not a result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
+    if header.get("version") != VERSION:
+        raise InputError(
+            f"{path}: is of format {header.get('version')!r}, and this kumitate reads format {VERSION}; "
+            "update kumitate (pip install --upgrade kumitate)"
+        )
+
+
+def _result(entries: Entries) -> Result:
+    from ...model.read.json import from_json  # the readers are loaded when they are needed
+
+    settings = json.loads(entries.text("settings"))
+    if not isinstance(settings, dict):
+        raise ValueError("the settings are not a dictionary")
+    energy = Energy(*(entries.array(f"energy/{name}") for name in Energy._fields))
+    arrays = {name: entries.array(name) for name in _UNITS if "/" not in name}
+    contact = _contact(entries, len(arrays["time"])) if _CONTACT + "bodies" in entries else None
+    audit = Audit.from_dict(json.loads(entries.text("audit")))
+    try:
+        mechanism = from_json(entries.text("mechanism"), "mechanism")
+        return Result(
+            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=_outputs(entries)
+        )
+    except KumitateError as error:
+        raise ValueError(str(error)) from error
+
+
+def _outputs(entries: Entries) -> dict[str, np.ndarray]:
+    names = json.loads(entries.text(_OUTPUT + "names")) if _OUTPUT + "names" in entries else []
+    return {str(name): entries.array(f"{_OUTPUT}{k}") for k, name in enumerate(names)}
+
+
+def _contact(entries: Entries, times: int) -> ContactRecord:
+    from .contact_record import ContactRecord  # its room is loaded when a run with contact is
+
+    bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
+    arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}
+    for name, array in arrays.items():
+        shape = (times,) if name in _OF_TIMES else (times, len(bodies), *((3,) if name in _VECTORS else ()))
+        if array.shape != shape:
+            raise ValueError(f"{name} of the contact has the shape {array.shape}, where {shape} is expected")
+    return ContactRecord(bodies, **arrays)

@@ -1,0 +1,239 @@
+"""What a run says about itself: whether energy, quaternions and limits were kept, and what the run cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...analysis import LoopGap
+from ...model import Mechanism
+from .columns import joint_columns
+
+if TYPE_CHECKING:
+    from .contact_record import ContactRecord
+
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
+
+#: A step whose energy is out of balance by more than this part of the energy that the run exchanges is named, if that is more
+#: than this part of the energy itself.
+_JUMP, _ROUNDING = 0.02, 1e-9
+#: A step gains energy from contact if it is more than this part of the largest kinetic energy of the run.
+_GAIN = 1e-9
+
+
+class LimitPassed(NamedTuple):
+    """A limit that a joint passed.
+
+    Attributes:
+        joint: name of the degree of freedom, as in `Mechanism.v_names`.
+        time: when it was passed first [s].
+        excess: by how much at most over the run [the unit of the quantity].
+        quantity: "position", "velocity" or "effort".
+    """
+
+    joint: str
+    time: float
+    excess: float
+    quantity: str = "position"
+
+
+class ContactAccount(NamedTuple):
+    """How contact went over a run.
+
+    Attributes:
+        penetration: the deepest that anything sank in [m].
+        residual: how far at most a step's laws of contact were from being obeyed [m/s].
+        work: done by contact over the run [J].
+        gains: in how many steps contact added kinetic energy, as pushing apart what has sunk in does.
+        gained: the energy added in those [J].
+    """
+
+    penetration: float
+    residual: float
+    work: float
+    gains: int
+    gained: float = 0.0
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The account of a run.
+
+    Attributes:
+        energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
+        work: done on the mechanism by controllers, applied wrenches, damping and contact over the run [J].
+        quaternion_error: max |1 − |q|| over all quaternions and times.
+        limits_passed: the limits of joints that were passed; the motion is not stopped there.
+        loop_gaps: how far each loop and coupling opened at most over the run.
+        notes: sentences for people, such as a change of method on the way.
+        steps, rejected_steps: of the integrator.
+        wall_time: that the run took [s].
+        efforts: how the controller and each wrench was evaluated, and why.
+        contact: how contact went, if there was any.
+    """
+
+    energy_drift: float = 0.0
+    work: float = 0.0
+    quaternion_error: float = 0.0
+    limits_passed: tuple[LimitPassed, ...] = ()
+    loop_gaps: tuple[LoopGap, ...] = ()
+    notes: tuple[str, ...] = ()
+    steps: int = 0
+    rejected_steps: int = 0
+    wall_time: float = 0.0
+    efforts: tuple[str, ...] = ()
+    contact: ContactAccount | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("energy_drift", "work", "quaternion_error", "wall_time"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
+        object.__setattr__(self, "limits_passed", passed)
+        object.__setattr__(self, "loop_gaps", tuple(LoopGap(str(name), *map(float, gap)) for name, *gap in self.loop_gaps))
+        for name in ("notes", "efforts"):
+            object.__setattr__(self, name, tuple(str(line) for line in getattr(self, name)))
+
+    def lines(self) -> list[str]:
+        """The account, a line an entry, for people."""
+        rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
+        lines = [f"energy balance kept to {self.energy_drift:.3g} J"]
+        driven = self.work - (self.contact.work if self.contact else 0.0)
+        if abs(driven) > 1e-12 * abs(self.work):
+            lines.append(f"work of controllers, wrenches and damping {driven:.6g} J")
+        if self.contact:
+            lines += self._contact_lines(self.contact)
+        if self.quaternion_error:
+            lines.append(f"quaternions of unit length to {self.quaternion_error:.3g}")
+        if self.loop_gaps:
+            worst = LoopGap("", *(max(column) for column in list(zip(*self.loop_gaps, strict=True))[1:]))
+            lines.append(
+                f"loops closed to {worst.distance:.3g} m and {worst.angle:.3g} rad, "
+                f"their velocities to {worst.speed:.3g} m/s and {worst.turning:.3g} rad/s"
+            )
+        lines.append(f"{self.steps} steps{rejected}, {self.wall_time:.3g} s")
+        for joint in dict.fromkeys(item.joint for item in self.limits_passed):
+            passed = [item for item in self.limits_passed if item.joint == joint]
+            what = ", ".join(f"{item.quantity} from {item.time:.3g} s by up to {item.excess:.3g}" for item in passed)
+            lines.append(f"limits passed at {joint} (SI units): {what}")
+        return [*lines, *self.efforts, *self.notes]
+
+    @staticmethod
+    def _contact_lines(contact: ContactAccount) -> list[str]:
+        gains = "no step gained"
+        if contact.gains:
+            gains = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
+        return [
+            f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
+            f"work of contact {contact.work:.6g} J, {gains}",
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The account as plain data."""
+        passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
+        contact = None if self.contact is None else self.contact._asdict()
+        return {
+            **asdict(self),
+            "limits_passed": passed,
+            "loop_gaps": gaps,
+            "notes": list(self.notes),
+            "efforts": list(self.efforts),
+            "contact": contact,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Audit:
+        """The account that `as_dict` gave."""
+        passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
+        gaps = tuple(LoopGap(**item) for item in data.get("loop_gaps", ()))
+        known = {key: value for key, value in data.items() if key != "loop_error"}  # of version 1 files, always None there
+        contact = None if data.get("contact") is None else ContactAccount(**data["contact"])
+        return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps, "contact": contact})
+
+
+def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccount:
+    """The account of what touched along a run; `kinetic`: its kinetic energies (n,) [J].
+
+    Forces and residuals are of the steps that begin at the run's times, of which the last was not made.
+    """
+    work = record.work[:-1]
+    least = _GAIN * float(kinetic.max(initial=0.0))
+    return ContactAccount(
+        penetration=float(record.penetration.max(initial=0.0)),
+        residual=float(record.residual[:-1].max(initial=0.0)),
+        work=float(work.sum()),
+        gains=int((work > least).sum()),
+        gained=float(work[work > least].sum()),
+    )
+
+
+def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
+    """What is to be said of a step in which energy comes or goes that nothing accounts for, if there is one.
+
+    Args:
+        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], by contact too.
+    """
+    balance = kinetic + potential - work
+    jumps = np.diff(balance)
+    if not len(jumps) or not np.isfinite(jumps).all():
+        return ()
+    worst = int(np.argmax(np.abs(jumps)))
+    jump, exchanged = float(jumps[worst]), max(float(kinetic.max()), float(np.ptp(potential)))
+    if not abs(jump) > _JUMP * exchanged + _ROUNDING * float(np.abs(balance).max()):
+        return ()
+    return (
+        f"energy: {abs(jump):.3g} J are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s, "
+        f"{abs(jump) / exchanged:.2g} of all that the run exchanges, which no effort, damping or contact accounts for; take a "
+        "smaller step, or an integrator of higher order",
+    )
+
+
+def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
+    """max |1 − |quaternion|| over all quaternions of q, shape (n, nq)."""
+    worst = 0.0
+    for _, kind, columns, _ in joint_columns(mechanism):
+        parts = [columns.start + k for k, name in enumerate(kind.coordinates) if name in ("qx", "qy", "qz", "qw")]
+        if parts:
+            worst = max(worst, float(np.abs(1.0 - np.linalg.norm(q[:, parts], axis=1)).max(initial=0.0)))
+    return worst
+
+
+def limits_passed(
+    mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
+) -> tuple[LimitPassed, ...]:
+    """Which limits of joints a motion passes.
+
+    Args:
+        time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
+
+    Position limits are checked where coordinates and degrees of freedom go together one by one (not for quaternions).
+    """
+    passed: list[LimitPassed] = []
+    for joint, kind, q_columns, v_columns in joint_columns(mechanism):
+        for k, limit in enumerate(joint.limits):
+            dof = v_columns.start + k
+            excesses: dict[str, np.ndarray | None] = {
+                "position": _outside(q[:, q_columns.start + k], limit.lower, limit.upper) if kind.nq == kind.nv else None,
+                "velocity": _outside(v[:, dof], _negative(limit.velocity), limit.velocity),
+                "effort": _outside(tau[:, dof], _negative(limit.effort), limit.effort),
+            }
+            for quantity, excess in excesses.items():
+                if excess is not None and (excess > 0.0).any():
+                    first = float(time[int(np.argmax(excess > 0.0))])
+                    passed.append(LimitPassed(mechanism.v_names[dof], first, float(np.nanmax(excess)), quantity))
+    return tuple(passed)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+def _outside(values: np.ndarray, lower: float | None, upper: float | None) -> np.ndarray | None:
+    """How far the values are outside of the limits; None where there are none."""
+    if lower is None and upper is None:
+        return None
+    below = -np.inf if lower is None else lower - values
+    above = -np.inf if upper is None else values - upper
+    return np.maximum(below, above)

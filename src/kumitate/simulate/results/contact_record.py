@@ -1,0 +1,115 @@
+"""What touched along a run: forces, places and residuals of contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..integrators import FAILED
+
+__all__ = ["ContactRecord", "Touched"]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRecord:
+    """What touched along a run of n times, at m points (those that ever carried a force), in the axes of the world.
+
+    Attributes:
+        bodies: of every point, the names of the bodies A and B; B may be "ground".
+        force: on A (n, m, 3) [N], the mean over the step that begins at each time; zero where nothing touches.
+        position: (n, m, 3) [m]; normal: (n, m, 3), from B to A; gap: (n, m) [m], negative where they overlap.
+        velocity: of A against B after the step (n, m, 3) [m/s].
+        friction: the coefficient that held (n, m): static for what was at rest, else kinetic.
+        residual: (n) [m/s], how far the step's laws of contact were from being obeyed.
+        penetration: (n) [m], the deepest of all points, also of those without force.
+        work: (n) [J], the kinetic energy that each step's impulses add to what the step would have without them.
+    """
+
+    bodies: tuple[tuple[str, str], ...]
+    force: np.ndarray
+    position: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    velocity: np.ndarray
+    friction: np.ndarray
+    residual: np.ndarray
+    penetration: np.ndarray
+    work: np.ndarray
+
+    @property
+    def normal_force(self) -> np.ndarray:
+        """Along the normals (n, m) [N]."""
+        return np.einsum("nmk,nmk->nm", self.force, self.normal)
+
+    @property
+    def complementarity(self) -> np.ndarray:
+        """The largest |normal force · normal velocity| of a point that has no gap to close, at each time (n) [W]."""
+        speed = np.einsum("nmk,nmk->nm", self.velocity, self.normal)
+        return np.abs(self.normal_force * np.where(self.gap > 1e-9, 0.0, speed)).max(axis=1, initial=0.0)
+
+    @property
+    def cone_violation(self) -> np.ndarray:
+        """How far at most a point's force is outside Coulomb's cone, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
+        normal = self.normal_force
+        outside = np.linalg.norm(self._tangential(self.force), axis=2) - self.friction * normal
+        return np.maximum(outside, -normal).max(axis=1, initial=0.0)
+
+    @property
+    def dissipation_gap(self) -> np.ndarray:
+        """The most power that friction in the cone could take and did not, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
+
+        Zero means that friction is what the principle of maximum dissipation asks for (Moreau 1988).
+        """
+        slip = self._tangential(self.velocity)
+        most = self.friction * self.normal_force * np.linalg.norm(slip, axis=2)
+        return np.abs(most + np.einsum("nmk,nmk->nm", self.force, slip)).max(axis=1, initial=0.0)
+
+    def _tangential(self, vectors: np.ndarray) -> np.ndarray:
+        """Their parts at right angles to the normals."""
+        return vectors - np.einsum("nmk,nmk->nm", vectors, self.normal)[:, :, None] * self.normal
+
+    def on(self, body: str) -> np.ndarray:
+        """The sum of the forces on a body (n, 3) [N]."""
+        signs = np.array([(a == body) * 1.0 - (b == body) * 1.0 for a, b in self.bodies])
+        return np.einsum("nmk,m->nk", self.force, signs)
+
+    def center_of_pressure(self, *bodies: str) -> np.ndarray:
+        """The mean place of the normal forces on some bodies, or on all (n, 3) [m]; NaN while there are none."""
+        chosen = [k for k, (a, _) in enumerate(self.bodies) if not bodies or a in bodies]
+        weight = self.normal_force[:, chosen]
+        total = weight.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0.0, np.einsum("nm,nmk->nk", weight, self.position[:, chosen]) / total, np.nan)
+
+
+class Touched(NamedTuple):
+    """What contact did along a run of n times.
+
+    Attributes:
+        record: its forces.
+        acceleration: the mechanism's (n, nv), with them.
+        unsolved: (n) of each step, how far the search for its impulses stopped from what it looks for, as a part of the points'
+            speeds.
+    """
+
+    record: ContactRecord
+    acceleration: np.ndarray
+    unsolved: np.ndarray
+
+    def failures(self, name: str, time: np.ndarray) -> list[str]:
+        """What is to be said of steps whose contact could not be solved, if there are any; the last step was not made."""
+        failed = np.flatnonzero(self.unsolved[:-1] > FAILED)
+        if not len(failed):
+            return []
+        worst = int(failed[np.argmax(self.unsolved[failed])])
+        pushed = np.abs(self.record.force[worst]).max(axis=1) > 0.0
+        pairs = dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed))
+        steps = "1 step" if len(failed) == 1 else f"{len(failed)} steps"
+        missed = f"{self.record.residual[worst]:.3g} m/s, {self.unsolved[worst]:.2g} of the points' speeds"
+        return [
+            f"{name}: contact could not be solved in {steps} of {len(time) - 1}, first at t = {time[failed[0]]:.6g} s, worst "
+            f"at t = {time[worst]:.6g} s ({', '.join(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
+            "step; high friction and restitution make it hard to solve"
+        ]

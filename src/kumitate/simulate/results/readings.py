@@ -1,0 +1,196 @@
+"""What a result says besides its columns: zero-moment point, momenta about the mass centre, power of every source (T 5.2).
+
+All times are computed in one batch by the pages of `analysis`, compiled once a mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...analysis import centroidal_momentum, centroidal_momentum_rate, ground_wrench, powers, zero_moment_point
+from ...compile import Kernel
+from ...dynamics import Wrenches
+from ...errors import InputError
+from ...model import Mechanism
+from ...scalar import trace
+from .result import Result
+
+__all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]
+
+#: Forces below this fraction of the weight are rounding: in free flight nothing holds a mechanism.
+_HELD = 1e-9
+#: Kernels that are kept, of the mechanisms last asked for.
+_KEPT = 16
+#: Values at all times (n, k), the same ones at all times (k), or a function of (t, q, v).
+Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
+
+
+class Balance(NamedTuple):
+    """How the ground holds a mechanism, over time.
+
+    Attributes:
+        zmp: the zero-moment point (n, 3) on the ground [m]; on flat ground the centre of pressure. NaN in free flight.
+        force: of all that holds the mechanism (n, 3) [N], in the world's axes.
+        moment: what they do about the zero-moment point (n, 3) [N·m]: along z only.
+    """
+
+    zmp: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+
+
+class Momenta(NamedTuple):
+    """Momenta about the mass centre, in the world's axes, over time.
+
+    Attributes:
+        angular: (n, 3) [kg·m²/s], `linear`: (n, 3) [kg·m/s].
+        angular_rate: (n, 3) [N·m], `linear_rate`: (n, 3) [N]: all external forces, weight included.
+    """
+
+    angular: np.ndarray
+    linear: np.ndarray
+    angular_rate: np.ndarray
+    linear_rate: np.ndarray
+
+
+class Powers(NamedTuple):
+    """What each source puts in per time, negative where it takes out, (n, …) [W]; together the rate of the kinetic energy.
+
+    Attributes:
+        names: of the degrees of freedom (k): those of the tree as `Mechanism.v_names`, then the loops'.
+        drives, damping, springs: (n, k), damping with dry friction.
+        wrenches: by the name of the place, (n).
+        gravity: (n).
+    """
+
+    names: tuple[str, ...]
+    drives: np.ndarray
+    damping: np.ndarray
+    springs: np.ndarray
+    wrenches: dict[str, np.ndarray]
+    gravity: np.ndarray
+
+    @property
+    def total(self) -> np.ndarray:
+        """The sum of all sources (n) [W]: the rate of the kinetic energy, as far as nothing else acts (such as contacts)."""
+        by_joint = (self.drives + self.damping + self.springs).sum(axis=1)
+        return np.asarray(by_joint + self.gravity + sum(self.wrenches.values()))
+
+
+def balance_of(result: Result, *, height: float = 0.0, wrenches: Given | None = None) -> Balance:
+    """The zero-moment point along a result, on horizontal ground at a `height` [m], and what the ground does there.
+
+    Args:
+        wrenches: known external [n; f], which the ground does not make, by name of a body or frame: arrays (n, 6) or (6), or
+            functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run must be given again.
+
+    Raises:
+        InputError: if they are not, or a place does not exist.
+    """
+    names, values = _given(result, "wrenches", wrenches)
+    _check_places(result, names)
+    m = result.mechanism
+    zmp, force, moment = _balance(m, height, tuple(names))(result.q, result.v, result.a, *values)
+    held = np.abs(force[:, 2]) > _HELD * (m.tree.mass * float(np.linalg.norm(m.gravity)) + np.abs(force).max(initial=0.0))
+    return Balance(np.where(held[:, None], zmp, np.nan), force, np.where(held[:, None], moment, np.nan))
+
+
+@lru_cache(_KEPT)
+def _balance(m: Mechanism, height: float, names: tuple[str, ...]) -> Kernel:
+    def page(q: Any, v: Any, a: Any, *acting: Any) -> dict[str, Any]:
+        applied = Wrenches(m.tree, dict(zip(names, acting, strict=True))) if names else None
+        held = ground_wrench(m.tree, q, v, a, gravity=m.gravity, wrenches=applied)
+        point = zero_moment_point(held, point=(0.0, 0.0, height))
+        n, f = held[:3], held[3:]
+        across = (point[1] * f[2] - point[2] * f[1], point[2] * f[0] - point[0] * f[2], point[0] * f[1] - point[1] * f[0])
+        return {"zmp": point, "force": f, "moment": [a - b for a, b in zip(n, across, strict=True)]}
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "a": m.nv, **{f"wrench_{name}": 6 for name in names}}
+    return Kernel(trace(page, sizes, f"balance_{m.name}"))
+
+
+def momenta_of(result: Result) -> Momenta:
+    """The momenta about the mass centre along a result, and their rates."""
+    return Momenta(*_momenta(result.mechanism)(result.q, result.v, result.a))
+
+
+@lru_cache(_KEPT)
+def _momenta(m: Mechanism) -> Kernel:
+    def page(q: Any, v: Any, a: Any) -> dict[str, Any]:
+        momentum, rate = centroidal_momentum(m.tree, q, v), centroidal_momentum_rate(m.tree, q, v, a)
+        return {"angular": momentum[:3], "linear": momentum[3:], "angular_rate": rate[:3], "linear_rate": rate[3:]}
+
+    return Kernel(trace(page, {"q": m.nq, "v": m.nv, "a": m.nv}, f"momenta_{m.name}"))
+
+
+def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
+    """What each source puts in along a result.
+
+    Args:
+        wrenches: as of `balance_of`; `loop_tau`: forces of drives along the freedoms of loops, by the loop's name, likewise.
+
+    Raises:
+        InputError: if those that acted in the run are not given again, or a place or loop does not exist.
+    """
+    m = result.mechanism
+    names, values = _given(result, "wrenches", wrenches)
+    driven, drives = _given(result, "loop_tau", loop_tau)
+    _check_places(result, names)
+    freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
+    for name in driven:
+        if name not in freedoms:
+            raise InputError(f"{m.name}: loop_tau names {name!r}, which is no loop; there are {', '.join(freedoms) or 'none'}")
+
+    kernel = _powers(m, tuple(names), tuple(driven))
+    put_in, lost, sprung, pushed, gravity = kernel(result.q, result.v, result.tau, *values, *drives)
+    labels = [name if len(rates) == 1 else f"{name}.{rate}" for name, rates in freedoms.items() for rate in rates]
+    columns = {name: pushed[:, k] for k, name in enumerate(names)}
+    return Powers((*m.v_names, *labels), put_in, lost, sprung, columns, gravity)
+
+
+@lru_cache(_KEPT)
+def _powers(m: Mechanism, names: tuple[str, ...], driven: tuple[str, ...]) -> Kernel:
+    def page(q: Any, v: Any, tau: Any, *acting: Any) -> dict[str, Any]:
+        found = powers(
+            m.tree, q, v, tau, gravity=m.gravity, wrenches=dict(zip(names, acting[: len(names)], strict=True)),
+            loop_tau=dict(zip(driven, acting[len(names) :], strict=True)),
+        )  # fmt: skip
+        return {key: found[key] for key in ("drives", "damping", "springs", "wrenches", "gravity")}
+
+    freedoms = {loop.name: loop.kind.nv for loop in m.loops}
+    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "tau": m.nv}
+    sizes |= {f"wrench_{name}": 6 for name in names} | {f"tau_{name}": freedoms[name] for name in driven}
+    return Kernel(trace(page, sizes, f"powers_{m.name}"))
+
+
+def _given(result: Result, what: str, given: Given | None) -> tuple[list[str], list[np.ndarray]]:
+    """The names and the values at all times; those that acted in the run are all there."""
+    given = given or {}
+    missing = set(result.settings.get(what) or ()) - set(given)
+    if missing:
+        raise InputError(
+            f"{result.mechanism.name}: {what} of {', '.join(sorted(missing))} acted in this run; give them again, "
+            f"{what}={{name: (n, …) array or function}}, as the run does not keep their values"
+        )
+    values = []
+    for name, source in given.items():
+        if callable(source):
+            source = [source(t, q, v) for t, q, v in zip(result.time, result.q, result.v, strict=True)]
+        array = np.asarray(source, dtype=float)
+        if array.ndim == 2 and len(array) != len(result):
+            raise InputError(f"{result.mechanism.name}: {what} of {name!r} has {len(array)} rows; the result has {len(result)}")
+        values.append(array)
+    return list(given), values
+
+
+def _check_places(result: Result, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in result.mechanism.tree.places:
+            known = ", ".join(result.mechanism.tree.places)
+            raise InputError(
+                f"{result.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}"
+            )

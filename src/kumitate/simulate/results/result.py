@@ -1,0 +1,127 @@
+"""What a simulation leaves: the motion, its efforts and energies, and the account of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+from ...model import Mechanism
+from .audit import Audit
+from .columns import joint_columns
+
+if TYPE_CHECKING:
+    from .contact_record import ContactRecord
+
+__all__ = ["Energy", "JointMotion", "Result"]
+
+
+class Energy(NamedTuple):
+    """Energies over time, each (n,) [J]; the potential energy is zero where every mass centre is at the world's origin."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+    total: np.ndarray
+
+
+class JointMotion(NamedTuple):
+    """The columns of one joint: q (n, joint's nq); v, a, tau (n, joint's nv), in SI units."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A motion of a mechanism, sampled at n times.
+
+    Attributes:
+        mechanism: that moved; the columns of q and v go by its `q_names` and `v_names`.
+        time: (n,) [s], rising.
+        q: coordinates (n, nq) [rad, m; quaternions x y z w].
+        v, a: velocities and accelerations (n, nv) [rad/s, m/s; rad/s², m/s²].
+        tau: efforts at the joints (n, nv) [N·m, N].
+        energy: kinetic, potential, total, each (n,) [J].
+        center_of_mass: of the mechanism, (n, 3) [m], in the world.
+        momentum: (n, 6), angular about the world's origin [kg·m²/s], then linear [kg·m/s], in the world's axes.
+        audit: the account of the run.
+        contact: what touched along the run, if it was asked for: forces, places, residuals.
+        outputs: what the simulation was asked to compute besides, (n, ...) by name.
+        settings: what the run was asked for, as plain data (duration, step, integrator, ...).
+
+    The arrays are read-only.
+
+    Raises:
+        InputError: if shapes do not fit the mechanism or one another.
+    """
+
+    mechanism: Mechanism
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    energy: Energy
+    center_of_mass: np.ndarray
+    momentum: np.ndarray
+    audit: Audit = field(default_factory=Audit)
+    settings: dict[str, Any] = field(default_factory=dict)
+    contact: ContactRecord | None = None
+    outputs: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        nq, nv = self.mechanism.nq, self.mechanism.nv
+        time = np.asarray(self.time, dtype=float)
+        if time.ndim != 1:
+            raise InputError(f"{self.mechanism.name}: time has shape {time.shape}; a result needs (n,)")
+        if not (np.isfinite(time).all() and (np.diff(time) > 0.0).all()):
+            raise InputError(f"{self.mechanism.name}: the times of a result do not rise; give finite ones, each after the last")
+        n = len(time)
+        shapes = {"time": (n,), "q": (n, nq), "v": (n, nv), "a": (n, nv), "tau": (n, nv), "center_of_mass": (n, 3)}
+        for name, shape in {**shapes, "momentum": (n, 6)}.items():
+            object.__setattr__(self, name, self._frozen(name, getattr(self, name), shape))
+        energy = (self._frozen(f"energy.{name}", part, (n,)) for name, part in zip(Energy._fields, self.energy, strict=True))
+        object.__setattr__(self, "energy", Energy(*energy))
+        outputs = {name: self._frozen(name, values, (n, *np.shape(values)[1:])) for name, values in self.outputs.items()}
+        object.__setattr__(self, "outputs", outputs)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # copies of read-only arrays are writable
+
+    def _frozen(self, name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+        array = np.asarray(values, dtype=float).view()
+        if array.shape != shape:
+            raise InputError(
+                f"{self.mechanism.name}: {name} of a result has shape {array.shape}; with {shape[0]} times and "
+                f"nq = {self.mechanism.nq}, nv = {self.mechanism.nv} it must be {shape}"
+            )
+        array.flags.writeable = False
+        return array
+
+    def __len__(self) -> int:
+        """The number of times."""
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "empty"
+        return (
+            f"{type(self).__name__}({self.mechanism.name!r}, {len(self)} times, {span}, nq={self.mechanism.nq}, "
+            f"nv={self.mechanism.nv}, energy drift {self.audit.energy_drift:.2g} J)"
+        )
+
+    def joint(self, name: str) -> JointMotion:
+        """The columns of the joint of this name.
+
+        Raises:
+            InputError: if there is no such joint.
+        """
+        for joint, _, q, v in joint_columns(self.mechanism):
+            if joint.name == name:
+                return JointMotion(self.q[:, q], self.v[:, v], self.a[:, v], self.tau[:, v])
+        names = ", ".join(joint.name for joint in self.mechanism.joints)
+        raise InputError(f"{self.mechanism.name}: there is no joint {name!r}; there are {names}")

@@ -1,0 +1,1 @@
+"""The step and what drives it: traced, compiled, and applied to states."""

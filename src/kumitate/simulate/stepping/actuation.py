@@ -1,0 +1,224 @@
+"""How the functions that drive a run are evaluated: compiled into the step, called at every stage, or sampled.
+
+A function that is proved pure is compiled. One that keeps state is called once per step, so that what it integrates or counts
+goes by the steps and not by the stages of the integrator; any other that cannot be compiled is called at every stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ...kinematics import integrate
+from ...model.values import checked_array
+from ...scalar import Program, trace
+from ...scalar.arrays import SymbolArray
+from ...scalar.purity import TAKEN, Verdict, judged
+from .forcing import Forcing
+from .reading import by_position
+
+__all__ = ["Actuation", "How"]
+
+#: t, q, v and inputs to try functions at.
+_Trial = tuple[float, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
+
+
+class How(StrEnum):
+    """How a source of efforts is evaluated."""
+
+    CONSTANT = "constant"
+    COMPILED = "compiled"
+    EACH_STAGE = "called at every stage"
+    EACH_STEP = "called once per step"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class Actuation:
+    """A `Forcing` and how each of its sources is evaluated.
+
+    Attributes:
+        forcing: the sources of efforts.
+        verdicts: on each of them; None on constants.
+        how: each of them is evaluated.
+    """
+
+    forcing: Forcing
+    verdicts: tuple[Verdict | None, ...]
+    how: tuple[How, ...]
+
+    @classmethod
+    def of(
+        cls, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, traced: bool = True, sampled: bool = False, stages: bool = False
+    ) -> Actuation:
+        """How a forcing is evaluated in a run that starts at (q, v).
+
+        Args:
+            traced: whether functions may be compiled.
+            sampled: whether all are called at multiples of a sample time, and held in between.
+            stages: whether functions that keep state are called at every stage, too.
+        """
+        states = _states_to_try(forcing, q, v)
+        verdicts: list[Verdict | None] = []
+        how: list[How] = []
+        for source, (_, names), reads in zip(forcing.sources, forcing.labels, forcing.reads, strict=True):
+            verdict = _verdict(source, states, len(names), reads) if callable(source) and not sampled else None
+            verdicts.append(verdict)
+            how.append(_how(source, verdict, traced=traced, sampled=sampled, stages=stages))
+        return cls(forcing, tuple(verdicts), tuple(how))
+
+    @property
+    def mode(self) -> str:
+        """In one word: "called" (at every stage), "sampled" (once per step), "compiled", or "held"."""
+        if How.EACH_STAGE in self.how:
+            return "called"
+        if How.EACH_STEP in self.how:
+            return "sampled"
+        return "compiled" if How.COMPILED in self.how else "held"
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing has to be called at the stages of a step."""
+        return How.EACH_STAGE not in self.how
+
+    @property
+    def functions(self) -> list[How]:
+        """How each source that is not a constant is evaluated."""
+        return [how for how in self.how if how is not How.CONSTANT]
+
+    def lines(self) -> list[str]:
+        """How each function is evaluated, a line each, for people."""
+        lines = []
+        for (label, _), verdict, how in zip(self.forcing.labels, self.verdicts, self.how, strict=True):
+            if how is How.CONSTANT:
+                continue
+            because = f", because {verdict.reason}" if verdict and verdict.reason else ""
+            lines.append(f"{label}: {how}{because}")
+        return lines
+
+    def changed(self) -> list[str]:
+        """What compiled functions had read as constants and has changed since, a line each."""
+        found = []
+        for (label, _), verdict, how in zip(self.forcing.labels, self.verdicts, self.how, strict=True):
+            if how is How.COMPILED and verdict is not None and (path := verdict.changed_since()) is not None:
+                found.append(f"{label} was compiled with `{path}` as it was at the start, and it changed during the run")
+        return found
+
+    @property
+    def constants(self) -> np.ndarray:
+        """u with the constants and the inputs' own values in place, and zeros for the rest."""
+        nowhere = np.zeros(0)
+        return self.forcing(0.0, nowhere, nowhere, last=self.forcing.blank, only=self._those({How.CONSTANT}))
+
+    def put(
+        self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any], inputs: Mapping[str, Any]
+    ) -> None:
+        """Puts what is given in its places of u, and the constants or an input's own values where nothing is given.
+
+        Raises:
+            InputError: for an input of a wrong name or shape, or in the place of a function.
+        """
+        forcing, start = self.forcing, 0
+        given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
+        for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
+            if unknown := set(asked) - set(known):
+                name = sorted(unknown)[0]
+                raise InputError(
+                    f"{forcing.mechanism.name}: {what} has no input for {name!r}; make the simulation with "
+                    f"{what}={{{name!r}: None}}"
+                )
+        for value, how, (label, names), source in zip(given, self.how, forcing.labels, forcing.sources, strict=True):
+            own = slice(start, start := start + len(names))
+            if value is not None and how is not How.CONSTANT:
+                raise InputError(
+                    f"{forcing.mechanism.name}: {label} is a function; make the simulation without it for an input"
+                )
+            if value is not None and np.shape(value) != (len(names),):
+                raise InputError(
+                    f"{forcing.mechanism.name}: {label} as an input has shape {np.shape(value)}; it must have {len(names)} "
+                    f"components: {', '.join(names)}"
+                )
+            if how is How.CONSTANT:
+                u[own] = value if value is not None else 0.0 if source is None else source
+        self._put_inputs(u, inputs)
+
+    def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
+        owner, known = self.forcing.mechanism.name, self.forcing.inputs
+        for name in inputs:
+            if name not in known:
+                close = get_close_matches(str(name), known, 1)
+                raise InputError(
+                    f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
+                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(known) or 'none'}"
+                )
+        for name, own in self.forcing.own.items():
+            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
+
+    def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """u with what is called once per step, or at the sample times, called now; the rest as it was."""
+        return self.forcing(t, q, v, last=last, only=self._those({How.EACH_STEP, How.SAMPLED}))
+
+    def staged(self, t: float, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """u at a stage of the integrator, given what is held."""
+        return self.forcing(t, q, v, last=held, only=self._those({How.EACH_STAGE, How.COMPILED}))
+
+    @property
+    def samples(self) -> bool:
+        """Whether there is anything to be called once per step, or at the sample times."""
+        return bool(self._those({How.EACH_STEP, How.SAMPLED}))
+
+    @cached_property
+    def program(self) -> Program | None:
+        """(t, q, v, u) → u with the compiled functions' values in place; None if none is compiled, or some must be called."""
+        if self.mode == "called" or How.COMPILED not in self.how:
+            return None
+        forcing, m = self.forcing, self.forcing.mechanism
+
+        def actuation(t: Any, q: Any, v: Any, u: Any) -> list[Any]:
+            taken: list[Any] = []
+            inputs = {name: SymbolArray(u[own]) for name, own in forcing.own.items()}
+            for k, (how, (_, names)) in enumerate(zip(self.how, forcing.labels, strict=True)):
+                own = range(len(taken), len(taken) + len(names))
+                compiled = how is How.COMPILED
+                taken += list(forcing.values(k, t, SymbolArray(q), SymbolArray(v), inputs)) if compiled else [u[i] for i in own]
+            return taken + [u[i] for i in range(len(taken), forcing.size)]
+
+        return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.size}, "actuation")
+
+    def _those(self, kinds: set[How]) -> list[int]:
+        return [k for k, how in enumerate(self.how) if how in kinds]
+
+
+def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...]) -> Verdict:
+    """On a source of `size` values that reads these inputs."""
+    tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]
+    return judged(by_position(source, reads), tried, size, (*TAKEN, *reads))
+
+
+def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:
+    """The start, and two states around it at other times, with other inputs."""
+    mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
+    states: list[_Trial] = [(0.0, q, v, forcing.inputs)]
+    for _ in "ab":
+        t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
+        moved = integrate(mechanism.tree, q.tolist(), move.tolist())
+        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in forcing.inputs.items()}
+        states.append((t, np.array(moved, dtype=float), v + faster, inputs))
+    return states
+
+
+def _how(source: Any, verdict: Verdict | None, *, traced: bool, sampled: bool, stages: bool) -> How:
+    if not callable(source):
+        return How.CONSTANT
+    if sampled or verdict is None:
+        return How.SAMPLED
+    if verdict.program is not None and traced:
+        return How.COMPILED
+    return How.EACH_STEP if verdict.remembers and not stages else How.EACH_STAGE

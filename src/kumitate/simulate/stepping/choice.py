@@ -1,0 +1,138 @@
+"""Which integrator a run takes, and what to do about one that ran away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import InputError
+from ...model import Mechanism
+from ..checks import checked_tolerance
+from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, SemiImplicitEuler, TimeStepping
+from .stiffness import fastest_rate
+
+__all__ = ["EXPLICIT", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
+
+#: Explicit methods of order 4 and 5 follow what acts this fast at most, as a multiple of 1/step.
+EXPLICIT = 2.5
+#: A joint whose own coordinates come this close to their singularity explains why a run failed.
+_SINGULAR = 0.1
+
+
+def chosen_integrator(
+    mechanism: Mechanism,
+    name: str,
+    step: float,
+    tolerance: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    notes: list[str],
+    *,
+    equal_steps: bool = False,
+) -> Integrator:
+    """The integrator of this name; what "auto" takes besides rkf45 is told in `notes`.
+
+    Args:
+        equal_steps: whether "auto" has to take a method of constant step.
+
+    Raises:
+        InputError: for an unknown name, or a tolerance outside of 0…1.
+    """
+    if name == "auto":
+        rate, joint = fastest_rate(mechanism, q, v)
+        name = "rkf45"
+        if rate * step >= EXPLICIT:
+            stiff = (
+                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
+            )
+            name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
+            notes.append(
+                stiff + (
+                    "semi_implicit_euler was taken, which is implicit in them and of order 1" if equal_steps
+                    else "extrapolated_euler was taken, which is implicit in them, of order 8 within `tolerance`. "
+                    "semi_implicit_euler takes less time, at order 1"
+                )
+            )  # fmt: skip
+    if not isinstance(name, str) or name not in INTEGRATORS:
+        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
+    kind = INTEGRATORS[name]
+    tolerance = checked_tolerance(tolerance)
+    if not kind.adaptive:
+        return kind()
+    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
+
+
+def divergence(
+    mechanism: Mechanism,
+    t: float,
+    q: np.ndarray,
+    v_before: np.ndarray,
+    v: np.ndarray,
+    method: Integrator,
+    step: float,
+    touching: Sequence[str] = (),
+) -> str:
+    """Why a run ends at time t [s], where its velocities v are beyond all bounds, and what to do about it.
+
+    Args:
+        q: (n, nq), the coordinates just before, up to the start of the step; v_before: the velocities there.
+        touching: what touched there, in words.
+    """
+    if isinstance(method, TimeStepping) and np.isposinf(v).all():
+        where = f" ({', '.join(touching)})" if touching else ""
+        return (
+            f"{mechanism.name}: the contact problem has no usable solution at t = {t:.6g} s{where}: the velocities miss "
+            "the laws of contact by many times the speeds before. Take a smaller step, less friction or "
+            "restitution, or contact='penalty', and look at `contact.residual` and `contact.penetration` of the steps before."
+        )
+    lost = ~np.isfinite(v)
+    speeds = np.where(lost, np.inf, np.abs(v))
+    worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
+    return (
+        f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
+        f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. "
+        f"{_remedy(mechanism, q, v_before, method, step)}"
+    )
+
+
+def _remedy(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, method: Integrator, step: float) -> str:
+    """The likeliest cause first."""
+    if singular := singular_angles(mechanism, q, _SINGULAR):
+        return _away_from(singular)
+    rate, joint = fastest_rate(mechanism, q[-1], v)
+    jumps = isinstance(method, TimeStepping)
+    explicit = method.flight is not None if isinstance(method, TimeStepping) else not method.implicit_damping
+    if rate * step > 1.0 and explicit:
+        taken = "'semi_implicit_euler', which is" if jumps else "'semi_implicit_euler' or 'extrapolated_euler', which are"
+        return f"Damping or springs at {joint!r} act at {rate:.3g} 1/s: take integrator={taken} implicit in them."
+    if jumps or method.name == "rkf45_adaptive":
+        return "Take a smaller step, and look at the efforts just before."
+    return "Take a smaller step, or integrator='rkf45_adaptive'."
+
+
+def vanishing_steps(mechanism: Mechanism, told: str, q: np.ndarray) -> str:
+    """What an adaptive integrator tells of vanishing steps, and the singularity along q (n, nq) that explains it, if any."""
+    singular = singular_angles(mechanism, q, _SINGULAR)
+    return f"{told} {_away_from(singular)}" if singular else told
+
+
+def _away_from(singular: list[tuple[str, float, int]]) -> str:
+    names = ", ".join(repr(name) for name, _, _ in singular)
+    return (
+        f"The cause is likely that the angles of joint {names} come within {min(near for _, near, _ in singular):.2g} of their "
+        "singularity, where their rates grow without bound: take the kind of joint with a quaternion, which has none."
+    )
+
+
+def singular_angles(mechanism: Mechanism, q: np.ndarray, within: float) -> list[tuple[str, float, int]]:
+    """The joints whose own coordinates come so close to their singularity along q (n, nq), each with how close and the row."""
+    found = []
+    for link in mechanism.tree.links:
+        if link.kind.singularity([0.3] * link.kind.nq) == 1.0:  # has none
+            continue
+        distances = [link.kind.singularity(row[link.q_start : link.q_start + link.kind.nq]) for row in q]
+        nearest = int(np.argmin(distances))
+        if distances[nearest] < within:
+            found.append((link.name, float(distances[nearest]), nearest))
+    return found

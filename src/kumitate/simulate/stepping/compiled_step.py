@@ -1,0 +1,238 @@
+"""The step of an integrator on a driven mechanism as programs and machine code, made once for all runs that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ... import kinematics
+from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model.digest import digest
+from ...scalar import Hole, Program, call, maximum, trace
+from ..integrators import Integrator
+from ..interactions import Interaction
+from .actuation import Actuation
+from .kept import Kept
+from .outputs import Output, evaluated
+from .stabilisation import Stabilisation
+from .system import NO_STEP, Jumps, dynamics_program, observables_program, projection_program, step_program
+
+__all__ = ["CompiledStep", "StepCode", "compiled_step"]
+
+
+class StepCode:
+    """One integrator on one mechanism; everything is traced and compiled when it is first needed, unless it is on disk.
+
+    Attributes:
+        efforts: the place of the functions (t, q, v, u) → u that are compiled, if there are any.
+        outputs: what is computed of every state that is recorded or looked at.
+    """
+
+    def __init__(
+        self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
+        outputs: tuple[Output, ...] = (), key: str | None = None,
+    ):  # fmt: skip
+        """The code for the sources of efforts that an actuation has; `key`: what all of it depends on, as text."""
+        self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
+        self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
+        program = actuation.program
+        self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
+
+    # --- programs -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def dynamics(self) -> Program:
+        """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
+        return dynamics_program(
+            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping,
+            baumgarte=self._stabilisation.baumgarte, held=self._interaction.held, pressing=self._interaction.forces,
+        )  # fmt: skip
+
+    @property
+    def inputs(self) -> dict[str, slice]:
+        """Where each input stands in u."""
+        return self._forcing.own
+
+    @property
+    def projects(self) -> bool:
+        """Whether loops are closed, and held points put back, by projection."""
+        return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
+
+    @cached_property
+    def projection(self) -> Program:
+        """(q, v) → q, v with the loops closed."""
+        return projection_program(self.mechanism, self._interaction.held)
+
+    @cached_property
+    def jumps(self) -> Jumps | None:
+        """What contact by impulses adds."""
+        impacts = self._interaction.impacts
+        return None if impacts is None else Jumps.of(impacts, self.mechanism, self._forcing)
+
+    @cached_property
+    def program(self) -> Program:
+        """(t, h, q, v, work, u) → q, v, work, error: one step."""
+        projection = self.projection if self.projects else None
+        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps)
+
+    @cached_property
+    def repeated(self) -> Program:
+        """(number, q, v, work, error, h, u) → the first five, one step later.
+
+        `number` counts the steps since the start, `error` is the largest that a step estimated since then.
+        """
+        step = self.program
+
+        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+            after = call(step, number * h, h, q, v, work, u)
+            worst = maximum(error, after["error"])
+            return {"number": number + 1.0, "q": after["q"], "v": after["v"], "work": after["work"], "error": worst}
+
+        return trace(advanced, self._sizes, step.name)
+
+    @cached_property
+    def recorded(self) -> Program:
+        """(number, q, v, work, error, h, u) → what is recorded of a state: q, v, work, error and the outputs."""
+
+        def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+            signals = Signals(self, number * h, h, q, v, u)
+            return {"q": list(q), "v": list(v), "work": work, "error": error, **evaluated(self.outputs, signals)}
+
+        return trace(look, self._sizes, f"record_{self.mechanism.name}")
+
+    @property
+    def _sizes(self) -> dict[str, int | tuple[int, ...]]:
+        m = self.mechanism
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": self._forcing.size}
+
+    # --- their code -----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def kernel(self) -> Kernel:
+        """One step, to be called."""
+        return Kernel(self._stored("program"))
+
+    @cached_property
+    def recurrence(self) -> Recurrence:
+        """Steps in machine code."""
+        return Recurrence(self._stored("repeated"), self._stored("recorded"))
+
+    @cached_property
+    def look_kernel(self) -> Kernel:
+        """What is recorded of a state, to be called."""
+        return Kernel(self._stored("recorded"))
+
+    @cached_property
+    def dynamics_kernel(self) -> Kernel:
+        """The accelerations of the run, and the power."""
+        return Kernel(self._stored("dynamics"))
+
+    @cached_property
+    def projection_kernel(self) -> Kernel:
+        """(q, v) → q, v with the loops closed."""
+        return Kernel(self._stored("projection"))
+
+    @cached_property
+    def observables(self) -> Kernel:
+        """(q, v) → energies, center of mass, momentum."""
+        key = None if self._key is None else f"observables {digest(self.mechanism)}"
+        return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism)))
+
+    def _stored(self, role: str) -> Program | StoredProgram:
+        return found_or_traced(None if self._key is None else f"{role} {self._key}", lambda: getattr(self, role))
+
+
+class CompiledStep:
+    """The code of a step with the functions that are compiled into it.
+
+    Attributes:
+        code: all that does not depend on the functions.
+        recurrence, kernel, look: the step again and again, one step, and what is recorded of a state, as of `StepCode`.
+    """
+
+    def __init__(self, code: StepCode, efforts: Program | None):
+        """The code with the program (t, q, v, u) → u in its place; None where nothing is compiled in."""
+        self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
+        self._efforts = None if efforts is None else Kernel(efforts)
+
+    @cached_property
+    def recurrence(self) -> Recurrence:
+        return self.code.recurrence.filled(self._fillings)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        return self.code.kernel.filled(self._fillings)
+
+    @cached_property
+    def look(self) -> Kernel:
+        return self.code.look_kernel.filled(self._fillings)
+
+    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """u at many states: as `held` (n, size) or (size), and where functions are compiled, by these, all at once."""
+        held = np.broadcast_to(held, (len(time), held.shape[-1]))
+        return held if self._efforts is None else self._efforts(time, q, v, held)
+
+
+class Signals:
+    """What outputs are computed from, at one state while tracing; each is computed when it is first asked for."""
+
+    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
+        self._compiled, self._h = compiled, h
+        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
+        self._values |= {name: u[own] for name, own in compiled.inputs.items()}
+
+    def __call__(self, name: str) -> Any:
+        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
+        if name not in self._values:
+            self._values[name] = getattr(self, f"_{name}")()
+        return self._values[name]
+
+    def _u(self) -> Any:
+        efforts = self._compiled.efforts
+        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
+
+    def _tau(self) -> Any:
+        return self("u")[: self._compiled.mechanism.nv]
+
+    def _a(self) -> Any:
+        """The accelerations; where contact makes velocities jump, their mean over the step that begins here."""
+        compiled, q, v = self._compiled, self("q"), self("v")
+        if compiled.jumps is None:
+            return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
+        h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
+        free = call(compiled.dynamics, h, q, v, self("u"))["acceleration"]
+        v_free = [rate + h * (a - b) for rate, a, b in zip(v, free, turning, strict=True)]
+        after = call(compiled.jumps.impacts, h, q, v, v_free)["v"]
+        return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+
+
+_CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
+
+
+def compiled_step(
+    integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
+    outputs: tuple[Output, ...] = (),
+) -> CompiledStep:  # fmt: skip
+    """The step, traced and compiled unless that of the same mechanism and settings is still in memory.
+
+    Other functions are compiled by themselves, and put into the place that the step has for them.
+    """
+    forcing, program = actuation.forcing, actuation.program
+    sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None)
+    asked = tuple((output.name, output.key) for output in outputs)
+    settings = (_settings(integrator), shape, stabilisation, asked)
+    known, content = digest(forcing.mechanism), interaction.content
+    text = None if known is None or content is None else repr((known, content, settings))
+    key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
+    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, text))
+    functions = None if program is None else str(program)
+    return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
+
+
+def _settings(integrator: Any) -> Hashable:
+    """What an integrator is made of."""
+    if not isinstance(integrator, Integrator):
+        return integrator  # type: ignore[no-any-return]
+    return (type(integrator), *((name, _settings(value)) for name, value in sorted(vars(integrator).items())))

@@ -1,0 +1,78 @@
+"""`State`: a simulation at one time, with all that it needs to go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import InputError
+from ...model.read.content import opened
+from ..results.archive import DAMAGES
+from ..results.npz import NpzEntries, as_npz
+from ..results.whole_file import replacing
+
+__all__ = ["State", "read_carried", "write_carried"]
+
+_FORMAT = "kumitate-state"
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A simulation at one time. It is not changed by steps: going on from it again gives the same motion again.
+
+    Attributes:
+        time: [s], since the start.
+        q, v: (nq) and (nv).
+        work: [J], put in by what drives, damping, wrenches and contact since the start.
+        outputs: what the simulation computes besides, by name.
+        carried: the arrays that the next step begins from, as plain arrays by name.
+    """
+
+    time: float
+    q: np.ndarray
+    v: np.ndarray
+    work: float
+    outputs: Mapping[str, np.ndarray]
+    carried: Mapping[str, np.ndarray] = field(repr=False)
+
+
+def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> Path:
+    """Writes what a state carries to an .npz file; `owner`: of which simulation it is.
+
+    Raises:
+        InputError: for another suffix, or if the file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InputError(f"{target}: states are saved as .npz; {target.suffix!r} is another suffix")
+    with replacing(target) as temporary:
+        temporary.write_bytes(as_npz({f"state/{name}": array for name, array in carried.items()}, {_FORMAT: owner}))
+    return target
+
+
+def read_carried(expected: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """What `write_carried` wrote, of the shapes that are expected.
+
+    Raises:
+        InputError: if there is no such file, or it is damaged, or of another simulation.
+    """
+    with opened(path, error=InputError) as (_, target, _):
+        pass
+    try:
+        with closing(NpzEntries(target)) as entries:
+            found = entries.text(_FORMAT) if _FORMAT in entries else None
+            if found != owner:
+                what = "is not a state of a simulation" if found is None else f"is a state of {found}"
+                raise InputError(f"{target}: {what}; give one that was saved by {owner}")
+            carried = {name: entries.array(f"state/{name}") for name in expected}
+    except DAMAGES as error:
+        raise InputError(f"{target}: is damaged ({error}); take a copy of the file, or simulate again") from error
+    for name, array in carried.items():
+        if array.shape != expected[name].shape or array.dtype != float:
+            raise InputError(f"{target}: {name!r} has shape {array.shape}; it must be {expected[name].shape} for {owner}")
+    return carried

@@ -1,0 +1,202 @@
+"""A state under way: advanced by a compiled step, or, where functions must be called at every stage, by Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..integrators import IntegratorState
+from .actuation import Actuation
+from .compiled_step import CompiledStep
+from .outputs import STATE
+from .system import CalledSystem
+
+if TYPE_CHECKING:
+    from ...compile import Rollout
+
+__all__ = ["Stepper"]
+
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
+
+
+class Stepper:
+    """One state of a driven mechanism, advanced in place by steps of one length.
+
+    Attributes:
+        compiled: the step.
+        actuation: how the efforts are evaluated.
+        state: the arrays that are carried from step to step, each with an axis of length 1 before its own; besides those of
+            the step "size", of the last step that an adaptive integrator made [s], and "u", the efforts that are held.
+        steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
+        whole: whether steps follow each other in machine code, without Python in between.
+    """
+
+    def __init__(self, compiled: CompiledStep, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
+        self.compiled, self.actuation, self.step = compiled, actuation, step
+        self.whole = actuation.whole and not compiled.code.integrator.adaptive
+        self.state = {
+            "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
+            "size": np.full(1, step), "u": actuation.constants[None].copy(),
+        }  # fmt: skip
+        self.steps = self.rejected = 0
+        self._system: CalledSystem | None = None
+        if not actuation.whole:
+            code = compiled.code
+            self._system = CalledSystem(
+                code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
+                self.efforts.copy(), code.jumps,
+            )  # fmt: skip
+
+    @property
+    def efforts(self) -> np.ndarray:
+        """u, as it is held."""
+        return self.state["u"][0]
+
+    @efforts.setter
+    def efforts(self, u: np.ndarray) -> None:
+        self.state["u"][0] = u
+
+    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Starts again, from a state at the time zero."""
+        for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
+            self.state[name][0] = value
+        for name in ("number", "work", "error"):
+            self.state[name][0] = 0.0
+
+    def load(self, carried: Mapping[str, np.ndarray]) -> None:
+        """Goes back, or on, to a state that was carried."""
+        for name, array in self.state.items():
+            array[0] = carried[name]
+
+    def carried(self) -> dict[str, np.ndarray]:
+        """What is carried from here, as copies."""
+        return {name: array[0].copy() for name, array in self.state.items()}
+
+    def look(self) -> dict[str, np.ndarray]:
+        """What is recorded of the state as it is."""
+        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
+        seen = self.compiled.look(*state, self.step, self.efforts)
+        return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
+
+    @property
+    def time(self) -> float:
+        """[s], since the start."""
+        return float(self.state["number"][0]) * self.step
+
+    def sample(self) -> None:
+        """Calls what is called once per step or at the sample times."""
+        if self.actuation.samples:
+            self.efforts = self.actuation.sampled(self.time, self.state["q"][0], self.state["v"][0], self.efforts)
+
+    def observe(self) -> None:
+        """Brings `efforts` up to the state where they are called at every stage; compiled ones can wait."""
+        if self._system is not None:
+            self._system.held = self.efforts.copy()
+            self.efforts = self._system.efforts(self.time, self.state["q"][0], self.state["v"][0])
+
+    def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        """Advances by records · every steps, recording the state and the outputs after each `every` of them (records, ...).
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+        """
+        if self.whole:
+            self._run_whole(seen, records, every)
+            return
+        for k in range(records):
+            for n in range(every):
+                if k or n:
+                    self.observe()
+                self._advance()
+            looked = self.look() if any(name not in STATE for name in seen) else {name: self.state[name][0] for name in seen}
+            for name, array in seen.items():
+                array[k] = looked[name]
+
+    def advance(self, count: int, hold: int) -> None:
+        """Advances by so many steps, calling what is sampled every `hold` steps.
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+        """
+        while count:
+            done = int(self.state["number"][0]) % hold
+            if done == 0:
+                self.sample()
+            self.observe()
+            steps = min(count, hold - done) if self.actuation.samples else count
+            self.run({}, 1, steps)
+            count -= steps
+
+    def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        recurrence, self.steps = self.compiled.recurrence, self.steps + records * every
+        if records > 1:
+            self._over({array.name: seen[array.name][None] for array in recurrence.seen}).run(records, every)
+            return
+        rollout, scratch = self._once
+        rollout.run(1, every)
+        for name, array in seen.items():
+            array[0] = scratch[name][0, 0]
+
+    @cached_property
+    def _once(self) -> tuple[Rollout, dict[str, np.ndarray]]:
+        """For single records: the rollout, and what it records to."""
+        scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.recurrence.seen}
+        return self._over(scratch), scratch
+
+    def _over(self, seen: Mapping[str, np.ndarray]) -> Rollout:
+        given = {"h": np.array([[self.step]]), "u": self.state["u"][None]}
+        return self.compiled.recurrence.over(self.state, given, seen, batch=False)
+
+    def _advance(self) -> None:
+        """One step, by as many shorter ones as an adaptive integrator needs."""
+        t, h = self.time, self.step
+        q, v, work = (self.state[name][0] for name in ("q", "v", "work"))
+        if self.compiled.code.integrator.adaptive:
+            after = self._within_tolerance(t, h, (q, v, float(work)))
+        else:
+            *after, _ = self._one(t, h, q, v, float(work))  # type: ignore[assignment]
+        for name, value in zip(("q", "v", "work"), after, strict=True):
+            self.state[name][0] = value
+        self.state["number"] += 1.0
+
+    def _within_tolerance(
+        self, t: float, h: float, state: tuple[np.ndarray, np.ndarray, float]
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        end, size = t + h, min(float(self.state["size"][0]), h)
+        while t < end:
+            last = t + size >= end * (1.0 - 1e-15)
+            size = end - t if last else size
+            q1, v1, work1, error = self._one(t, size, *state)
+            if error <= 1.0:
+                t, state = (end if last else t + size), (q1, v1, work1)
+            else:
+                self.rejected += 1
+            factor = _SAFETY * error**-0.2 if error > 0.0 else _GROW
+            growth = min(_GROW, max(_SHRINK, factor)) if np.isfinite(factor) else _SHRINK
+            if not last or error > 1.0:
+                size *= growth
+            if size < 1e-13 * max(1.0, abs(t)):
+                raise FloatingPointError(self._too_small(t, size, state[1]))
+        self.state["size"][0] = max(size, 1e-3 * h)
+        return state
+
+    def _one(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, work: float
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        self.steps += 1
+        if self._system is None:
+            q1, v1, work1, error = self.compiled.kernel(t, h, q, v, work, self.efforts)
+            return q1, v1, float(work1), float(error)
+        after, error = self.compiled.code.integrator.step(self._system, t, h, IntegratorState(q.tolist(), v.tolist(), work))
+        return np.array(after.q), np.array(after.v), float(after.work), float(error)
+
+    def _too_small(self, t: float, size: float, v: np.ndarray) -> str:
+        worst = self.compiled.code.mechanism.v_names[int(np.argmax(np.abs(v)))]
+        return (
+            f"{self.compiled.code.mechanism.name}: {self.compiled.code.integrator.name} would need steps below {size:.3g} s at "
+            f"t = {t:.6g} s, where {worst!r} moves fastest: the motion is stiff, discontinuous or runs away. Smooth the "
+            "efforts, loosen `tolerance`, or take integrator='semi_implicit_euler'."
+        )

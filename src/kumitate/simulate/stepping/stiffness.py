@@ -1,0 +1,52 @@
+"""How fast what is stiff in a mechanism acts: damping, friction and springs of joints and loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
+from ...model import Mechanism
+from ...scalar import floats
+
+__all__ = ["fastest_rate"]
+
+
+def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
+    """The fastest rate of the passive forces [1/s], and the degree of freedom it shows most in.
+
+    The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow.
+    """
+    tree, state = mechanism.tree, (q.tolist(), v.tolist())
+    damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))))
+    stiffness = np.diag([k for link in tree.links for k in link.stiffness])
+    motions = link_motions(tree, *state)
+    held: list[Row] = []
+    for chord, closing in zip(tree.chords, chord_closings(tree, *state), strict=True):
+        rigid, free = chord_rows(tree, motions, chord, closing)
+        held += rigid
+        J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
+        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates))) @ J
+        springs = free_springs(chord, closing)
+        if springs:  # they pull back in all directions
+            along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
+            J = np.array(loop_jacobian(tree, motions, along), dtype=float).reshape(len(along), tree.nv)
+        stiffness = stiffness + J.T @ np.diag(floats(k for _, k, _ in springs) or chord.stiffness) @ J
+    if not damping.any() and not stiffness.any():
+        return 0.0, ""
+    allowed = _null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))
+    M, D, K = (allowed.T @ matrix @ allowed for matrix in (np.array(crba(tree, state[0]), dtype=float), damping, stiffness))
+    n = len(M)
+    rates, modes = np.linalg.eig(np.block([[-np.linalg.solve(M, D), -np.linalg.solve(M, K)], [np.eye(n), np.zeros((n, n))]]))
+    fastest = int(np.argmax(np.abs(rates)))
+    shape = np.abs(allowed @ modes[:n, fastest])
+    return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(shape))]
+
+
+def _null_space(J: np.ndarray) -> np.ndarray:
+    """A basis (nv, k) of the velocities that J maps to zero."""
+    if not len(J):
+        return np.eye(J.shape[1])
+    _, s, Vt = np.linalg.svd(J)
+    return Vt[int((s > 1e-9 * s[0]).sum()) :].T if len(s) else np.eye(J.shape[1])

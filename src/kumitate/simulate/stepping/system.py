@@ -1,0 +1,303 @@
+"""The equations of motion of a driven mechanism, traced into a step or called from Python."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import kinematics
+from ...analysis import kinetic_energy, momentum, potential_energy
+from ...compile import Kernel
+from ...dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
+from ...dynamics.wrenches import Applied, LinkForces
+from ...kinematics import center_of_mass, link_twists
+from ...model import Mechanism, check_resistance
+from ...scalar import Program, Scalar, call, trace
+from ..integrators import Impact, Integrator, IntegratorState
+from .actuation import Actuation
+from .forcing import Forcing
+
+if TYPE_CHECKING:
+    from ...contact.forces import ContactForces
+    from ...contact.held.motion import HeldDynamics
+
+__all__ = [
+    "NO_STEP",
+    "CalledSystem",
+    "Jumps",
+    "TracedSystem",
+    "dynamics_program",
+    "observables_program",
+    "projection_program",
+    "step_program",
+]
+
+#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+NO_STEP = 1e-30
+
+
+def dynamics_program(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: HeldDynamics | None = None,
+    pressing: ContactForces | None = None,
+) -> Program:
+    """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
+
+    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay; `held`: points held on surfaces; `pressing`: where
+    none are held, forces of contact.
+    """
+    check_resistance(mechanism)
+    tree = mechanism.base_parameter_tree
+
+    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        tau, applied, loop_tau = _parts(mechanism, forcing, u)
+        wrenches: Applied | None = Wrenches(tree, applied) if applied else None
+        power = _power(mechanism, q, v, tau, applied, loop_tau)
+        if pressing is not None:
+            pressed = pressing.at(q, v)
+            wrenches = LinkForces(pressed.by_link, wrenches)
+            power = power + pressed.power
+        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
+        if held is None:
+            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
+        return {"acceleration": acceleration, "power": power + lost}
+
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
+
+
+def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
+    """(q, v, u) → the power of all that is applied, u being the efforts of the `forcing`."""
+
+    def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
+        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
+
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    return trace(power, inputs, f"power_{mechanism.name}")
+
+
+def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
+    """(q, v) → q and v with the loops closed, and held points on their surfaces."""
+    tree = mechanism.base_parameter_tree
+
+    def projection(q: Any, v: Any) -> dict[str, Any]:
+        closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
+        return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
+
+    return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
+
+
+def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
+    """Of the efforts u: tau (nv), the wrenches by place, and what drives in loop joints give, by name."""
+    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains read tau in loops
+    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
+    return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
+
+
+def _power(
+    mechanism: Mechanism,
+    q: Any,
+    v: Any,
+    tau: Any,
+    applied: dict[str, list[Scalar]],
+    loop_tau: dict[str, list[Scalar]],
+) -> Scalar:
+    """What drives, joint damping and wrenches put in, per time [W]; gravity and springs are in the potential energy instead."""
+    tree = mechanism.tree
+    total: Scalar = 0.0
+    for link in tree.links:
+        rates = link.velocities(v)
+        for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
+            total = total + (force - lost) * rate
+    for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
+        efforts = loop_tau.get(chord.name, (0.0,) * len(closing.rates))
+        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
+            total = total + (force - lost) * rate
+    if applied:
+        poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
+        for name, wrench in applied.items():
+            R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
+            twist = kinematics.place_twist(tree, twists, tree.places[name])
+            in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]
+            total = total + sum((a * b for a, b in zip(in_world, wrench, strict=True)), 0.0)
+    return total
+
+
+class Jumps(NamedTuple):
+    """What steps over jumps of the velocities ask for: the `impacts` of contact, and the power of what is applied."""
+
+    impacts: Program
+    power: Program
+
+    @classmethod
+    def of(cls, impacts: Program, mechanism: Mechanism, forcing: Forcing) -> Jumps:
+        """With the power of a `forcing`."""
+        return cls(impacts, power_program(mechanism, forcing))
+
+
+class _Coordinates(ABC):
+    """How coordinates move: the same in both systems."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.rate(self.mechanism.tree, q, v)
+
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.turning(self.mechanism.tree, v)
+
+    def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.carried(self.mechanism.tree, v, dv)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        return kinematics.integrate(self.mechanism.tree, q, dv)
+
+    @abstractmethod
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        """q and v with the loops closed; None where there is nothing to close."""
+
+    @abstractmethod
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        """See `integrators.MechanicalSystem`."""
+
+    @abstractmethod
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+        """See `integrators.MechanicalSystem`."""
+
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        return self.project(q, v) or (q, v)
+
+    def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        return self.project(q, v) or (kinematics.normalized(self.mechanism.tree, q), v)
+
+
+class TracedSystem(_Coordinates):
+    """The system while a step is traced: every evaluation is a call of one dynamics program."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        dynamics: Program,
+        projection: Program | None,
+        forcing: Program | None,
+        held: Sequence[Scalar],
+        jumps: Jumps | None = None,
+    ):
+        super().__init__(mechanism)
+        self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
+        self.jumps = jumps
+
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        if self.projection is None:
+            return None
+        outputs = call(self.projection, q, v)
+        return outputs["q"], outputs["v"]
+
+    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        outputs = call(self.program, h, q, v, self._efforts(t, q, v))
+        return outputs["acceleration"], outputs["power"]
+
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+        assert self.jumps is not None
+        outputs = call(self.jumps.impacts, h, q, v, v_free)
+        return Impact(*(outputs[name] for name in Impact._fields))
+
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        assert self.jumps is not None
+        return call(self.jumps.power, q, moving, self._efforts(t, q, v))
+
+    def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
+        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
+
+
+class CalledSystem(_Coordinates):
+    """The system on floats, with efforts from Python functions."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        dynamics: Kernel,
+        projection: Kernel | None,
+        actuation: Actuation,
+        held: np.ndarray,
+        jumps: Jumps | None = None,
+    ):
+        super().__init__(mechanism)
+        self.impacts = None if jumps is None else Kernel(jumps.impacts)
+        self.applied_power = None if jumps is None else Kernel(jumps.power)
+        self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
+        self._last: tuple[float, bytes, np.ndarray] | None = None
+
+    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
+        if self.projection is None:
+            return None
+        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float))
+        return closed_q.tolist(), closed_v.tolist()
+
+    def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """u at a state; the functions are not called twice for one state in a row, as they may count their calls."""
+        state = q.tobytes() + v.tobytes() + self.held.tobytes()
+        if self._last is None or self._last[:2] != (t, state):
+            self._last = (t, state, self.actuation.staged(t, q, v, self.held))
+        return self._last[2]
+
+    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
+        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        return acceleration.tolist(), float(power)
+
+    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+        assert self.impacts is not None
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
+        return Impact(*(found[name].tolist() for name in Impact._fields))
+
+    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+        assert self.applied_power is not None
+        coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
+        return float(self.applied_power(coordinates, along, self.efforts(float(t), coordinates, velocities)))
+
+
+def step_program(
+    mechanism: Mechanism,
+    integrator: Integrator,
+    dynamics: Program,
+    projection: Program | None,
+    forcing: Program | None,
+    jumps: Jumps | None = None,
+) -> Program:
+    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
+
+    def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
+        after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
+        return {"q": after.q, "v": after.v, "work": after.work, "error": error}
+
+    u_size = next(array.size for array in dynamics.inputs if array.name == "u")
+    inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": u_size}
+    return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
+
+
+def observables_program(mechanism: Mechanism) -> Program:
+    """(q, v) → what is reported besides the motion: energies, mass centre, momentum."""
+    tree = mechanism.tree
+
+    def observables(q: Any, v: Any) -> dict[str, Any]:
+        return {
+            "kinetic": kinetic_energy(tree, q, v),
+            "potential": potential_energy(tree, q, mechanism.gravity),
+            "center_of_mass": center_of_mass(tree, q),
+            "momentum": momentum(tree, q, v),
+        }
+
+    return trace(observables, {"q": mechanism.nq, "v": mechanism.nv}, f"observables_{mechanism.name}")

@@ -1,0 +1,105 @@
+"""`Simulation`: a robot with what drives and surrounds it, compiled once and stepped; loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .model import Mechanism
+from .programs import PROGRAMS, make_program
+from .robot import Robot
+from .run import Run, as_run, runs_in_errors
+from .simulate import simulation
+from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
+from .simulate.stepping.reading import SIGNALS, checked_inputs
+
+__all__ = ["Simulation"]
+
+#: Functions of a place, and those that outputs cannot be: they need more than a state and what acts.
+_AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
+_NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
+
+
+class Simulation(simulation.MechanismSimulation):
+    """A robot, what drives it and what surrounds it, compiled once: run, stepped, or many of them side by side.
+
+    >>> from kumitate import load
+    >>> sim = Simulation(load("pendulum"), integrator="rk4", outputs=["pose:bob", "energy"])
+    >>> state = sim.start()
+    >>> for _ in range(100):
+    ...     state = sim.step(state, tau=[0.1])
+    >>> round(state.time, 6), state.outputs["pose:bob"].shape
+    (0.1, (4, 4))
+    >>> batch = sim.batch(1000)
+    >>> batch.tau[:] = 0.1
+    >>> batch.step(100)
+    >>> bool(abs(batch.q[7] - state.q).max() < 1e-12)
+    True
+    """
+
+    def __init__(self, robot: Robot | Mechanism, *, outputs: Sequence[str] | Mapping[str, Any] = (), **options: Any):
+        """A simulation of a robot from its `start`.
+
+        Args:
+            robot: to simulate.
+            outputs: what is computed of every state besides: names of functions of `Robot` that need no more than q, v,
+                accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau"; or a
+                dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled. Further
+                parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
+            options: as of `kumitate.simulate`.
+        """
+        self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
+        named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
+        start = options.pop("start", robot.start)
+        inputs = checked_inputs(robot.name, options.pop("inputs", None))
+        found: list[Output] = []
+        for name, what in named.items():
+            found.append(_output(robot.mechanism, name, what, start, inputs, found))
+        super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
+
+    def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
+        """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
+        with runs_in_errors():
+            return as_run(super().run(q, v, **options))
+
+
+def _output(
+    mechanism: Mechanism,
+    name: str,
+    what: Any,
+    start: tuple[Any, Any],
+    inputs: Mapping[str, np.ndarray],
+    before: Sequence[Output],
+) -> Output:
+    """The output of a name of a function of `Robot`, of a signal, or of a function."""
+    if name in inputs or (name in STATE and what != name):
+        taken = "an input" if name in inputs else "what every state records"
+        raise InputError(f"{mechanism.name}: an output is called {name!r}, the name of {taken}. Take another")
+    if callable(what):
+        q, v = (np.asarray(part, dtype=float) for part in start)
+        return function_output(mechanism, name, what, [trial(mechanism, t, q, v, inputs) for t in (0.0, 0.7)], before)
+    if what in SIGNALS:
+        return signal_output(mechanism, what, name)
+    function, _, place = str(what).partition(":")
+    known = [key for key in PROGRAMS if key not in _NEED_MORE]
+    if function not in known:
+        close = get_close_matches(function, [*known, *SIGNALS], 1)
+        raise InputError(
+            f"{mechanism.name}: there is no output {what!r}{f', did you mean {close[0]!r}?' if close else ''}; there are "
+            f"{', '.join(SIGNALS)}, {', '.join(known)}"
+        )
+    options = {"place": place} if place else {}
+    if bool(place) != (function in _AT_PLACES):
+        wants = f"the name of a body or frame, {function}:NAME" if not place else "no name"
+        raise InputError(f"{mechanism.name}: the output {what!r} needs {wants}")
+    if place and place not in mechanism.tree.places:
+        close = get_close_matches(place, list(mechanism.tree.places), 1)
+        raise InputError(
+            f"{mechanism.name}: the output {what!r} is of {place!r}, which is not a body or frame"
+            f"{f'; did you mean {close[0]!r}?' if close else ''}"
+        )
+    return Output(name, (function, place), lambda: make_program(mechanism, function, **options))

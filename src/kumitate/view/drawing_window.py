@@ -1,0 +1,268 @@
+"""Where drawings of a mechanism stand: the window that all of them share, the ground, the scale, the colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import WORLD, Geometry, Mechanism
+from .arrows import Arrows
+from .outlines import Outline, Silhouettes, View
+from .style import INK, QUIET, tint
+from .surroundings import surroundings
+
+__all__ = ["FORCE_COLOR", "Stage", "checked_poses"]
+
+#: Bodies without a colour of their own take these in turn: calm ones that stay apart.
+BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
+WORLD_COLOR = "#9a9a9a"
+#: Of the arrows of contact forces.
+FORCE_COLOR = "#c2174b"
+#: Where shapes stand about, the window goes along only if the motion goes so many times as far as the mechanism is large.
+_LANDSCAPE = 25.0
+#: Arrows shorter than this have no head [points of type].
+_HEADED = 7.0
+
+
+def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The poses (m, bodies, 4, 4) and times (m,) [s] as arrays.
+
+    Raises:
+        InputError: if their shapes do not fit, there are none, or something in them is not finite.
+    """
+    X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
+    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
+        raise InputError(
+            f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
+            f"(m, {bodies}, 4, 4), one matrix a body in the order of mechanism.bodies"
+        )
+    if not (np.isfinite(X).all() and np.isfinite(t).all()):
+        raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
+    return X, t
+
+
+class Stage:
+    """A view of a motion, with a window of one scale for all its postures.
+
+    Args:
+        mechanism: that is drawn.
+        poses: of the whole motion, (m, bodies, 4, 4); they decide the view and the window.
+        view: instead of the one chosen from the motion.
+        ground: shapes that stand in the world, by their poses there.
+        arrows: forces of contact.
+
+    Attributes:
+        size: of the window (2,) [m]. Where the motion goes much further than the mechanism is large, the window goes along.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, poses: np.ndarray, view: View | None = None, *,
+        ground: Sequence[Geometry] = (), arrows: Arrows | None = None,
+    ):  # fmt: skip
+        self.view = view or View.of_motion(poses)
+        self.silhouettes = Silhouettes(mechanism, self.view)
+        level = not ground or surroundings(ground, poses[0, 0, :3, 3], poses[0, 0, :3, 3]).floor is not None
+        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane and level
+        self._colors = _body_colors(mechanism)
+        self._above = Silhouettes(mechanism, View.along(2))
+        some = poses[np.unique(np.linspace(0, len(poses) - 1, 120).astype(int))]
+        boxes = [self.silhouettes.box(X) for X in some]
+        low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
+        whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
+        self.extent = float(own.max()) or 1.0
+        origins = poses[..., :3, 3].reshape(-1, 3)
+        self._about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
+        self.floor = self._floor(poses) if self._about.floor is None else self._about.floor
+        self.arrows = arrows
+        if self.grounded:  # the shadow belongs to the picture
+            boxes = [self._box(X) for X in some]
+            low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
+            whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
+        self.follows = bool(whole.max() > (_LANDSCAPE if self._about.shapes else 2.5) * own.max())
+        self._center = 0.5 * (high.max(axis=0) + low.min(axis=0))
+        size = own if self.follows else whole
+        self.size = np.maximum(1.1 * size, 0.5 * self.extent)
+
+    def _floor(self, poses: np.ndarray) -> float:
+        """The height of the ground: 0 if nothing goes below, otherwise below everything [m]."""
+        lowest = float(poses[..., 2, 3].min())
+        return 0.0 if lowest > -0.02 * self.extent else lowest - 0.06 * self.extent
+
+    def _box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners of what one posture covers of the view, with its shadow."""
+        low, high = self.silhouettes.box(poses)
+        if not self.grounded:
+            return low, high
+        points = np.concatenate([low[None], high[None], *self._shadow(poses)])
+        return points.min(axis=0), points.max(axis=0)
+
+    def window(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (2,), (2,) [m] of the window in one posture."""
+        center = self._center
+        if self.follows:
+            low, high = self._box(poses)
+            center = 0.5 * (low + high)
+        return center - 0.5 * self.size, center + 0.5 * self.size
+
+    def frame(self, axes: Any, poses: np.ndarray) -> None:
+        """Set the window, without axes about it; with gravity and depth, a grid on the ground."""
+        low, high = self.window(poses)
+        axes.set_xlim(low[0], high[0])
+        axes.set_ylim(low[1], high[1])
+        axes.set_aspect("equal")
+        axes.axis("off")
+        if self.grounded:
+            self._draw_ground(axes, poses)
+        elif self._about.floor is not None:
+            self._draw_floor_line(axes)
+        self._draw_outlines(axes, self.silhouettes.still(self._about.shapes), 0.0, 1.5)
+
+    def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
+        """One posture; `fade` (0…1) pales it, for postures that are past; `moment`: the number of its force arrows."""
+        if self.grounded and shadow:
+            self._draw_shadow(axes, poses)
+        self._draw_outlines(axes, self.silhouettes.outlines(poses), fade, 3.0)
+        if self.arrows is not None and moment is not None:
+            self._draw_arrows(axes, self.arrows, moment)
+
+    def _draw_outlines(self, axes: Any, outlines: Sequence[Outline], fade: float, zorder: float) -> None:
+        from matplotlib.collections import PolyCollection
+
+        faces = [tint(tint(self._color(outline), outline.tone), fade) for outline in outlines]
+        edges = [tint(tint(self._color(outline), -0.55), fade) for outline in outlines]
+        polygons = [outline.points for outline in outlines]
+        axes.add_collection(
+            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=zorder)
+        )
+
+    def _draw_arrows(self, axes: Any, arrows: Arrows, moment: int) -> None:
+        from matplotlib.patches import FancyArrowPatch
+
+        starts, ends = (points @ self.view.axes[:2].T for points in arrows.shafts(moment, self.extent))
+        axes.scatter(*starts.T, s=3.5, color=FORCE_COLOR, linewidths=0.0, zorder=6)
+        style: dict[str, Any] = {
+            "color": FORCE_COLOR,
+            "linewidth": 1.1,
+            "shrinkA": 0.0,
+            "shrinkB": 0.0,
+            "mutation_scale": 5.0,
+            "zorder": 6,
+        }
+        _, unit = self._corner(axes, (0, 0))
+        for start, end in zip(starts, ends, strict=True):
+            long = np.linalg.norm(end - start) > _HEADED * unit
+            axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>" if long else "-", **style))
+
+    @property
+    def force_scale(self) -> str:
+        """What the lengths of force arrows mean, in words; empty without forces."""
+        return "" if self.arrows is None else f"force arrows: {self.arrows.scale(self.extent):g} N per m"
+
+    def scale_bar(self, axes: Any) -> None:
+        """A bar of a round length in the lower left corner, with the force that an arrow as long stands for."""
+        low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
+        length = _round_length(max(0.25 * (high[0] - low[0]), min(0.15 * (high[1] - low[1]), 0.8 * (high[0] - low[0]))))
+        start = low + 0.02 * (high - low)
+        axes.plot([start[0], start[0] + length], [start[1]] * 2, color=INK, linewidth=1.2, solid_capstyle="butt", zorder=5)
+        label = f"{length:g} m" if length >= 0.1 else f"{1000 * length:g} mm"
+        if self.arrows is not None:
+            label += f" (force arrows: {length * self.arrows.scale(self.extent):.3g} N)"
+        words = {"xytext": (0, 2.5), "textcoords": "offset points", "fontsize": 7, "annotation_clip": False}
+        axes.annotate(label, start, ha="left", va="bottom", zorder=5, **words)
+
+    def triad(self, axes: Any, corner: tuple[int, int] = (0, 1), length: float = 18.0) -> None:
+        """The world's axes, `length` points long, in a corner (0 or 1 from the left, 0 or 1 from below)."""
+        center, unit = self._corner(axes, corner)
+        tips = length * unit * self.view.axes[:2].T
+        base = center - 0.5 * (tips.min(axis=0) + tips.max(axis=0))
+        for name, tip in zip("xyz", tips, strict=True):
+            far = float(np.linalg.norm(tip))
+            if far > 0.1 * length * unit:
+                axes.plot(*np.column_stack([base, base + tip]), color=QUIET, linewidth=0.8, zorder=5)
+                at = base + tip * (1.0 + 6.0 * unit / far)
+                axes.text(*at, name, fontsize=7, fontstyle="italic", color=QUIET, ha="center", va="center", zorder=5)
+
+    def free_corner(self, axes: Any, poses: Sequence[np.ndarray]) -> tuple[int, int]:
+        """The corner that these postures leave most free; not the lower left, where the scale is."""
+        edges = []
+        for outline in (outline for X in poses for outline in self.silhouettes.outlines(X)):
+            steps = np.linspace(0.0, 1.0, 12)[:, None, None]
+            edges.append((outline.points + steps * (np.roll(outline.points, 1, axis=0) - outline.points)).reshape(-1, 2))
+        points = np.concatenate(edges)
+        taken = {}
+        for corner in ((0, 1), (1, 1), (1, 0)):
+            center, unit = self._corner(axes, corner)
+            taken[corner] = int((np.abs(points - center).max(axis=1) < 20.0 * unit).sum())
+        return min(taken, key=lambda corner: taken[corner])
+
+    def _corner(self, axes: Any, corner: tuple[int, int]) -> tuple[np.ndarray, float]:
+        """The middle of a corner of the axes [m] and how many metres a point of type is."""
+        low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
+        place = axes.get_position()
+        points = 72.0 * np.array([place.width, place.height]) * axes.figure.get_size_inches()
+        unit = float(((high - low) / points).max())
+        return low + 20.0 * unit + np.array(corner) * (high - low - 40.0 * unit), unit
+
+    def _color(self, outline: Outline) -> Any:
+        if outline.body < 0:
+            return outline.color or WORLD_COLOR
+        return outline.color or self._colors[outline.body]
+
+    def _draw_shadow(self, axes: Any, poses: np.ndarray) -> None:
+        """What stands above the ground, pressed flat onto it: the cue to how high and how far things are."""
+        from matplotlib.collections import PolyCollection
+
+        axes.add_collection(
+            PolyCollection(self._shadow(poses), facecolors="#dcdcdc", edgecolors="#dcdcdc", linewidths=0.3, zorder=2)
+        )
+
+    def _shadow(self, poses: np.ndarray) -> list[np.ndarray]:
+        """The polygons (k, 2) of the shadow in the view."""
+        seen = (outline.points for outline in self._above.outlines(poses))
+        return [np.column_stack([points, np.full(len(points), self.floor)]) @ self.view.axes[:2].T for points in seen]
+
+    def _draw_floor_line(self, axes: Any) -> None:
+        """The floor seen edge-on: a line, and what is below it."""
+        if abs(self.view.axes[1, 2]) < 1.0:  # looked at from above
+            return
+        low = axes.get_ylim()[0]
+        axes.axhspan(min(low, self.floor) - self.extent, self.floor, color=tint(QUIET, 0.8), linewidth=0.0, zorder=1)
+        axes.axhline(self.floor, color=QUIET, linewidth=0.8, zorder=1.2)
+
+    def _draw_ground(self, axes: Any, poses: np.ndarray) -> None:
+        from matplotlib.collections import LineCollection
+
+        step = _round_length(0.4 * self.extent)
+        middle = np.round(poses[:, :2, 3].mean(axis=0) / step) * step
+        reach = step * np.ceil(0.9 * float(self.size.max()) / step)
+        marks = np.arange(-reach, reach + 0.5 * step, step)
+        lines = [[(x, -reach), (x, reach)] for x in marks] + [[(-reach, y), (reach, y)] for y in marks]
+        flat = [[(*(np.array(point) + middle), self.floor) @ self.view.axes[:2].T for point in line] for line in lines]
+        axes.add_collection(LineCollection(flat, colors=tint(QUIET, 0.68), linewidths=0.5, zorder=1))
+
+
+def _body_colors(mechanism: Mechanism) -> list[tuple[float, float, float]]:
+    """A colour a branch, each next link a little paler or darker; branches of few links, as fingers, keep their parent's."""
+    children = Counter(joint.parent for joint in mechanism.joints)
+    below: dict[str, int] = {}
+    for joint in reversed(mechanism.joints):
+        below[joint.child] = below.get(joint.child, 0) + 1
+        below[joint.parent] = below.get(joint.parent, 0) + below[joint.child]
+    branch: dict[str, int] = {WORLD: 0}
+    depth: dict[str, int] = {WORLD: 0}
+    for joint in mechanism.joints:
+        forks = children[joint.parent] > 1 and below[joint.child] > 3
+        branch[joint.child] = max(branch.values()) + 1 if forks else branch[joint.parent]
+        depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)
+    names = [joint.child for joint in mechanism.joints]
+    return [tint(BODY_COLORS[branch[name] % len(BODY_COLORS)], 0.12 if depth[name] % 2 else -0.06) for name in names]
+
+
+def _round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is no longer [m]."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(next(factor * power for factor in (5.0, 2.0, 1.0) if factor * power <= length * (1.0 + 1e-12)))

@@ -1,0 +1,169 @@
+"""What a mechanism is drawn with: its own shapes where they can be drawn, otherwise a skeleton in the manner of a textbook.
+
+A skeleton link is a slim capsule from the body's frame to each joint that it carries, or, at the end of a branch, to where a
+uniform rod of the body's inertia would end. Revolute joints are short cylinders along their axes, sliders blocks, others balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from statistics import median
+
+import numpy as np
+
+from ..model import WORLD, Body, Box, Capsule, Cylinder, Geometry, Joint, Mechanism, Mesh, Sphere
+from ..scalar import floats
+from ..spatial import Transform, pose
+
+__all__ = ["body_tip", "drawn_shapes"]
+
+
+def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
+    """The shapes of each body by its name, in its frame, and those that stand still under "world".
+
+    `meshes` are those that can be drawn, at whatever scale; others are left out. With any, and where all that has mass has
+    shapes, frames without mass and shape of their own are not drawn.
+    """
+    drawable = {(mesh.path, mesh.resolved) for mesh in meshes}
+    own = {body.name: _own_shapes(body, drawable) for body in mechanism.bodies}
+    shown = [own[body.name] is not None for body in mechanism.bodies if body.mass > 0.0]
+    if drawable or (shown and all(shown)):
+        own = {body.name: () if own[body.name] is None and body.mass == 0.0 else own[body.name] for body in mechanism.bodies}
+    points = _attachments(mechanism)
+    parents = {joint.parent for joint in mechanism.joints}
+    radius = _link_radius(mechanism, points)
+    shapes: dict[str, list[Geometry]] = {WORLD: []}
+    for joint, body in zip(mechanism.joints, mechanism.bodies, strict=True):
+        if (given := own[body.name]) is not None:
+            shapes[body.name] = list(given)
+            continue
+        # what is fixed to another body is part of it, often a mere frame whose inertia is made up: no block of its own
+        part = joint.kind.nv == 0 and joint.parent != WORLD  # type: ignore[union-attr]
+        shapes[body.name] = _link(body, points[body.name], part or body.name in parents, radius) + _marker(joint, radius)
+        if joint.parent == WORLD and joint.kind.name == "revolute":
+            pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
+            shapes[WORLD].append(pin)
+    for loop in mechanism.loops:
+        ends = {loop.body_a: loop.pose_a, loop.body_b: loop.pose_b}
+        bare = {name for name in ends if name != WORLD and own[name] is None}
+        for name, place in ends.items():
+            if name in bare or (name == WORLD and bare):  # what has shapes of its own shows its joints itself
+                shapes[name].append(Geometry(Sphere(1.7 * radius), place))
+    return {name: tuple(items) for name, items in shapes.items()}
+
+
+def body_tip(body: Body) -> np.ndarray:
+    """Where a body that carries no other ends, in its frame, (3,) [m]: the far end of a uniform rod of its inertia.
+
+    A rod of mass m from its end to its middle c has m|c|²/3 across; a body that is more compact ends sooner, a point mass at c.
+    """
+    center = np.asarray(body.center_of_mass)
+    distance = float(np.linalg.norm(center))
+    if body.mass <= 0.0 or distance < 1e-9:
+        return center
+    direction = center / distance
+    rows = np.asarray(body.inertia)
+    across = 0.5 * float(np.trace(rows) - direction @ rows @ direction)
+    return center + direction * min(np.sqrt(max(3.0 * across / body.mass, 0.0)), distance)
+
+
+def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geometry, ...] | None:
+    """The shapes that the model gives the body and that can be drawn; None where a skeleton has to stand in for them.
+
+    Of visuals with meshes those that can be drawn are enough; collision shapes stand in for visuals only if all of them can.
+    """
+    for source in (body.visuals, body.collisions):
+        found = [(item.shape.path, item.shape.resolved) for item in source if isinstance(item.shape, Mesh)]
+        usable = tuple(
+            item for item in source if not isinstance(item.shape, Mesh) or (item.shape.path, item.shape.resolved) in drawable
+        )
+        if usable and (len(usable) == len(source) or (source is body.visuals and not drawable.isdisjoint(found))):
+            return usable
+    return None
+
+
+def _attachments(mechanism: Mechanism) -> dict[str, list[np.ndarray]]:
+    """The points of each body where something is joined on, in its frame; for the end of a branch its tip."""
+    points: dict[str, list[np.ndarray]] = {name: [] for name in (WORLD, *(body.name for body in mechanism.bodies))}
+    for joint in mechanism.joints:
+        points[joint.parent].append(np.array(list(joint.pose.translation), dtype=float))
+    for loop in mechanism.loops:
+        points[loop.body_a].append(np.array(list(loop.pose_a.translation), dtype=float))
+        points[loop.body_b].append(np.array(list(loop.pose_b.translation), dtype=float))
+    for body in mechanism.bodies:
+        if not points[body.name] and body.mass > 0.0:
+            points[body.name].append(body_tip(body))
+    return points
+
+
+def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> float:
+    """How thick the links are [m]: slim against the whole mechanism, and against its usual link."""
+    lengths = [float(np.linalg.norm(p)) for body in mechanism.bodies for p in points[body.name]]
+    lengths = [length for length in lengths if length > 1e-6]
+    if not lengths:
+        return 0.04 * max([0.5, *(float(_block_size(body).max()) for body in mechanism.bodies)])
+    reach: dict[str, float] = {WORLD: 0.0}
+    for joint in mechanism.joints:
+        offset = 0.0 if joint.parent == WORLD else float(np.linalg.norm(floats(joint.pose.translation)))
+        reach[joint.child] = reach[joint.parent] + offset
+    farthest = {name: max([0.0, *(float(np.linalg.norm(point)) for point in items)]) for name, items in points.items()}
+    whole = max(reach[body.name] + farthest[body.name] for body in mechanism.bodies)
+    return min(0.02 * whole, 0.12 * median(lengths))
+
+
+def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float) -> list[Geometry]:
+    """A capsule to each point; the block that the inertia tells of where a branch ends with its mass centre in its joint."""
+    shapes = []
+    for point in points:
+        length = float(np.linalg.norm(point))
+        if length > 2.0 * radius:
+            shapes.append(Geometry(Capsule(radius, length), _along(point, 0.5 * point)))
+    if carries or body.mass <= 0.0:
+        return shapes
+    if not shapes:
+        return [_inertia_block(body, radius)]
+    if 100.0 * float(np.trace(body.inertia)) < body.mass * float(np.dot(body.center_of_mass, body.center_of_mass)):
+        shapes.append(Geometry(Sphere(3.0 * radius), pose(xyz=body.center_of_mass)))  # all but a point: a bob
+    return shapes
+
+
+def _marker(joint: Joint, radius: float) -> list[Geometry]:
+    along = _along(np.asarray(joint.axis), np.zeros(3))
+    marks = {
+        "": [],
+        "hinge": [Geometry(Cylinder(1.7 * radius, 3.6 * radius), along)],
+        "slider": [Geometry(Box((4.4 * radius, 4.4 * radius, 8.0 * radius)), along)],
+        "ball": [Geometry(Sphere(1.9 * radius))],
+    }
+    return marks[joint.kind.drawn_as]
+
+
+def _block_size(body: Body) -> np.ndarray:
+    """The edges (3,) [m] of the uniform box with the body's principal inertias, ascending."""
+    if body.mass <= 0.0:
+        return np.zeros(3)
+    principal = np.linalg.eigvalsh(np.asarray(body.inertia))
+    return np.sqrt(np.clip(6.0 * (principal.sum() - 2.0 * principal) / body.mass, 0.0, None))[::-1]
+
+
+def _inertia_block(body: Body, radius: float) -> Geometry:
+    """The uniform box with the body's mass and inertia; a capsule where it is a rod, a ball where it is a point."""
+    axes = np.linalg.eigh(np.asarray(body.inertia))[1][:, ::-1]  # z is the longest edge, as in `_block_size`
+    if np.linalg.det(axes) < 0.0:
+        axes = axes * [1.0, 1.0, -1.0]
+    size = _block_size(body)
+    place = pose(xyz=body.center_of_mass, matrix=axes.tolist())
+    if size[2] < 2.0 * radius:
+        return Geometry(Sphere(2.0 * radius), place)
+    if size[1] < 0.1 * size[2]:
+        return Geometry(Capsule(max(0.02 * size[2], 0.5 * size[1]), float(size[2])), place)
+    x, y, z = (max(float(edge), 0.04 * float(size[2])) for edge in size)
+    return Geometry(Box((x, y, z)), place)
+
+
+def _along(direction: np.ndarray, center: np.ndarray) -> Transform:
+    """The pose at `center` with z along `direction`."""
+    z = direction / np.linalg.norm(direction)
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
+    x /= np.linalg.norm(x)
+    return pose(xyz=center.tolist(), matrix=np.column_stack([x, np.cross(z, x), z]).tolist())

@@ -1,0 +1,135 @@
+"""Programs that are found again on disk: nothing is traced twice, whatever they depend on makes others of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from kumitate.model.digest import digest
+from kumitate.scalar import loop, sin, trace
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KUMITATE_VERIFY", "0")
+
+
+class Maker:
+    """Traces a program, and counts how often."""
+
+    def __init__(self, factor: float):
+        self.factor, self.calls = factor, 0
+
+    def __call__(self):
+        self.calls += 1
+
+        def page(x, t):
+            total, _ = loop(3, lambda i, c: (c + self.factor * sin(x[i] * t), None), 0.0)
+            return {"a": [total, x[0]], "b": t * total}
+
+        return trace(page, {"x": 3, "t": ()}, "page")
+
+
+def test_a_program_is_traced_once_and_gives_the_same_bits():
+    x, t = np.random.default_rng(1).normal(size=(20, 3)), np.linspace(0.0, 1.0, 20)
+    first, second = Maker(1.5), Maker(1.5)
+    expected = Kernel(first())(x, t)
+    for maker in (first, second):
+        kernel = Kernel(StoredProgram("factor 1.5", maker))
+        for found, value in zip(kernel(x, t), expected, strict=True):
+            np.testing.assert_array_equal(found, value)
+        np.testing.assert_array_equal(kernel(x[0], t[0])[0], expected[0][0])
+    assert (first.calls, second.calls) == (2, 0)
+    assert [array.name for array in kernel.outputs] == ["a", "b"]
+    assert kernel.operations == Kernel(first()).operations
+    assert str(kernel.program) == str(first())  # what needs the program itself gets it
+    assert second.calls == 1
+
+
+def test_another_key_or_other_sources_make_another_program(monkeypatch):
+    makers = [Maker(1.0) for _ in range(3)]
+    StoredProgram("one", makers[0])
+    StoredProgram("two", makers[1])
+    monkeypatch.setattr("kumitate.compile.stored.source_stamp", lambda: "other sources")
+    StoredProgram("one", makers[2])
+    assert [maker.calls for maker in makers] == [1, 1, 1]
+
+
+def test_steps_are_found_again(tmp_path):
+    def programs(calls):
+        def step():
+            calls.append("step")
+            return trace(lambda x, h: {"x": [a + h * sin(a) for a in x]}, {"x": 4, "h": ()}, "step")
+
+        def look():
+            calls.append("look")
+            return trace(lambda x, h: {"seen": list(x)}, {"x": 4, "h": ()}, "look")
+
+        return step, look
+
+    ends = []
+    for expected in (["step", "look"], []):
+        calls: list[str] = []
+        step, look = programs(calls)
+        recurrence = Recurrence(found_or_traced("step", step), found_or_traced("look", look))
+        x, seen = np.ones((3, 4)), {"seen": np.empty((3, 2, 4))}
+        recurrence.over({"x": x}, {"h": np.full((1, 1), 0.1)}, seen, batch=True).run(2, 5)
+        ends.append(x)
+        assert calls == expected
+    np.testing.assert_array_equal(*ends)
+
+
+def test_where_programs_are_checked_they_are_traced(monkeypatch):
+    monkeypatch.setenv("KUMITATE_VERIFY", "1")
+    makers = [Maker(2.0), Maker(2.0)]
+    for maker in makers:
+        found_or_traced("checked", maker)
+    assert [maker.calls for maker in makers] == [1, 1]
+
+
+def test_a_mechanism_is_known_by_all_that_it_consists_of():
+    def rod(mass, damping=0.0):
+        body = km.Body("rod", mass, (0.0, 0.0, -0.5), (0.1, 0.1, 0.01))
+        joint = km.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=damping)
+        return km.Mechanism("rod", (body,), (joint,))
+
+    assert digest(rod(1.0)) == digest(rod(1.0))
+    assert len({digest(rod(1.0)), digest(rod(np.nextafter(1.0, 2.0))), digest(rod(1.0, 0.1))}) == 3
+
+
+def test_a_second_process_traces_nothing_but_the_controller(tmp_path):
+    script = textwrap.dedent("""
+        import sys
+        import numpy as np
+        import kumitate as km
+        from kumitate.scalar import tracing
+
+        robot = km.load("four_bars_2")
+        if sys.argv[1] == "second":
+            from importlib import import_module
+
+            def fail(*arguments):
+                raise AssertionError("traced again")
+
+            for name in ("simulate.system", "simulate.compiled_step", "analysis.loops", "programs"):
+                import_module(f"kumitate.{name}").trace = fail
+        run = km.simulate(robot, duration=0.02, controller=lambda t, q, v: -0.3 * v)
+        a = robot.forward_dynamics(*robot.start, np.zeros(robot.nv))
+        print(run.q[-1].tobytes().hex(), run.a[-1].tobytes().hex(), a.tobytes().hex())
+    """)
+    said = []
+    for which in ("first", "second"):
+        done = subprocess.run(
+            [sys.executable, "-c", script, which], capture_output=True, text=True, env=os.environ, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert said[0] == said[1] != ""
