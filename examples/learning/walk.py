@@ -1,6 +1,6 @@
 """ANYmal learns to walk: proximal policy optimization (Schulman et al. 2017) in PyTorch, on one machine without a GPU.
 
-    python examples/learning/walk.py --million 12
+    python examples/learning/walk.py --million 8
 
 leaves walk.pt (the policy), walk.csv and walk.png (the curve), and walk.html: the walker, simulated again as one run.
 Needs pip install 'kumitate[learn]'.
@@ -171,7 +171,7 @@ def draw(folder: Path) -> None:
 def main() -> None:
     """Learns, walks, and leaves the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--million", type=float, default=12.0, help="steps of one environment to learn from")
+    parser.add_argument("--million", type=float, default=8.0, help="steps of one environment to learn from")
     parser.add_argument("--seed", type=int, default=1, help="of nets, actions and starts")
     parser.add_argument("--environments", type=int, default=1024, help="side by side")
     parser.add_argument("--folder", type=Path, default=Path(), help="for the files")
