@@ -6,6 +6,7 @@ Property-based tests print how to repeat a failure.
 import gc
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--no-skips", action="store_true", default=bool(os.environ.get("CI")),
         help="a test or file that is skipped fails instead; so it is wherever the environment variable CI is set",
     )  # fmt: skip
+    parser.addoption(
+        "--learn", action="store_true", help="tests of tests/learning, too: they take minutes and need the extra learn"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if collection_path.name == "learning" and not config.getoption("--learn") else None
 
 
 @pytest.hookimpl(wrapper=True)

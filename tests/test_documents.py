@@ -287,6 +287,14 @@ def lagrange(shown: Shown, values: Shown) -> None:
     np.testing.assert_allclose(values["forward([0.0, 0.2], [0.0, 0.0], [1.5])"], expected)
 
 
+def learning(shown: Shown, values: Shown) -> None:
+    assert shown["observations"].shape == (64, 4)
+    assert shown["rewards"].max() <= 1.0
+    np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
+    assert np.abs(shown["state"].q - [0.1, 0.2, 0.3]).max() < 1.0  # rad: gravity bends it
+    assert np.abs(shown["state"].v).max() < 0.1
+
+
 def meshes(shown: Shown, values: Shown) -> None:
     assert values["load_mesh(mesh)"].vertices.shape == values["hull(mesh)"].vertices.shape == (8, 3)
     assert len(values["decimated(mesh, faces=2000)"].faces) == 12
@@ -340,6 +348,7 @@ JUDGES = {
     "five-ways.md": five_ways,
     "held-points.md": held_points,
     "lagrange.md": lagrange,
+    "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,
     "simulation.md": simulation,

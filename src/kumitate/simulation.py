@@ -14,7 +14,8 @@ from .programs import PROGRAMS, make_program
 from .robot import Robot
 from .run import Run, as_run, runs_in_errors
 from .simulate import simulation
-from .simulate.stepping.outputs import SIGNALS, Output, function_output, signal_output
+from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
+from .simulate.stepping.reading import SIGNALS, checked_inputs
 
 __all__ = ["Simulation", "checked_output"]
 
@@ -47,14 +48,18 @@ class Simulation(simulation.MechanismSimulation):
             robot: to simulate.
             outputs: what is computed of every state besides: names of functions of `Robot` that need no more than q, v,
                 accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau"; or a
-                dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled.
+                dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled. Further
+                parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
             options: as of `kumitate.simulate`.
         """
         self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         start = options.pop("start", robot.start)
-        found = [_output(robot.mechanism, name, what, start) for name, what in named.items()]
-        super().__init__(robot.mechanism, start=start, outputs=found, **options)
+        inputs = checked_inputs(robot.name, options.pop("inputs", None))
+        found: list[Output] = []
+        for name, what in named.items():
+            found.append(_output(robot.mechanism, name, what, start, inputs, found))
+        super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
@@ -72,13 +77,24 @@ def checked_output(mechanism: Mechanism, name: Any) -> None:
     Raises:
         InputError: for a name that is none; with the closest one.
     """
-    _output(mechanism, str(name), str(name), ((), ()))
+    _output(mechanism, str(name), str(name), ((), ()), {}, ())
 
 
-def _output(mechanism: Mechanism, name: str, what: Any, start: tuple[Any, Any]) -> Output:
+def _output(
+    mechanism: Mechanism,
+    name: str,
+    what: Any,
+    start: tuple[Any, Any],
+    inputs: Mapping[str, np.ndarray],
+    before: Sequence[Output],
+) -> Output:
     """The output of a name of a function of `Robot`, of a signal, or of a function."""
+    if name in inputs or (name in STATE and what != name):
+        taken = "an input" if name in inputs else "what every state records"
+        raise InputError(f"{mechanism.name}: an output is called {name!r}, the name of {taken}. Take another")
     if callable(what):
-        return function_output(mechanism, name, what, [(t, np.asarray(start[0]), np.asarray(start[1])) for t in (0.0, 0.7)])
+        q, v = (np.asarray(part, dtype=float) for part in start)
+        return function_output(mechanism, name, what, [trial(mechanism, t, q, v, inputs) for t in (0.0, 0.7)], before)
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")

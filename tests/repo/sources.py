@@ -12,7 +12,7 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis", "control", "simulate",
     "measure", "diagnose", "examples", "view", "programs", "program_keys", "calls", "robot", "run", "simulation", "scenario",
-    "sweeps", "cli",
+    "sweeps", "gym", "cli",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
-GROUPS = {"all", "test"}
+GROUPS = {"all", "learn", "test"}
 
 
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - GROUPS))

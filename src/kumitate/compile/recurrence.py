@@ -129,6 +129,15 @@ class Rollout:
         else:
             self._run(self._address, 0, self._blocks)
 
+    def look(self, rows: np.ndarray) -> None:
+        """Records of some rows (k), and of those that share a block with them, as they are."""
+        if len(rows) == self.rows:
+            self.run(1, 0)
+            return
+        self._arguments[1], self._arguments[2] = 1, 0
+        for block in np.unique(rows // self.lanes).tolist():
+            self._run(self._address, block, block + 1)
+
     def _words(self, arrays: Sequence[Array], axes: int, values: Mapping[str, np.ndarray]) -> list[int]:
         words = []
         for array in arrays:

@@ -14,7 +14,7 @@ from ..errors import InputError, KumitateWarning
 from ..kinematics import integrate, jacobian, link_poses, place_pose
 from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
-from .robot_data import robots_folder
+from .robot_data import robot_file
 
 __all__ = ["Stance", "legged"]
 
@@ -25,12 +25,10 @@ def legged(file: str, feet: Collection[str]) -> Mechanism:
     Raises:
         InputError: if the file is not there, or a foot is no body.
     """
-    folder = robots_folder()
-    if folder is None or not (folder / file).exists():
-        raise InputError(f"{file} is not on this computer; it comes with `pip install example-robot-data pin`")
+    path = robot_file(file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
-        robot = read_file(folder / file, floating_base=True)
+        robot = read_file(path, floating_base=True)
     unknown = set(feet) - {body.name for body in robot.bodies}
     if unknown:
         raise InputError(f"{robot.name} has no body {', '.join(sorted(unknown))}")

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import InputError
 from .rows import RUNAWAY
 from .stepping.actuation import How
+from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from .simulation import MechanismSimulation
@@ -20,7 +21,7 @@ __all__ = ["Batch"]
 class Batch:
     """N states of a simulation, advanced together.
 
-    The arrays are live: `step` writes to those of the state and reads those of the efforts, and so may you.
+    The arrays are live: `step` writes to those of the state and reads those of the efforts and inputs, and so may you.
 
     Attributes:
         q, v: (N, nq) and (N, nv).
@@ -29,6 +30,8 @@ class Batch:
         tau: (N, nv), constant efforts at the joints [N·m, N]; where the simulation has a controller, they have no effect.
         wrenches: [n; f] (N, 6) by place, and `loop_tau` by loop: constants, likewise.
         efforts: (N, size of u), all of these constants.
+        inputs: by name, (N, k): what functions read.
+        outputs: by name, (N, ...), as they were at the end of the last `step`, or when `look` was called.
         lost: (N), whether a row has run away, or its contact had no usable solution; rows are not reset unless asked for.
         state: what is carried from step to step, by name.
     """
@@ -52,9 +55,13 @@ class Batch:
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
+        self.inputs = {name: self.efforts[:, own] for name, own in actuation.forcing.own.items()}
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence
-        self._step = self._recurrence.over(self.state, self._given, self.room(1), batch=True)
+        seen = self.room(1)
+        self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
+        self.outputs = {name: array[:, 0] for name, array in seen.items() if name not in STATE}
+        self.look()
 
     def __len__(self) -> int:
         return len(self.q)
@@ -68,6 +75,14 @@ class Batch:
         """Advances all rows by so many steps, with the efforts as they are."""
         self._step.run(1, count)
         self._mark()
+
+    def look(self, rows: Any = slice(None)) -> None:
+        """Computes the outputs of the states as they are: of all rows, or of some and of those beside them.
+
+        Args:
+            rows: which: their numbers, a mask, or a slice.
+        """
+        self._step.look(np.arange(len(self))[rows])
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Advances all rows by records · every steps; gives "q", "v", "work" and "error" after each `every` of them.

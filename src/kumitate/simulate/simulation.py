@@ -38,6 +38,7 @@ from .stepping.choice import divergence
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
+from .stepping.reading import checked_inputs
 from .stepping.stabilisation import Stabilisation
 from .stepping.state import State, read_carried, write_carried
 from .stepping.stepper import Stepper
@@ -85,6 +86,7 @@ class MechanismSimulation:
         traced: bool = True,
         start: tuple[Any, Any] = (None, None),
         outputs: Sequence[Output] = (),
+        inputs: Mapping[str, Any] | None = None,
         equal_steps: bool = True,
     ):
         """A simulation; nothing is compiled before it is needed.
@@ -93,6 +95,9 @@ class MechanismSimulation:
             equal_steps: whether "auto" has to take an integrator of constant step, which can be stepped one by one and in
                 batches.
             outputs: what is computed of every state besides; recorded by runs, batches and states.
+            inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
+                they have, or the values that they have unless others are given. A controller reads an input by a parameter of
+                its name after (t, q, v).
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
 
         All others are those of `kumitate.simulate`.
@@ -110,7 +115,10 @@ class MechanismSimulation:
         self.interaction = interaction_of(mechanism, contact, held, held_method)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
-        forcing = Forcing(mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+        forcing = Forcing(
+            mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau),
+            checked_inputs(mechanism.name, inputs),
+        )  # fmt: skip
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
         self._start = self._closed(*self._start, forcing)
@@ -120,6 +128,7 @@ class MechanismSimulation:
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain,
+            "inputs": {name: values.tolist() for name, values in forcing.inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -158,6 +167,7 @@ class MechanismSimulation:
         tau: Any = None,
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> State:
         """The state so many steps later.
 
@@ -166,6 +176,7 @@ class MechanismSimulation:
             tau: efforts at the joints (nv) over these steps [N·m, N], where the simulation has no controller; zero by default.
             wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
             loop_tau: forces of drives in loops, likewise.
+            inputs: values over these steps, by name; of those that are not given, the values that the simulation was made with.
 
         Raises:
             InputError: for inputs of a wrong name or shape.
@@ -174,7 +185,9 @@ class MechanismSimulation:
         stepper = self._stepper
         with self._busy:
             stepper.load(state.carried)
-            self.actuation.put(stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau))
+            self.actuation.put(
+                stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs)
+            )
             try:
                 stepper.advance(count, self._hold or 1)
             except FloatingPointError as error:

@@ -24,7 +24,7 @@ from ..simulation import Simulation
 from .outcomes import Outcome, Summary
 from .plan import Block
 
-__all__ = ["Answer", "Task", "run_block", "version"]
+__all__ = ["Answer", "BlockTask", "run_block", "version"]
 
 #: Bytes that the records of a block may take before they are summed up.
 ROOM = 64 * 2**20
@@ -35,7 +35,7 @@ _SIMULATIONS = Kept[Simulation](8)
 
 
 @dataclass(frozen=True)
-class Task:
+class BlockTask:
     """A block and all that is needed to simulate it.
 
     Attributes:
@@ -74,7 +74,7 @@ def version() -> str:
     return version_of("kumitate") or "from its sources"
 
 
-def run_block(task: Task) -> Answer:
+def run_block(task: BlockTask) -> Answer:
     """Simulates a block. Runs whose values are refused have the status "failed" and the reason.
 
     Raises:
@@ -99,7 +99,7 @@ def run_block(task: Task) -> Answer:
     return answer
 
 
-def _compiled_in(task: Task) -> Setup:
+def _compiled_in(task: BlockTask) -> Setup:
     """The setup with the values that all runs of the block share."""
     setup = task.setup
     for one, value in zip(task.parameters, task.values[0], strict=True):
@@ -108,7 +108,7 @@ def _compiled_in(task: Task) -> Setup:
     return setup
 
 
-def _setup(task: Task, setup: Setup, place: int) -> Setup:
+def _setup(task: BlockTask, setup: Setup, place: int) -> Setup:
     """The setup of one run of the block."""
     for one, value in zip(task.parameters, task.values[place], strict=True):
         if isinstance(one.kind, BatchInput):
@@ -117,7 +117,7 @@ def _setup(task: Task, setup: Setup, place: int) -> Setup:
 
 
 # --- many runs at once ------------------------------------------------------------------------------------------------
-def _side_by_side(task: Task, setup: Setup, simulation: Simulation) -> Answer:
+def _side_by_side(task: BlockTask, setup: Setup, simulation: Simulation) -> Answer:
     """The block as one batch; runs whose start is refused are left out of it."""
     inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(task.values), 1)) for name in ("q", "v", "tau")}
     for k, one in enumerate(task.parameters):
@@ -154,7 +154,7 @@ def _starts(
 
 
 def _record(
-    task: Task, setup: Setup, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
+    task: BlockTask, setup: Setup, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
 ) -> None:
     """Simulates the rows of a block that have a start, and puts what comes out into the answer."""
     batch = simulation.batch(start[0], start[1])
@@ -202,7 +202,7 @@ def _first(simulation: Simulation, batch: Any) -> dict[str, np.ndarray]:
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------
-def _one_by_one(task: Task, setup: Setup) -> Answer:
+def _one_by_one(task: BlockTask, setup: Setup) -> Answer:
     """The block run by run, where the step needs Python: adaptive integrators, controllers that are called."""
     answer = _failed(task, "")
     for place in range(len(task.values)):
@@ -234,7 +234,7 @@ def _one_by_one(task: Task, setup: Setup) -> Answer:
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
-def _failed(task: Task, message: str) -> Answer:
+def _failed(task: BlockTask, message: str) -> Answer:
     """The answer in which no run has been simulated."""
     count = len(task.values)
     columns: dict[str, Any] = {one.name: np.full(count, np.nan) for one in task.outcomes}

@@ -17,7 +17,7 @@ from ..errors import InputError, KumitateError
 from ..model.values import checked_whole
 from ..run import Run, open_run
 from ..scenario import Scenario, read_scenario
-from .block_run import Task, run_block, version
+from .block_run import BlockTask, run_block, version
 from .crew import Crew, CrewLostError, WorkerLostError, crew_of
 from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
 from .outcomes import outcomes_of
@@ -226,11 +226,13 @@ class _Tasks:
         self._scenario, self._digest, self._version, self.design = scenario, digest, version(), scenario.design
         self._outcomes = outcomes_of(scenario.setup)
 
-    def of(self, block: Block) -> Task:
+    def of(self, block: Block) -> BlockTask:
         design = self.design
         keep = {k: self._scenario.of_run(run).plain for k, run in enumerate(block.runs) if design.records(run)}
         values = tuple(design.values(run) for run in block.runs)
-        return Task(self._digest, self._version, block, self._scenario.setup, design.parameters, values, self._outcomes, keep)
+        return BlockTask(
+            self._digest, self._version, block, self._scenario.setup, design.parameters, values, self._outcomes, keep
+        )
 
     def columns(self, block: Block) -> dict[str, list[Any]]:
         rows = zip(*(self.design.values(run) for run in block.runs), strict=True)

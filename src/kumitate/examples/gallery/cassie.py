@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from ...analysis import LoopEquations, assemble
-from ...errors import InputError, KumitateWarning
+from ...errors import KumitateWarning
 from ...kinematics import integrate
 from ...model import KINDS, Loop, Mechanism, lock
 from ...model.read import read_file
 from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
-from ..robot_data import robots_folder
+from ..robot_data import robot_file
 
 #: Where example-robot-data keeps it: of its five files the one without gearboxes, with all loops and springs.
 FILE = "cassie_description/robots/cassie_wo_gearbox_spring.sdf"
@@ -30,12 +30,10 @@ def cassie() -> Mechanism:
     Raises:
         InputError: if the files are not there.
     """
-    folder = robots_folder()
-    if folder is None or not (folder / FILE).exists():
-        raise InputError(f"{FILE} is not on this computer; it comes with `pip install example-robot-data pin`")
+    path = robot_file(FILE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
-        return lock(read_file(folder / FILE), {"static": [0.0]})
+        return lock(read_file(path), {"static": [0.0]})
 
 
 def start(mechanism: Mechanism) -> np.ndarray:
@@ -67,7 +65,7 @@ EXAMPLE = Example(
     summary=(
         "The two-legged robot swings freely for 3 s, its motors off, with the damping and springs of its file. Each leg has "
         "two loops: a rod from the hip holds the heel spring to the tarsus, and a rod from a crank turns the foot. The loops "
-        "stay closed to rounding. Needs the robot's files and meshes: pip install example-robot-data pin 'kumitate[mesh]'."
+        "stay closed to rounding. Needs the robot's files and meshes: pip install 'kumitate[robots,mesh]'."
     ),
     run=run,
 )

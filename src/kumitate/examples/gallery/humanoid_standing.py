@@ -37,7 +37,7 @@ EXAMPLE = Example(
     summary=(
         "The humanoid of 29 joints and 33 kg falls 2 cm onto the eight spheres under its soles and stands, each joint held by "
         "a spring, a damper and the torque that it bears at rest: the floor carries 327 N. Needs the robot's files: "
-        "pip install example-robot-data pin."
+        "pip install 'kumitate[robots]'."
     ),
     run=run,
     panels=("q", "v", "center_of_mass", "energy", "contact_forces", "center_of_pressure", "contact_residual"),

@@ -36,7 +36,7 @@ EXAMPLE = Example(
     summary=(
         "The quadruped of 12 joints and 30 kg falls 5 cm onto its spherical feet and stands, each joint held by a spring, a "
         "damper and the torque that it bears at rest: the floor carries 299 N. Needs the robot's files: "
-        "pip install example-robot-data pin."
+        "pip install 'kumitate[robots]'."
     ),
     run=run,
     panels=("q", "v", "center_of_mass", "energy", "contact_forces", "center_of_pressure", "contact_residual"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
@@ -19,17 +20,19 @@ from ..tracing import trace
 from .reach import Opaque, Reachable
 from .watch import Impure, watched
 
-__all__ = ["Verdict", "judged"]
+__all__ = ["TAKEN", "Verdict", "judged"]
 
-#: t [s], q, v: something that a function can be tried at.
-State = tuple[float, np.ndarray, np.ndarray]
+#: t [s], q, v, and what else the function takes: something that it can be tried at.
+State = tuple[Any, ...]
+#: What a function takes unless told otherwise.
+TAKEN = ("t", "q", "v")
 
 
 class Verdict(NamedTuple):
     """Whether a function may be compiled.
 
     Attributes:
-        program: (t, q, v) → its values; None if it has to be called.
+        program: from what the function takes to its values; None if it has to be called.
         remembers: whether it keeps state from call to call, or may do so.
         reason: why it is called; empty if it is compiled.
     """
@@ -44,8 +47,8 @@ class Verdict(NamedTuple):
         return None if self.reach is None else self.reach.changed()
 
 
-def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> Verdict:
-    """The verdict on a function of (t, q, v) that gives `size` values.
+def judged(function: Callable[..., Any], states: Sequence[State], size: int, taken: Sequence[str] = TAKEN) -> Verdict:
+    """The verdict on a function that gives `size` values of a time and arrays, (t, q, v) unless `taken` names others.
 
     All that the function can reach by the names in its code is looked through, and must be known. Then it is tried on copies of
     the `states`, and traced; whatever it changed by that is put back. It is compiled if nothing was changed, nothing was called
@@ -56,21 +59,23 @@ def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> 
     except Opaque as reason:
         return Verdict(None, True, str(reason))
     try:
-        return _tried(function, states, size, reach)
+        return _tried(function, states, size, taken, reach)
     finally:
         for entry in reach.journal.values():
             entry.restore()
 
 
-def _tried(function: Callable[..., Any], states: Sequence[State], size: int, reach: Reachable) -> Verdict:
+def _tried(function: Callable[..., Any], states: Sequence[State], size: int, taken: Sequence[str], reach: Reachable) -> Verdict:
     values: list[np.ndarray] = []
     written, failure = "", ""
     try:
         with watched(reach.codes):
-            for t, q, v in (*states, states[0]):
-                arrays = {"q": q.copy(), "v": v.copy()}
-                values.append(np.asarray(function(t, *arrays.values())))
-                changed = (name for name, given in (("q", q), ("v", v)) if not np.array_equal(arrays[name], given))
+            for t, *given in (*states, states[0]):
+                arrays = [array.copy() for array in given]
+                values.append(np.asarray(function(t, *arrays)))
+                changed = (
+                    name for name, now, was in zip(taken[1:], arrays, given, strict=True) if not np.array_equal(now, was)
+                )
                 written = written or next(changed, "")
     except Impure as reason:
         return Verdict(None, True, str(reason), reach)
@@ -89,27 +94,28 @@ def _tried(function: Callable[..., Any], states: Sequence[State], size: int, rea
         return Verdict(None, False, f"it gives {values[0].tolist()} at the start", reach)
     if written:
         return Verdict(None, False, f"it writes into its argument `{written}`{reach.where(written)}; write to a copy", reach)
-    return _traced(function, states, values, size, reach)
+    return _traced(function, states, values, taken, reach)
 
 
 def _traced(
-    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], size: int, reach: Reachable
+    function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], taken: Sequence[str], reach: Reachable
 ) -> Verdict:
-    def page(t: Any, q: Any, v: Any) -> Any:
-        return list(np.asarray(function(t, SymbolArray(q), SymbolArray(v))))
+    def page(t: Any, *arrays: Any) -> Any:
+        return list(np.asarray(function(t, *map(SymbolArray, arrays))))
 
-    _, q, v = states[0]
+    sizes: dict[str, int | tuple[int, ...]] = {taken[0]: ()}
+    sizes |= {name: len(array) for name, array in zip(taken[1:], states[0][1:], strict=True)}
     try:
         with watched(reach.codes):
-            program = trace(page, {"t": (), "q": len(q), "v": len(v)}, "actuation")
+            program = trace(page, sizes, "actuation")
     except Impure as reason:
         return Verdict(None, True, str(reason), reach)
     except Exception as error:
         return Verdict(None, False, f"it cannot be traced: {_told(error, reach)}", reach)
     if (path := reach.changed()) is not None:
         return Verdict(None, True, f"`{path}` changes{reach.where(path)}", reach)
-    for (t, q, v), expected in zip(states, values, strict=False):
-        found = np.array(evaluate(program, [t, *q, *v]), dtype=float)
+    for (t, *arrays), expected in zip(states, values, strict=False):
+        found = np.array(evaluate(program, [t, *chain.from_iterable(arrays)]), dtype=float)
         scale = float(np.nan_to_num(np.abs(expected), posinf=0.0).max(initial=0.0))  # a zero beside others rounds as they do
         if not np.allclose(found, expected, rtol=1e-9, atol=1e-12 * max(scale, 1.0), equal_nan=True):
             return Verdict(

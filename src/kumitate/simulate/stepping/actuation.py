@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -16,13 +17,17 @@ import numpy as np
 
 from ...errors import InputError
 from ...kinematics import integrate
-from ...model import Mechanism
+from ...model.values import checked_array
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
-from ...scalar.purity import Verdict, judged
+from ...scalar.purity import TAKEN, Verdict, judged
 from .forcing import Forcing
+from .reading import by_position
 
 __all__ = ["Actuation", "How"]
+
+#: t, q, v and inputs to try functions at.
+_Trial = tuple[float, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
 
 
 class How(StrEnum):
@@ -60,11 +65,11 @@ class Actuation:
             sampled: whether all are called at multiples of a sample time, and held in between.
             stages: whether functions that keep state are called at every stage, too.
         """
-        states = _states_to_try(forcing.mechanism, q, v)
+        states = _states_to_try(forcing, q, v)
         verdicts: list[Verdict | None] = []
         how: list[How] = []
-        for source, (_, names) in zip(forcing.sources, forcing.labels, strict=True):
-            verdict = judged(source, states, len(names)) if callable(source) and not sampled else None
+        for source, (_, names), reads in zip(forcing.sources, forcing.labels, forcing.reads, strict=True):
+            verdict = _verdict(source, states, len(names), reads) if callable(source) and not sampled else None
             verdicts.append(verdict)
             how.append(_how(source, verdict, traced=traced, sampled=sampled, stages=stages))
         return cls(forcing, tuple(verdicts), tuple(how))
@@ -108,13 +113,14 @@ class Actuation:
 
     @property
     def constants(self) -> np.ndarray:
-        """u with the constants in place, and zeros for the rest."""
-        u = np.zeros(self.forcing.size)
+        """u with the constants and the inputs' own values in place, and zeros for the rest."""
         nowhere = np.zeros(0)
-        return self.forcing(0.0, nowhere, nowhere, last=u, only=self._those({How.CONSTANT}))
+        return self.forcing(0.0, nowhere, nowhere, last=self.forcing.blank, only=self._those({How.CONSTANT}))
 
-    def put(self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any]) -> None:
-        """Puts inputs in their places of u, and the constants where there is no input.
+    def put(
+        self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any], inputs: Mapping[str, Any]
+    ) -> None:
+        """Puts what is given in its places of u, and the constants or an input's own values where nothing is given.
 
         Raises:
             InputError: for an input of a wrong name or shape, or in the place of a function.
@@ -141,6 +147,19 @@ class Actuation:
                 )
             if how is How.CONSTANT:
                 u[own] = value if value is not None else 0.0 if source is None else source
+        self._put_inputs(u, inputs)
+
+    def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
+        owner, known = self.forcing.mechanism.name, self.forcing.inputs
+        for name in inputs:
+            if name not in known:
+                close = get_close_matches(str(name), known, 1)
+                raise InputError(
+                    f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
+                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(known) or 'none'}"
+                )
+        for name, own in self.forcing.own.items():
+            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
         """u with what is called once per step, or at the sample times, called now; the rest as it was."""
@@ -164,11 +183,12 @@ class Actuation:
 
         def actuation(t: Any, q: Any, v: Any, u: Any) -> list[Any]:
             taken: list[Any] = []
+            inputs = {name: SymbolArray(u[own]) for name, own in forcing.own.items()}
             for k, (how, (_, names)) in enumerate(zip(self.how, forcing.labels, strict=True)):
                 own = range(len(taken), len(taken) + len(names))
                 compiled = how is How.COMPILED
-                taken += list(forcing.values(k, t, SymbolArray(q), SymbolArray(v))) if compiled else [u[i] for i in own]
-            return taken
+                taken += list(forcing.values(k, t, SymbolArray(q), SymbolArray(v), inputs)) if compiled else [u[i] for i in own]
+            return taken + [u[i] for i in range(len(taken), forcing.size)]
 
         return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.size}, "actuation")
 
@@ -176,14 +196,21 @@ class Actuation:
         return [k for k, how in enumerate(self.how) if how in kinds]
 
 
-def _states_to_try(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
-    """The start, and two states around it at other times."""
-    rng = np.random.default_rng(20121)
-    states = [(0.0, q, v)]
+def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...]) -> Verdict:
+    """On a source of `size` values that reads these inputs."""
+    tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]
+    return judged(by_position(source, reads), tried, size, (*TAKEN, *reads))
+
+
+def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:
+    """The start, and two states around it at other times, with other inputs."""
+    mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
+    states: list[_Trial] = [(0.0, q, v, forcing.inputs)]
     for _ in "ab":
         t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
         moved = integrate(mechanism.tree, q.tolist(), move.tolist())
-        states.append((t, np.array(moved, dtype=float), v + faster))
+        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in forcing.inputs.items()}
+        states.append((t, np.array(moved, dtype=float), v + faster, inputs))
     return states
 
 

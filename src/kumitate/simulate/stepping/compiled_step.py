@@ -51,6 +51,11 @@ class StepCode:
         )  # fmt: skip
 
     @property
+    def inputs(self) -> dict[str, slice]:
+        """Where each input stands in u."""
+        return self._forcing.own
+
+    @property
     def projects(self) -> bool:
         """Whether loops are closed, and held points put back, by projection."""
         return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
@@ -173,10 +178,12 @@ class Signals:
     """What outputs are computed from, at one state while tracing; each is computed when it is first asked for."""
 
     def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
-        self._compiled, self._h, self._values = compiled, h, {"t": t, "q": q, "v": v, "held": u}
+        self._compiled, self._h = compiled, h
+        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
+        self._values |= {name: u[own] for name, own in compiled.inputs.items()}
 
     def __call__(self, name: str) -> Any:
-        """The signal of a name of `SIGNALS`; inside, also "held", efforts held over a step, and "u", all efforts."""
+        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
         if name not in self._values:
             self._values[name] = getattr(self, f"_{name}")()
         return self._values[name]
@@ -212,7 +219,8 @@ def compiled_step(
     Other functions are compiled by themselves, and put into the place that the step has for them.
     """
     forcing, program = actuation.forcing, actuation.program
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), program is not None)
+    sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None)
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (_settings(integrator), shape, stabilisation, asked)
     known, content = digest(forcing.mechanism), interaction.content

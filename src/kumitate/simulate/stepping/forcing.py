@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
 from ...model import Mechanism
+from .reading import read_by
 
 __all__ = ["Controller", "Forcing"]
 
-#: tau = f(t, q, v), or a wrench [n; f] = f(t, q, v).
-Controller = Callable[[Any, Any, Any], Any]
+#: tau = f(t, q, v), or a wrench [n; f] = f(t, q, v); further parameters are inputs of their names.
+Controller = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …): (nv + 6·number of places + freedoms of the driven loops).
+    """The efforts u = (tau, wrench, …, loop drive, …, input, …), one after the other in one array.
+
+    (nv + 6·number of places + freedoms of the driven loops + sizes of the inputs); what moves the mechanism does not depend on
+    the inputs but through functions that read them.
 
     Attributes:
         mechanism: that is driven.
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the freedoms of loop joints, by the loop's name, likewise [N·m, N].
+        inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
     """
 
     mechanism: Mechanism
     controller: Controller | Sequence[float] | None = None
     wrenches: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     loop_tau: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.wrenches:
@@ -51,7 +58,7 @@ class Forcing:
     @property
     def size(self) -> int:
         """The number of components of u."""
-        return sum(len(names) for _, names in self.labels)
+        return sum(len(names) for _, names in self.labels) + sum(map(len, self.inputs.values()))
 
     @property
     def places(self) -> list[str]:
@@ -83,6 +90,27 @@ class Forcing:
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
         return [("the controller", self.mechanism.v_names), *wrenches, *drives]
 
+    @cached_property
+    def reads(self) -> tuple[tuple[str, ...], ...]:
+        """The inputs that each source reads.
+
+        Raises:
+            InputError: if a function has a parameter that is not an input.
+        """
+        owner = self.mechanism.name
+        return tuple(
+            read_by(source, self.inputs, f"{owner}: {label}", "input") if callable(source) else ()
+            for source, (label, _) in zip(self.sources, self.labels, strict=True)
+        )
+
+    @property
+    def own(self) -> dict[str, slice]:
+        """Where each input stands in u."""
+        found, at = {}, self.size - sum(map(len, self.inputs.values()))
+        for name, values in self.inputs.items():
+            found[name], at = slice(at, at + len(values)), at + len(values)
+        return found
+
     def split(self, u: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and what drives loops by name, as views."""
         nv, at = self.mechanism.nv, self.mechanism.nv
@@ -102,22 +130,33 @@ class Forcing:
             InputError: if a function returns the wrong number of values, or one that is not a finite real number.
         """
         chosen = range(len(self.sources)) if only is None or last is None else only
-        u = np.zeros(self.size) if last is None else last.copy()
-        start = 0
+        u = self.blank if last is None else last.copy()
+        start, inputs = 0, {name: u[own].copy() for name, own in self.own.items()}
         for k, (label, names) in enumerate(self.labels):
             if k in chosen:
-                u[start : start + len(names)] = _numbers(self.values(k, t, np.array(q), np.array(v)), label, names, t)
+                u[start : start + len(names)] = _numbers(self.values(k, t, np.array(q), np.array(v), inputs), label, names, t)
             start += len(names)
         return u
 
-    def values(self, k: int, t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    @property
+    def blank(self) -> np.ndarray:
+        """u with the inputs' own values, and zeros for the rest."""
+        u = np.zeros(self.size)
+        for name, own in self.own.items():
+            u[own] = self.inputs[name]
+        return u
+
+    def values(self, k: int, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """What the source of number k gives: numbers, or symbols while tracing.
 
         Raises:
             InputError: if it returns the wrong number of values.
         """
         source, (label, names) = self.sources[k], self.labels[k]
-        given = np.zeros(len(names)) if source is None else source(t, q, v) if callable(source) else source
+        if callable(source):
+            given = source(t, q, v, **{name: inputs[name] for name in self.reads[k]})
+        else:
+            given = np.zeros(len(names)) if source is None else source
         part = np.asarray(given)
         if part.shape != (len(names),):
             raise InputError(

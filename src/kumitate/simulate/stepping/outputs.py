@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,13 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import Program, call, trace
-from ...scalar.purity import judged
+from ...scalar.purity import TAKEN, judged
+from .reading import by_position, read_by
 
-__all__ = ["SIGNALS", "STATE", "Output", "evaluated", "function_output", "signal_output"]
+__all__ = ["STATE", "Output", "evaluated", "function_output", "signal_output", "trial"]
 
 #: What a step carries and always records.
 STATE = ("q", "v", "work", "error")
-#: What outputs can be computed from: time [s], state, accelerations (nv), and the efforts at the joints (nv).
-SIGNALS = ("t", "q", "v", "a", "tau")
 
 
 class Output(NamedTuple):
@@ -26,7 +25,7 @@ class Output(NamedTuple):
     Attributes:
         name: of the arrays that it is recorded in; a program of several outputs records each as "name.output".
         key: what says, with the mechanism, which program it is.
-        make: gives the program, whose inputs are some of `SIGNALS`.
+        make: gives the program, whose inputs are some of `reading.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
     """
 
@@ -37,7 +36,7 @@ class Output(NamedTuple):
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
-    """One of the `SIGNALS` itself."""
+    """One of the `reading.SIGNALS` itself."""
     size: Any = {"t": (), "q": mechanism.nq}.get(signal, mechanism.nv)
 
     def copied(x: Any) -> Any:
@@ -46,36 +45,69 @@ def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
     return Output(name, ("signal", signal), lambda: trace(copied, {signal: size}, signal))
 
 
+def trial(
+    mechanism: Mechanism, t: float, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray | float]:
+    """Values of all signals that functions are tried at: a state, and what could belong to it."""
+    rng = np.random.default_rng(20123)
+    a, tau = rng.normal(size=mechanism.nv), rng.normal(size=mechanism.nv)
+    return {"t": t, "q": q, "v": v, "a": a, "tau": tau, **inputs}
+
+
 def function_output(
-    mechanism: Mechanism, name: str, function: Callable[..., Any], states: Sequence[tuple[float, np.ndarray, np.ndarray]]
+    mechanism: Mechanism,
+    name: str,
+    function: Callable[..., Any],
+    trials: Sequence[Mapping[str, Any]],
+    before: Sequence[Output] = (),
 ) -> Output:
-    """A function of (t, q, v).
+    """A function of (t, q, v), and of what its further parameters name: signals, inputs, outputs `before` it.
 
     Args:
-        states: that it is tried at.
+        trials: values of the signals and inputs that it is tried at.
 
     Raises:
-        InputError: if it cannot be compiled; it says why.
+        InputError: if it cannot be compiled, or reads what there is not; it says why.
     """
-    t, q, v = states[0]
-    shape = np.shape(function(t, q.copy(), v.copy()))
+    label = f"{mechanism.name}: the output {name!r}"
+    known = dict.fromkeys([*(signal for signal in trials[0] if signal not in TAKEN), *(output.name for output in before)])
+    reads = read_by(function, known, label, "input, a signal or an output before it")
+    seen = [_with_outputs(values, before, reads) for values in trials]
+    for read in reads:
+        if read not in seen[0]:
+            raise InputError(f"{label} reads {read!r}, which has several parts; give a function that reads one array")
+    shapes = [np.shape(seen[0][read]) for read in reads]
+    by_place = by_position(function, reads)
 
-    def flat(t: Any, q: Any, v: Any) -> Any:
-        return np.asarray(function(t, q, v)).reshape(-1)
+    def whole(t: Any, q: Any, v: Any, *flat: Any) -> Any:
+        parts = [part.reshape(shape) if shape else part[0] for part, shape in zip(flat, shapes, strict=True)]
+        return by_place(t, q, v, *parts)
 
-    verdict = judged(flat, states, int(np.prod(shape)))
+    def flat(*values: Any) -> Any:
+        return np.asarray(whole(*values)).reshape(-1)
+
+    states = [(values["t"], *(np.array(values[key], dtype=float).reshape(-1) for key in ("q", "v", *reads))) for values in seen]
+    shape = np.shape(whole(*(np.copy(part) if np.ndim(part) else part for part in states[0])))
+    verdict = judged(flat, states, int(np.prod(shape)), (*TAKEN, *reads))
     if verdict.program is None:
-        raise InputError(f"{mechanism.name}: the output {name!r} cannot be compiled: {verdict.reason}")
+        raise InputError(f"{label} cannot be compiled: {verdict.reason}")
     program = verdict.program
     return Output(name, (str(program), shape), lambda: program, shape)
 
 
+def _with_outputs(values: Mapping[str, Any], before: Sequence[Output], reads: Sequence[str]) -> dict[str, Any]:
+    """Signals and inputs, with the outputs that are read."""
+    if not any(output.name in reads for output in before):
+        return dict(values)
+    return {**values, **evaluated(before, values.__getitem__)}
+
+
 def evaluated(outputs: Sequence[Output], signal: Callable[[str], Any]) -> dict[str, Any]:
-    """The values of outputs by the names that they are recorded in, given the values of signals while tracing."""
+    """The values of outputs by the names that they are recorded in, given the values of signals and inputs."""
     found: dict[str, Any] = {}
     for output in outputs:
         program = output.make()
-        values = call(program, *(signal(array.name) for array in program.inputs))
+        values = call(program, *(found[key] if (key := array.name) in found else signal(key) for array in program.inputs))
         if len(program.outputs) > 1:
             found |= {f"{output.name}.{name}": value for name, value in values.items()}
         elif output.shape is None:

@@ -1,0 +1,75 @@
+"""The environments that ship, by name, and how Gymnasium comes to know them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gymnasium.envs import registration
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from .task import Task
+
+__all__ = ["TASKS", "Registered", "named_task", "register"]
+
+
+class Registered(NamedTuple):
+    """An environment that ships.
+
+    Attributes:
+        id: by which Gymnasium makes it.
+        max_episode_steps: after which an episode is cut off.
+    """
+
+    id: str
+    max_episode_steps: int
+
+
+#: By name; the function `task` of the module of that name in `tasks` makes it.
+TASKS = {
+    "cart_pole": Registered("kumitate/CartPole-v0", 500),
+    "acrobot": Registered("kumitate/Acrobot-v0", 500),
+    "cassie": Registered("kumitate/Cassie-v0", 500),
+    "anymal": Registered("kumitate/Anymal-v0", 1000),
+    "g1": Registered("kumitate/G1-v0", 1000),
+}
+
+
+def named_task(task: Task | str, **options: Any) -> Task:
+    """A task, or that of a name, made once for each set of options.
+
+    Raises:
+        InputError: for an unknown name, options of a task that is made already, or if the task needs what is not installed.
+    """
+    if not isinstance(task, str):
+        if options:
+            raise InputError(f"{task.name}: {', '.join(options)} are options of a task that is made already; give them to it")
+        return task
+    if task not in TASKS:
+        close = get_close_matches(task, TASKS, 1)
+        raise InputError(
+            f"there is no task {task!r}{f', did you mean {close[0]!r}?' if close else ''}; there are {', '.join(TASKS)}"
+        )
+    return _made(task, **options)
+
+
+@cache
+def _made(name: str, **options: Any) -> Task:
+    return import_module(f".tasks.{name}", __package__).task(**options)  # type: ignore[no-any-return]
+
+
+def register() -> None:
+    """Registers the environments of `TASKS` with Gymnasium; those that it knows already are left as they are."""
+    for name, (identity, most) in TASKS.items():
+        if identity not in registration.registry:
+            registration.register(
+                identity,
+                entry_point="kumitate.gym.single:Env",
+                vector_entry_point="kumitate.gym.vector:VectorEnv",
+                max_episode_steps=most,
+                kwargs={"task": name},
+            )

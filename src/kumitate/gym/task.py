@@ -1,0 +1,160 @@
+"""`Task`: what is to be learned, as plain functions that are compiled into the step of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import Space
+from gymnasium.spaces import Box, Discrete
+
+from ..errors import InputError
+from ..model import Mechanism
+from ..model.values import checked_array, checked_whole
+from ..robot import Robot
+from ..scalar.arrays import where
+from ..simulation import Simulation
+
+__all__ = ["Start", "Task"]
+
+#: The inputs that every task has, and the outputs that its functions become.
+_ACTION, _LAST = "action", "last_action"
+_FUNCTIONS = ("observation", "terminated", "reward")
+
+
+class Start(NamedTuple):
+    """States that episodes start in.
+
+    Attributes:
+        q, v: (k, nq) and (k, nv).
+        inputs: values (k, size) of the task's own inputs, such as commands, for the whole episodes.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    inputs: Mapping[str, np.ndarray] = {}
+
+
+class Task:
+    """A simulation with its actions, what is observed of it and rewarded, when an episode ends, and how one starts.
+
+    The functions are of (t, q, v) of one state, after the step of the environment that the action was taken for. Their further
+    parameters are what they read, by name: "action" and "last_action", the task's `inputs`, the signals "tau" (efforts at the
+    joints) and "a" (accelerations), `outputs`, and each other's values, in the order observation, terminated, reward. They are
+    compiled into the step, so that they hold no Python `if` on what they read: `kumitate.where`, `clip` and NumPy's functions
+    take its place.
+
+    Attributes:
+        name: in messages.
+        simulation: that is stepped.
+        controller: of the simulation, for who wants to drive one by other means; None without one.
+        steps: of the simulation in one step of the environment.
+        action_space: of one environment: a `Box` of −1…1, or `Discrete`.
+        observation_space: of one environment: a `Box` of float32.
+        draws: how many random numbers the start of an episode takes.
+        info: the outputs that are reported in `info`.
+    """
+
+    def __init__(
+        self,
+        robot: Robot | Mechanism,
+        *,
+        actions: int | Sequence[Sequence[float]],
+        observation: Callable[..., Any],
+        reward: Callable[..., Any],
+        begin: Callable[[np.ndarray], Start],
+        draws: int,
+        terminated: Callable[..., Any] | None = None,
+        steps: int = 1,
+        bounds: Sequence[float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        info: Sequence[str] = (),
+        **options: Any,
+    ):
+        """A task; nothing is compiled before an environment is made.
+
+        Args:
+            robot: that acts.
+            actions: the number of components of an action, each within −1…1; or, for actions that are choices, the values
+                (choices, components) that each puts into the input "action".
+            observation: one array of numbers; `reward`: a number; `terminated`: a condition, None if episodes never end.
+            begin: from random numbers (k, draws), uniform in 0…1, to the `Start` of k episodes; it is called with arrays.
+            bounds: the largest size of each component of an observation; unbounded by default.
+            inputs: further inputs of the simulation, such as commands, that stay as they are during an episode.
+            outputs: as of `kumitate.Simulation`: what the functions read.
+            options: of `kumitate.Simulation`: step, controller, contact, integrator, ….
+
+        Raises:
+            InputError: if an argument has a wrong value or shape, or a function cannot be compiled.
+        """
+        self.robot = Robot(robot) if isinstance(robot, Mechanism) else robot
+        self.name = self.robot.name
+        self.steps = checked_whole(self.name, "steps", steps, 1, remedy="Give a number of steps", error=InputError)
+        self.draws, self.begin, self.info, self.controller = draws, begin, tuple(info), options.get("controller")
+        self.choices = None if isinstance(actions, int) else checked_array(self.name, "the actions", actions)
+        if self.choices is not None and self.choices.ndim != 2:
+            raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
+        self.action_size = actions if isinstance(actions, int) else self.choices.shape[1]  # type: ignore[union-attr]
+        own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
+        self.simulation = Simulation(
+            self.robot,
+            inputs={_ACTION: self.action_size, _LAST: self.action_size, **(inputs or {})},
+            outputs={**(outputs or {}), **own},
+            **options,
+        )
+        self._bounds = bounds
+        self._check()
+
+    def __repr__(self) -> str:
+        return f"Task({self.name!r})"
+
+    @cached_property
+    def action_space(self) -> Space:
+        """Of one environment."""
+        if self.choices is not None:
+            return Discrete(len(self.choices))
+        return Box(-1.0, 1.0, (self.action_size,), np.float32)
+
+    @cached_property
+    def observation_space(self) -> Box:
+        """Of one environment."""
+        (size,) = self._shapes["observation"]
+        bounds = np.full(size, np.inf) if self._bounds is None else self._bounds
+        high = np.broadcast_to(np.asarray(bounds, dtype=np.float32), (size,))
+        return Box(-high, high, dtype=np.float32)
+
+    @property
+    def time(self) -> float:
+        """Of one step of the environment [s]."""
+        return self.steps * self.simulation.step_size
+
+    @property
+    def _shapes(self) -> dict[str, Any]:
+        return {output.name: output.shape for output in self.simulation.outputs}
+
+    def _check(self) -> None:
+        for name, dimensions in zip(_FUNCTIONS, (1, 0, 0), strict=True):
+            shape = self._shapes[name]
+            if len(shape) != dimensions:
+                must = "one array of numbers" if dimensions else "one number"
+                raise InputError(f"{self.name}: {name} gives an array of shape {shape}; it must give {must}")
+        for name in self.info:
+            if name not in self._shapes:
+                raise InputError(
+                    f"{self.name}: info names {name!r}, which is not an output; there are {', '.join(self._shapes)}"
+                )
+
+
+def _condition(function: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A condition as the number 1 or 0, which outputs are."""
+    if function is None:
+        return lambda t, q, v: 0.0
+
+    @wraps(function)  # its parameters say what it reads
+    def number(t: Any, q: Any, v: Any, **read: Any) -> Any:
+        return where(function(t, q, v, **read), 1.0, 0.0)
+
+    return number

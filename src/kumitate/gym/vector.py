@@ -1,0 +1,194 @@
+"""`VectorEnv`: many episodes side by side, in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from ..errors import InputError
+from .episodes import Episodes
+from .registration import named_task
+from .task import Task
+
+__all__ = ["VectorEnv"]
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """N environments of a task, stepped together in machine code.
+
+    It does what `gymnasium.vector.SyncVectorEnv` does with as many `Env`s, in each mode of automatic resets.
+
+    >>> envs = VectorEnv("cart_pole", 5)
+    >>> observations, infos = envs.reset(seed=1)
+    >>> observations, rewards, terminated, truncated, infos = envs.step(np.ones(5, dtype=int))
+    >>> observations.shape, observations.dtype, rewards.tolist()
+    ((5, 4), dtype('float32'), [1.0, 1.0, 1.0, 1.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        task: Task | str,
+        num_envs: int = 1,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        **options: Any,
+    ):
+        """Environments of a task, or of one of `TASKS` by name.
+
+        Args:
+            max_episode_steps: after which an episode is cut off (truncated).
+            autoreset_mode: when an episode that has ended is followed by the next: at the next step, in the same step, or only
+                when `reset` is called with a mask.
+            copy: whether observations are new arrays each time; without it one array is written to again and again.
+            options: of the task, where it is given by name.
+
+        Raises:
+            InputError: for an unknown name, or if the task needs what is not installed.
+        """
+        self.task = named_task(task, **options)
+        self.num_envs, self.copy, self.max_episode_steps = num_envs, copy, max_episode_steps
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.single_action_space, self.single_observation_space = self.task.action_space, self.task.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._episodes = Episodes(self.task, num_envs)
+        self._elapsed = np.zeros(num_envs, dtype=int)
+        self._ended = np.zeros(num_envs, dtype=bool)
+        self._seeds: list[int] = []
+
+    @property
+    def batch(self) -> Any:
+        """The batch of the simulation, with its live arrays."""
+        return self._episodes.batch
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The random number generator of each row."""
+        self._seed([None] * self.num_envs, np.arange(self.num_envs))
+        return tuple(self._episodes.random)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seed of each row's generator."""
+        self._seed([None] * self.num_envs, np.arange(self.num_envs))
+        return tuple(self._seeds)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts new episodes, in all rows unless told otherwise.
+
+        Args:
+            seed: of each row, or a number: that of the first row, each next one's being larger by one. Rows without a seed go
+                on with their generators.
+            options: "reset_mask": (N), bool: which rows to start.
+
+        Returns:
+            the observations of all rows, and the infos of those that start.
+
+        Raises:
+            InputError: for another number of seeds, or a mask of another shape or type.
+        """
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds = [None if seed is None else int(seed) + k for k in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise InputError(f"{self.task.name}: {len(seeds)} seeds are given for {self.num_envs} environments; give one each")
+        chosen = self._chosen(options)
+        if not self._episodes.random and not chosen.all():
+            raise InputError(f"{self.task.name}: no episode has started; call reset without a mask first")
+        self._seed(seeds, np.flatnonzero(chosen))
+        self._begin(chosen)
+        return self._observations(), self._infos(chosen)
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """One step of all rows: observations, rewards, which episodes ended, which were cut off, and infos.
+
+        Raises:
+            InputError: for actions of a wrong shape or value, or, where nothing is reset by itself, if an episode has ended.
+        """
+        mode, episodes, over = self.autoreset_mode, self._episodes, self._ended
+        if not episodes.random:
+            raise InputError(f"{self.task.name}: no episode has started; call reset before step")
+        if mode is AutoresetMode.DISABLED and over.any():
+            raise InputError(
+                f"{self.task.name}: the episode in row {np.flatnonzero(over)[0]} has ended; call "
+                "reset(options={'reset_mask': ...}) for such rows before step"
+            )
+        episodes.step(actions)
+        self._elapsed += 1
+        if mode is AutoresetMode.NEXT_STEP:
+            self._begin(over)
+        truncated = np.zeros(self.num_envs, dtype=bool)
+        if self.max_episode_steps is not None:
+            truncated = self._elapsed >= self.max_episode_steps
+        rewards, terminated, infos = episodes.rewards.copy(), episodes.terminated.copy(), {}
+        self._ended = terminated | truncated
+        if mode is AutoresetMode.SAME_STEP and self._ended.any():
+            infos = self._final(self._ended)
+            self._begin(self._ended)
+        return self._observations(), rewards, terminated, truncated, {**infos, **self._infos(np.ones_like(truncated))}
+
+    # --- rows ---------------------------------------------------------------------------------------------------------------
+    def _begin(self, chosen: np.ndarray) -> None:
+        """Starts new episodes in the rows of a mask."""
+        if chosen.any():
+            self._episodes.begin(np.flatnonzero(chosen))
+            self._elapsed[chosen] = 0
+            self._ended = self._ended & ~chosen
+
+    def _observations(self) -> np.ndarray:
+        return self._episodes.observations.copy() if self.copy else self._episodes.observations
+
+    def _infos(self, chosen: np.ndarray) -> dict[str, Any]:
+        """What is reported of the rows of a mask, by name, each with the mask of those that report it."""
+        found: dict[str, Any] = {}
+        for name in self.task.info:
+            values = self._episodes.batch.outputs[name]
+            found[name] = np.where(chosen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0)
+            found[f"_{name}"] = chosen.copy()
+        diverged = self._episodes.diverged & chosen
+        if diverged.any():
+            found["diverged"], found["_diverged"] = diverged, diverged.copy()
+        return found
+
+    def _final(self, ended: np.ndarray) -> dict[str, Any]:
+        """The last observations and infos of episodes that are followed by others in the same step."""
+        last = np.full(self.num_envs, None, dtype=object)
+        for row in np.flatnonzero(ended):
+            last[row] = self._episodes.observations[row].copy()
+        infos = {"final_obs": last, "final_info": self._infos(ended)}
+        return infos | {f"_{name}": ended.copy() for name in infos}
+
+    def _seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
+        """Gives rows that have a seed, or no generator yet, a new generator."""
+        episodes = self._episodes
+        if not episodes.random:
+            rows = np.arange(self.num_envs)
+            episodes.random, self._seeds = [None] * self.num_envs, [0] * self.num_envs  # type: ignore[list-item]
+        for row in rows:
+            if seeds[row] is not None or episodes.random[row] is None:
+                episodes.random[row], self._seeds[row] = seeding.np_random(seeds[row])
+
+    def _chosen(self, options: dict[str, Any] | None) -> np.ndarray:
+        """The mask of the rows to start."""
+        mask = None if options is None else options.pop("reset_mask", None)  # as SyncVectorEnv takes it out
+        if mask is None:
+            return np.ones(self.num_envs, dtype=bool)
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
+            told = f"of shape {mask.shape} and type {mask.dtype}" if isinstance(mask, np.ndarray) else f"{mask!r:.60}"
+            raise InputError(
+                f"{self.task.name}: options['reset_mask'] is {told}; it must be an array of bool of the shape "
+                f"{(self.num_envs,)} that chooses one row at least"
+            )
+        return mask

@@ -1,0 +1,83 @@
+"""What functions read besides (t, q, v): each further parameter is a value of its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ...model.values import checked_array
+
+__all__ = ["SIGNALS", "by_position", "checked_inputs", "read_by"]
+
+#: What is known of every state: time [s], coordinates, velocities, accelerations (nv), and the efforts at the joints (nv).
+SIGNALS = ("t", "q", "v", "a", "tau")
+#: How many parameters come first: (t, q, v).
+_FIRST = 3
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+    """Inputs by name, each with the values that it has unless others are given.
+
+    Args:
+        inputs: by name the number of components, which are zero then, or their values.
+
+    Raises:
+        InputError: for a name that a parameter of a function cannot have, or values that are not one array of real numbers.
+    """
+    found = {}
+    for name, given in (inputs or {}).items():
+        if not (isinstance(name, str) and name.isidentifier()) or name in SIGNALS:
+            raise InputError(
+                f"{owner}: an input is called {name!r}; functions read it as a parameter of its name, which must be a name in "
+                f"Python and none of {', '.join(SIGNALS)}. Take another"
+            )
+        values = np.zeros(given) if isinstance(given, int) and given > 0 else np.asarray(given)
+        if values.ndim != 1 or not values.size:
+            raise InputError(
+                f"{owner}: the input {name!r} is of shape {np.shape(given)}; give the number of its components, "
+                "or an array of their values"
+            )
+        found[name] = checked_array(owner, f"the input {name!r}", values, values.shape).copy()
+    return found
+
+
+def read_by(function: Callable[..., Any], known: Collection[str], label: str, what: str) -> tuple[str, ...]:
+    """The names of what a function of (t, q, v) reads besides: its parameters after the third.
+
+    Args:
+        known: the names that there are. Other parameters are left alone where they have defaults.
+        label: of the function, and `what` it can read, for messages.
+
+    Raises:
+        InputError: if a parameter is not known.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[_FIRST:]
+    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        return ()
+    for parameter in parameters:
+        needed = parameter.kind in _NAMED and parameter.default is parameter.empty
+        if needed and parameter.name not in known:
+            close = get_close_matches(parameter.name, known, 1)
+            raise InputError(
+                f"{label} has the parameter {parameter.name!r}, which is not an {what}"
+                f"{f'; did you mean {close[0]!r}?' if close else ''}. After t, q, v it may have {', '.join(known) or 'none'}"
+            )
+    return tuple(parameter.name for parameter in parameters if parameter.kind in _NAMED and parameter.name in known)
+
+
+def by_position(function: Callable[..., Any], reads: tuple[str, ...]) -> Callable[..., Any]:
+    """A function that takes what it reads by position after (t, q, v)."""
+    if not reads:
+        return function
+
+    def positional(t: Any, q: Any, v: Any, *values: Any) -> Any:
+        return function(t, q, v, **dict(zip(reads, values, strict=True)))
+
+    return positional

@@ -1,0 +1,44 @@
+"""scripts/study gym"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from kumitate.cli.options import AsJson
+from kumitate.cli.report import complain, print_facts, print_json, print_table, progress, shown
+
+__all__ = ["gym"]
+
+
+def gym(
+    *names: Annotated[str, Parameter(help="Tasks to time, such as anymal; all that ship unless given.")],
+    count: Annotated[int, Parameter(help="Number of environments.")] = 1024,
+    steps: Annotated[int, Parameter(help="Steps to time, after as many that are not timed.")] = 200,
+    quick: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Few environments and steps, to check that everything runs.")
+    ] = False,
+    markdown: Annotated[Path | None, Parameter(help="Write the page with the table to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Time environments for learning on one thread, and say how much of it is Python."""
+    from kumitate.gym import TASKS
+    from kumitate.measure.machine import machine
+
+    from ..environments import measure_all, page, table
+
+    with progress("environments") as tell:
+        found = measure_all(names or tuple(TASKS), count=16 if quick else count, steps=4 if quick else steps, progress=tell)
+    if markdown is not None:
+        markdown.write_text(page(found, machine()), encoding="utf-8")
+    if as_json:
+        print_json({"machine": machine(), "environments": [item.as_dict() for item in found]})
+        return
+    print_facts("machine", machine().items())
+    print_table(*table(found))
+    if markdown is not None:
+        print_facts("", [("written to", shown(markdown))])
+    if quick:
+        complain("--quick takes few environments and steps: these numbers only show that all runs", what="note")
