@@ -1,7 +1,7 @@
 """The alternating direction method (ADMM): it converges from any start, but slowly; used to restart a diverging Newton method.
 
-It alternates between the velocities and the contact laws (Glowinski and Marrocco 1975): the velocities are solved with a damper
-of equal strength at every point, the laws separately for each point.
+It alternates between the velocities and the contact laws (Glowinski and Marrocco 1975): the velocities are solved with a spring
+and a damper of equal strength at every point, the laws separately for each point.
 """
 
 from __future__ import annotations
