@@ -88,7 +88,7 @@ def test_info_tells_of_couplings_and_what_they_leave_free(capsys, tmp_path):
     said = capsys.readouterr().out
     assert "follower = -2 · hinge + 0.5" in said
     assert "1 coupling" in said
-    assert "mobility 1: 2 freedoms of the tree, 1 independent of 1 equations" in said
+    assert "mobility 1: 2 degrees of freedom of the tree, 1 independent of 1 equations" in said
     assert run(["info", str(file), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["couplings"] == [{"name": "follower", "joint": "follower", "of": "hinge", "ratio": -2.0, "offset": 0.5}]

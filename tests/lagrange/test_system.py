@@ -295,19 +295,19 @@ def test_light_and_heavy_coordinates_are_not_taken_for_singular():
     ("make", "words"),
     [
         (lambda: System(sympy.Symbol("x"), 1), r"x is not a function of the time.*coordinates\(\"x\"\)"),
-        (lambda: System([ALPHA], KINETIC), r"beta\(t\).*no coordinate of the system \(alpha\)"),
+        (lambda: System([ALPHA], KINETIC), r"beta\(t\).*not a coordinate of the system \(alpha\)"),
         (lambda: System([ALPHA, ALPHA], KINETIC), "each once"),
         (lambda: System([BETA], translation(m, BETA.diff())), "accelerations"),
         (lambda: System([BETA], translation(m, BETA), BETA.diff()), "potential energy depends on velocities"),
         (lambda: wheeled(forces=[sympy.Symbol("f")]), r"forces\[0\] = f has no point to act at"),
         (lambda: wheeled(forces=[([1, 2], [ALPHA, BETA, 0])]), "2 components and its point 3"),
-        (lambda: wheeled(forces=[([1, 2], [r, l])]), "moved by none of alpha, beta"),
+        (lambda: wheeled(forces=[([1, 2], [r, l])]), "does not depend on alpha, beta"),
         (lambda: wheeled(forces=[(1, BETA.diff())]), "the point of .* depends on velocities"),
         (lambda: wheeled().compile(), "no value is given for I, M, g, l, m, r"),
         (lambda: wheeled().compile(parameters={sympy.Symbol("k"): 1.0}), "no symbol k"),
         (lambda: wheeled().compile(parameters={m: "five"}), "'five'"),
-        (lambda: wheeled().compile(inputs=[sympy.Symbol("k")]), "k is to be given at each call"),
-        (lambda: System(BETA, "T"), "'T' is a text"),
+        (lambda: wheeled().compile(inputs=[sympy.Symbol("k")]), "k is among the inputs, but no energy"),
+        (lambda: System(BETA, "T"), "'T' is a string, not an expression"),
         (lambda: System(BETA, [1, 2]), "one scalar expression"),
         (lambda: System(BETA, translation(1, BETA), sympy.gamma(BETA)).compile(), "gamma"),
         (lambda: wheeled_pendulum.system().simulate([0.0], [0.0], duration=1.0, step=0.1), "2 numbers, of alpha, beta"),
@@ -321,14 +321,14 @@ def test_mistakes_are_named(make, words):
 
 def test_four_coordinates_are_not_solved_on_paper():
     q = coordinates("q_1 q_2 q_3 q_4")
-    with pytest.raises(InputError, match="no formula to read"):
+    with pytest.raises(InputError, match="no readable formula"):
         System(q, translation(1, q)).first_order()
 
 
 def test_a_motion_that_runs_away_keeps_what_it_had():
     x = coordinates("x")
     system = System(x, translation(1.0, x), -(x**6))
-    with pytest.raises(DivergenceError, match=r"from t = .* on x") as caught:
+    with pytest.raises(DivergenceError, match=r"x became infinite or NaN at t = ") as caught:
         system.simulate([1.0], [1.0], duration=10.0, step=0.05)
     assert 1 < len(caught.value.result) < 200
     assert np.isfinite(caught.value.result.q).all()

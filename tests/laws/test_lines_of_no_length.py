@@ -142,7 +142,7 @@ def test_a_stiff_spring_that_begins_without_length_is_integrated_implicitly():
 def test_what_has_no_direction_is_said_before_anything_is_computed(line, options, words):
     robot = point(**line)
     message = (
-        rf"^m: the line 'line' has no length at this state, where {words}; only springs with rest 0 may begin there\. Start "
+        rf"^m: the line 'line' has no length at this state, where {words}; only springs with rest 0 may start there\. Start "
         r"from another posture, or give the spring the rest 0$"
     )
     still = np.zeros(3)

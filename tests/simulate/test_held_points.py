@@ -397,7 +397,7 @@ def test_a_held_robot_keeps_its_quaternion():
 @pytest.mark.parametrize(
     ("point", "message"),
     [
-        (HeldPoint("hand"), "'hand', which is no body or frame; there are world, link1"),
+        (HeldPoint("hand"), "'hand', which is not a body or frame; there are world, link1"),
         (HeldPoint("world"), "which does not move"),
         (HeldPoint("link3", (0.0, math.nan, 0.5)), "must be finite"),
         (HeldPoint("link3", friction=-0.1), "friction K is -0.1; it must be zero or more"),
@@ -405,7 +405,7 @@ def test_a_held_robot_keeps_its_quaternion():
         (HeldPoint("link3", surface=lambda r: math.sin(r[0])), "cannot be traced"),
         (HeldPoint("link3", surface=lambda r: 1.0 if r[2] > 0.0 else r[0]), "cannot be traced"),
         (HeldPoint("link3", surface=lambda r: [r[0], r[1]]), "cannot be traced"),
-        (HeldPoint("link3", surface=lambda r: 0.25), "the same everywhere"),
+        (HeldPoint("link3", surface=lambda r: 0.25), "does not depend on r"),
         (HeldPoint("link3", (0.0, 0.0, 0.5), PlaneSurface(through=(0.0, 0.0, 0.1))), "0.1 m off its surface"),
     ],
 )
@@ -425,7 +425,7 @@ def test_what_cannot_be_simulated_is_refused():
         simulate(arm(), START, duration=0.1, held=[TIP], held_method="newton")
     looped = load("planar_4r")
     held = HeldPoint("link1", (0.0, 0.0, 1.0), SphereSurface(1.0))
-    with pytest.raises(InputError, match="take held_method='rows'"):
+    with pytest.raises(InputError, match="Use held_method='rows'"):
         simulate(looped, duration=0.1, held=[held], held_method="newton_euler")
     for surface in (lambda: SphereSurface(0.0), lambda: CylinderSurface(1.0, (0.0, 0.0, 0.0))):
         with pytest.raises(InputError):

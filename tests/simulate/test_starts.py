@@ -53,5 +53,5 @@ def test_a_velocity_of_no_branch_is_refused_among_many():
     sim = km.Simulation(robot)
     assert sim.batch(q).q.shape == (ROWS, 3)
     v[11] = [0.5, 0.3, 0.5]
-    with pytest.raises(InputError, match="that of no motion through the initial q"):
+    with pytest.raises(InputError, match="not the velocity of any motion through the initial q"):
         sim.batch(q, v)

@@ -51,8 +51,8 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' brings 
         (lambda run, _: run.plot_momentum("x.png"), PLOT),
         (lambda run, _: run.plot_power("x.png"), PLOT),
         (lambda run, _: run.save("x.h5"), "h5py, which is not installed; pip install 'kumitate[hdf5]', or save as .npz"),
-        (lambda run, _: km.lagrange.of_mechanism(run.mechanism), "SymPy; `pip install 'kumitate[lagrange]'` brings it"),
-        (lambda run, _: km.lagrange.coordinates("a b"), "SymPy; `pip install 'kumitate[lagrange]'` brings it"),
+        (lambda run, _: km.lagrange.of_mechanism(run.mechanism), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
+        (lambda run, _: km.lagrange.coordinates("a b"), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
         (
             lambda run, _: to_sympy(run.robot.compile("energy").program),
             "SymPy, which is not installed; pip install 'kumitate[lag",

@@ -1,4 +1,4 @@
-"""What a state says: pure functions of q and v."""
+"""Analysis of states: pure functions of q and v."""
 
 from .assemble import CLOSED, NEARLY, assemble, closed_state
 from .branches import admitted_rows

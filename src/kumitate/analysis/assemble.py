@@ -1,4 +1,4 @@
-"""Putting a mechanism together: the nearest configuration that closes its loops, and velocities that keep them closed."""
+"""Assembly of a mechanism: the nearest configuration that closes its loops, and velocities that keep them closed."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ __all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
-#: A start that is open by less is closed without asking; one that is open by more is refused.
+#: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 _TRIES = 200
-#: How far a start at which loops have no equations is moved aside, as a fraction of the mechanism's size.
+#: The perturbation of a start at which loops have no equations, as a fraction of the mechanism's size.
 _ASIDE = 1e-2
-#: Singular values below this fraction of the largest are directions in which a redundant or singular loop says nothing.
+#: Singular values below this fraction of the largest are directions that redundant or singular loops do not constrain.
 _RANK = 1e-9
-#: An initial velocity that closing the loops changes by more than this part of it is refused.
+#: An initial velocity is refused if closing the loops changes it by more than this fraction.
 _SAME = 1e-3
 
 
 def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The configuration nearest to q that closes all loops, and the velocity nearest to v that keeps them closed.
 
-    Nearest in the sense of least squares over the joints' coordinates (rad and m alike). Gauss-Newton steps, shortened where
-    they do not help; the last ones slide along the closed configurations towards q. Where loops have lost rank, the velocity is
-    one of a branch that passes there (`branches.admitted`).
+    Nearest in the sense of least squares over the joints' coordinates (rad and m alike). It uses Gauss-Newton steps, damped
+    where they do not reduce the gap; the last steps slide along the closed configurations towards q. Where loops have lost
+    rank, the velocity is that of a branch through the configuration (`branches.admitted`).
 
     Args:
         loops: the mechanism's equations.
-        q: rough coordinates (nq); v: velocities (nv), zero by default.
+        q: approximate coordinates (nq); v: velocities (nv), zero by default.
 
     Raises:
-        ModelError: if the loops cannot be closed from there, naming the one that stays open farthest, and the distance left.
+        ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
     """
     start = np.asarray(q, dtype=float)
     v = np.zeros(loops.mechanism.nv) if v is None else np.asarray(v, dtype=float)
@@ -51,7 +51,7 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, n
 
 
 def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
-    """A configuration near q that closes all loops, by Gauss-Newton steps that are damped where they do not help.
+    """A configuration near q that closes all loops, by Gauss-Newton steps, damped where they do not reduce the gap.
 
     Raises:
         ModelError: if the loops cannot be closed from there.
@@ -59,7 +59,7 @@ def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
     tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
     try:
         error, _, J = loops.state(q, still)
-    except ModelError:  # the ends of a rod coincide: any direction will do
+    except ModelError:  # the ends of a rod coincide: perturb in any direction
         aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv)
         q = np.array(integrate(tree, list(q), aside.tolist()))
         error, _, J = loops.state(q, still)
@@ -72,7 +72,7 @@ def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
         gap_there = float(np.linalg.norm(error_there))
         if gap_there <= 0.9 * gap:
             q, error, J, gap, damping = there, error_there, J_there, gap_there, 0.25 * damping if damping > 1e-6 else 0.0
-        elif gap <= CLOSED * tree.size:  # as near as rounding allows: beside a singular posture that much matters
+        elif gap <= CLOSED * tree.size:  # as near as rounding allows, which is limited near a singular posture
             break
         else:
             damping = max(4.0 * damping, 1e-3)
@@ -81,7 +81,7 @@ def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
 
 
 def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Slides along the closed configurations from q until the way to `start` is normal to them, as far as that helps."""
+    """Slides along the closed configurations from q until the difference from `start` is normal to them."""
     tree, still = loops.mechanism.tree, np.zeros(loops.mechanism.nv)
     error, _, J = loops.state(q, still)
     away = np.array(difference(tree, list(start), list(q)))
@@ -92,7 +92,7 @@ def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray) -> np.ndarr
             break
         try:
             there = closed_near(loops, np.array(integrate(tree, list(q), list(step))))
-        except ModelError:  # too far a slide for where the configurations end
+        except ModelError:  # the slide went beyond the end of the closed configurations
             break
         away_there = np.array(difference(tree, list(start), list(there)))
         if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
@@ -103,11 +103,11 @@ def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray) -> np.ndarr
 
 
 def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The start of a simulation with its rounding taken out: nearly closed loops are closed.
+    """The initial state of a simulation without rounding errors: nearly closed loops are closed.
 
     Raises:
-        InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and offers `assemble`.
-            Also if loops have lost rank and no motion through that posture has the velocity; it gives the nearest that has.
+        InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and suggests `assemble`.
+            Also if loops have lost rank and the velocity is not that of any motion through the posture; it gives the nearest.
     """
     mechanism = loops.mechanism
     if not loops.names:
@@ -118,13 +118,13 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     if worst.size(size) > NEARLY * size:
         raise InputError(
             f"{mechanism.name}: loop {worst.name!r} is open by {_measure(worst)} at the initial q; coordinates must close all "
-            "loops. `robot.assemble(q)` gives the nearest that do"
+            "loops. Use `robot.assemble(q)`, which gives the nearest that do"
         )
     fastest = max(gaps, key=lambda gap: gap.rate(size))
     if fastest.rate(size) > NEARLY * size * (1.0 + np.abs(v).max(initial=0.0)):
         raise InputError(
             f"{mechanism.name}: loop {fastest.name!r} opens at {fastest.speed:.3g} m/s and {fastest.turning:.3g} rad/s with "
-            "the initial v; velocities must keep all loops closed. `robot.assemble(q, v)` gives the nearest that do"
+            "the initial v; velocities must keep all loops closed. Use `robot.assemble(q, v)`, which gives the nearest that do"
         )
     if worst.size(size) <= CLOSED * size and fastest.rate(size) <= CLOSED * size and not v.any():
         return q, v
@@ -134,8 +134,8 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
         lost = f"loop {owners[0]!r} loses" if len(owners) == 1 else f"loops {', '.join(map(repr, owners))} lose"
         nearest = ", ".join(f"{rate:.6g}" for rate in closed_v)
         raise InputError(
-            f"{mechanism.name}: the initial v is that of no motion through the initial q, where {lost} rank, or nearly so: no "
-            "acceleration would keep the loops closed. Velocities must be those of a branch; the nearest are "
+            f"{mechanism.name}: the initial v is not the velocity of any motion through the initial q, where {lost} rank, or "
+            "nearly so: no acceleration would keep the loops closed. Velocities must be those of a branch; the nearest are "
             f"v = [{nearest}], which `robot.assemble(q, v)` gives"
         )
     return closed_q, closed_v
@@ -156,11 +156,11 @@ def _measure(gap: LoopGap) -> str:
 
 
 def _pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
-    """J⁺, damped; without damping, directions of no rank are left alone."""
+    """The damped J⁺; without damping, directions with zero singular values are ignored."""
     if not J.size:
         return np.zeros(J.shape[::-1])
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    if s[0] == 0.0:  # nothing that moves moves the loops
+    if s[0] == 0.0:  # no joint moves the loops
         return np.zeros(J.shape[::-1])
     kept = s > _RANK * s[0] if damping == 0.0 else s >= 0.0
     gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)

@@ -1,6 +1,6 @@
-"""Velocities that loops admit where they have lost rank: those along which they can stay closed to second order.
+"""Velocities admitted by loops that have lost rank: those along which the loops can stay closed to second order.
 
-In a singular posture more velocities obey J v = 0 than any motion has. The loops stay closed to second order only if there are
+In a singular posture not every v with J v = 0 belongs to a motion. The loops stay closed to second order only if there are
 accelerations with J v̇ = −J̇ v: for every n with nᵀJ = 0, nᵀ J̇ v = 0, which is a quadratic form in v. Its zeros are the tangents
 of the branches that meet there (A. Müller, Local kinematic analysis of closed-loop linkages, J. Mechanisms Robotics 8, 2016).
 """
@@ -17,20 +17,20 @@ from .loops import LoopEquations
 
 __all__ = ["Admitted", "admitted", "admitted_rows"]
 
-#: Singular values below this fraction of the largest are directions in which the loops say nothing.
+#: Singular values below this fraction of the largest are directions that the loops do not constrain.
 _RANK = 1e-9
-#: How far the loops are moved to see how their rates change [rad, m], and which part of that is rounding and curvature at most,
-#: of it and of the squared velocities.
+#: The step of the finite differences of the loops' rates [rad, m], and the largest error by rounding and curvature, as a
+#: fraction of the step and of the squared velocities.
 _AWAY, _NOISE, _FLOOR = 1e-4, 1e-6, 1e-7
 _TRIES = 200
 
 
 class Admitted(NamedTuple):
-    """The velocity nearest to one with J v = 0 that the loops admit.
+    """The admitted velocity nearest to a given one with J v = 0.
 
     Attributes:
-        v: (nv), the velocity itself where it is admitted; at rest if nothing nearer was found.
-        owners: the loops and couplings that do not admit the velocity as it was.
+        v: (nv), the given velocity if it is admitted; zero if no nearer one was found.
+        owners: the loops and couplings that do not admit the given velocity.
     """
 
     v: np.ndarray
@@ -38,7 +38,7 @@ class Admitted(NamedTuple):
 
 
 def admitted(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> Admitted:
-    """What becomes of v (nv), for which J v = 0, where the loops must stay closed to second order, too."""
+    """The velocity nearest to v (nv), for which J v = 0, that also keeps the loops closed to second order."""
     J = loops.state(q, v).J
     if not J.size or not v.any():
         return Admitted(v)
@@ -73,14 +73,14 @@ def admitted_rows(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndar
 
 
 def _rate_of_rates(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """J̇ v (rows): how the loops' rates change while v stays as it is, by central differences."""
+    """J̇ v (rows): the derivative of the loops' rates at constant v, by central differences."""
     tree, time = loops.mechanism.tree, _AWAY / float(np.abs(v).max())
     ahead, back = (loops.state(integrate(tree, q.tolist(), (side * time * v).tolist()), v).rate for side in (1.0, -1.0))
     return (ahead - back) / (2.0 * time)
 
 
 def _forms(loops: LoopEquations, q: np.ndarray, free: np.ndarray, unheld: np.ndarray) -> np.ndarray:
-    """(m, k, k): nᵀ J̇ v of every n as quadratic forms in y, v = free y; by their values at sums of two directions."""
+    """(m, k, k): nᵀ J̇ v for every n as quadratic forms in y, where v = free y, from their values at sums of two directions."""
     k = free.shape[1]
     forms = np.zeros((unheld.shape[1], k, k))
     alone = [unheld.T @ _rate_of_rates(loops, q, free[:, i]) for i in range(k)]
@@ -93,13 +93,13 @@ def _forms(loops: LoopEquations, q: np.ndarray, free: np.ndarray, unheld: np.nda
 
 
 def _nearest(forms: np.ndarray, free: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The v nearest by at which all forms are zero, by stepping to the nearest zero of what they are to first order."""
+    """The nearest v at which all forms are zero, by steps to the nearest zero of their linearisation."""
     wished = free.T @ v
     y = wished.copy()
     for _ in range(_TRIES):
         slopes = 2.0 * forms @ y
         values = np.einsum("mij,i,j->m", forms, y, y)
-        # nearest to the wished for among those with values + slopes (next − y) = 0
+        # nearest to the given velocity among those with values + slopes (next − y) = 0
         gap = values + slopes @ (wished - y)
         following = wished - np.linalg.pinv(slopes, rcond=1e-6) @ gap
         if np.abs(following - y).max() <= 1e-12 * np.abs(wished).max():

@@ -1,4 +1,4 @@
-"""Momentum by parts: about the mass centre, body by body, as a matrix; and how the mass centre moves (thesis 5.2)."""
+"""Centroidal momentum, momentum per body, the momentum matrix, and the motion of the center of mass (thesis 5.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-    """The mass centre's "position" [m], "velocity" [m/s] and "acceleration" [m/s²], each (3) in the world."""
+    """The center of mass: its "position" [m], "velocity" [m/s] and "acceleration" [m/s²], each (3) in the world."""
     mass = total_mass(tree)
 
     def per_mass(parts: Sequence[Scalar]) -> list[Scalar]:
@@ -31,24 +31,24 @@ def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdo
 
 
 def centroidal_momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """[l; p] (6): angular momentum about the mass centre [kg·m²/s] and linear momentum [kg·m/s], in the world's axes."""
+    """[l; p] (6): angular momentum about the center of mass [kg·m²/s] and linear momentum [kg·m/s], in the world's axes."""
     return list(_about(center_of_mass(tree, q), momentum(tree, q, v)))
 
 
 def centroidal_momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
-    """d/dt of `centroidal_momentum` (6) [N·m, N]: the moving mass centre adds nothing, as its velocity is along p."""
+    """d/dt of `centroidal_momentum` (6) [N·m, N]: the motion of the center of mass adds no term, as its velocity is along p."""
     return list(_about(center_of_mass(tree, q), momentum_rate(tree, q, v, vdot)))
 
 
 def _about(point: Sequence[Scalar], wrench: Sequence[Scalar]) -> Force:
-    """A momentum or wrench about the world's origin, about a point instead; the axes stay."""
+    """Moves the reference point of a momentum or wrench from the world's origin to a point; the axes are unchanged."""
     return Force.of(wrench).to_child(Transform(translation=Vector3.of(point)))
 
 
 def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """[l; p] (bodies, 6) of every body as written, in the order of `Mechanism.bodies`.
+    """[l; p] (bodies, 6) of every body of the mechanism, in the order of `Mechanism.bodies`.
 
-    About the world's origin and in its axes, so that they add up to `momentum`; zero for bodies fixed to the world.
+    About the world's origin and in its axes, so that their sum is `momentum`; zero for bodies fixed to the world.
     """
     tree = mechanism.tree
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
@@ -67,7 +67,7 @@ def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar])
 def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """A (6, nv) with [l; p] = A v: about the world's origin and in its axes.
 
-    Column i is the momentum of all that joint i carries, moving as one rigid body.
+    Column i is the momentum of everything that joint i carries, moving as one rigid body.
 
     Raises:
         InputError: for a base-parameter tree.

@@ -1,4 +1,4 @@
-"""What loops leave free, which of their equations say the same twice, and which joint forces the motion determines."""
+"""Mobility, redundant loop equations, and the joint forces that the motion determines."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _NEIGHBOURS, _AWAY = 4, 0.1
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What loops and couplings demand at one configuration.
+    """The constraints of loops and couplings at one configuration.
 
     Attributes:
-        mechanism: its name.
-        freedoms: of the tree, nv; `rows`: equations of the loops and couplings.
-        rank: of these equations at this configuration; `mobility`: the freedoms left, nv − rank.
+        mechanism: its name; `freedoms`: the degrees of freedom of the tree, nv.
+        rows: the number of equations of the loops and couplings.
+        rank: of these equations at this configuration; `mobility`: the remaining degrees of freedom, nv − rank.
         usual_rank, usual_mobility: at configurations nearby. In a singular posture the mobility is larger than the usual one.
         redundant: equations that follow from others everywhere nearby: rows − usual rank.
-        dependent: those equations that follow from the ones before them, as "loop: component".
+        dependent: the equations that follow from the ones before them, as "loop: component".
         singularity: how far the posture is from losing rank, from 0 (singular) to about 1: the smallest singular value that
             counts, with lengths measured by `length`.
         length: the mechanism's size [m].
         determined: by joint, which of the six components of its force (`COMPONENTS`, about its frame M and in its axes) the
-            motion determines. The others are least-norm; they depend on what is not modelled (clearance, elasticity).
+            motion determines. The others are least-norm; they depend on effects that are not modelled (clearance, elasticity).
     """
 
     mechanism: str
@@ -60,21 +60,22 @@ class ConstraintReport:
         return self.rank < self.usual_rank
 
     def lines(self) -> list[str]:
-        """The report, a line an entry, for people."""
+        """The report as readable text, one line per entry."""
         if not self.rows:
             return [f"no loops: mobility {self.freedoms}"]
         found = [
-            f"mobility {self.mobility}: {self.freedoms} freedoms of the tree, {self.rank} independent of {self.rows} equations"
+            f"mobility {self.mobility}: {self.freedoms} degrees of freedom of the tree, "
+            f"{self.rank} independent of {self.rows} equations"
         ]
         if self.singular:
             found.append(
-                f"singular posture: nearby the mobility is {self.usual_mobility}; motions through it go on as they came"
+                f"singular posture: nearby the mobility is {self.usual_mobility}; a motion through it stays on its branch"
             )
         else:
             found.append(f"distance to singularity {self.singularity:.3g} (0: singular, 1: far)")
         if self.redundant:
             found.append(
-                f"{self.redundant} redundant: {', '.join(self.dependent)} follow from the others (no fault: they agree)"
+                f"{self.redundant} redundant: {', '.join(self.dependent)} follow from the others (no error: they agree)"
             )
         partly = {name: known for name, known in self.determined.items() if not all(known)}
         for name, known in partly.items():
@@ -127,13 +128,13 @@ def _rank(values: np.ndarray) -> int:
 
 
 def _neighbours(loops: LoopEquations, q: np.ndarray) -> list[np.ndarray]:
-    """Closed configurations nearby, for what is usual; drawn from a fixed seed."""
+    """Closed configurations nearby, for the usual rank; drawn from a fixed seed."""
     rng, tree, found = np.random.default_rng(0), loops.mechanism.tree, []
     for _ in range(_NEIGHBOURS):
         moved = integrate(tree, q.tolist(), rng.normal(scale=_AWAY, size=tree.nv).tolist())
         try:
             found.append(closed_near(loops, np.array(moved)))
-        except ModelError:  # it can happen that no closed posture is near that one
+        except ModelError:  # there may be no closed posture near that one
             continue
     return found
 
@@ -157,7 +158,7 @@ def _dependent(J: np.ndarray) -> list[int]:
 
 
 def _label(loops: LoopEquations, row: Row) -> str:
-    """Loop and component, where the row's force is along one; else all components that it has."""
+    """Loop and component if the row's force is along one component; else all its components."""
     turns = {chord.name: chord.turn for chord in loops.mechanism.tree.chords}
     if row.owner not in turns:
         return f"{row.owner}: ratio"
@@ -166,7 +167,7 @@ def _label(loops: LoopEquations, row: Row) -> str:
 
 
 def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.ndarray) -> dict[str, tuple[bool, ...]]:
-    """By joint, which components of its force no idle combination of the rows' forces (rows, k) changes."""
+    """By joint, which components of its force are unchanged by all idle combinations of the rows' forces (rows, k)."""
     mechanism, tree = loops.mechanism, loops.mechanism.tree
     scale = np.array([tree.size if row.angular else 1.0 for row in rows])  # U belongs to the scaled rows: J's forces are S U
     stress = scale[:, None] * idle

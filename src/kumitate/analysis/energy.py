@@ -28,7 +28,7 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
 
 
 def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -> Scalar:
-    """−m g·c of the mass centre c in the field `gravity` [m/s²], 0 at the world's origin, and ½k(q − rest)² of springs [J]."""
+    """−m g·c (center of mass c, field `gravity` g [m/s²], 0 at the world's origin) plus ½k(q − rest)² of springs [J]."""
     weight = [total_mass(tree) * g for g in gravity]
     energy = -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
     for link in tree.links:

@@ -17,24 +17,24 @@ from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = ["Equilibrium", "static_equilibrium"]
 
-#: Singular values below this fraction of the largest say nothing.
+#: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """How a mechanism is held at rest.
+    """The static equilibrium of a mechanism.
 
     Attributes:
-        tau: forces of the drives (nv) [N·m, N]; zero where nothing drives.
-        loops: strengths (rows) of the loops' and couplings' equations, as of `LoopEquations.rows`.
+        tau: forces of the drives (nv) [N·m, N]; zero where there is no drive.
+        loops: forces (rows) of the equations of loops and couplings, as in `LoopEquations.rows`.
         holds: wrench [n; f] (6) on each held place by name: world's axes, about that place's origin.
-        residual: (nv) what is left over along the degrees of freedom that nothing drives [N·m, N].
-        balanced: whether that is nothing, up to rounding.
+        residual: (nv), the unbalanced force along the degrees of freedom without a drive [N·m, N].
+        balanced: whether the residual is zero up to rounding.
         center_of_mass: (3) in the world [m].
-        ground: [n; f] (6) of all that holds the mechanism, about the world's origin.
-        polygon: what it stands on, where contact points were given; `margin`: how far inside of it the point below the
-            ground's force is [m], negative outside: there it tips over.
+        ground: [n; f] (6), the total wrench of the ground on the mechanism, about the world's origin.
+        polygon: the support polygon, if contact points were given; `margin`: the distance of the center of pressure from its
+            edge [m], negative outside, where the mechanism tips over.
     """
 
     tau: np.ndarray
@@ -62,27 +62,27 @@ def static_equilibrium(
     wrenches: Mapping[str, Sequence[float]] | None = None,
     contacts: Any = None,
 ) -> Equilibrium:
-    """The forces that hold a mechanism at rest: of all, the ones whose drives' forces are least by their squares.
+    """The forces that hold a mechanism at rest; if they are not unique, those with the least squared drive forces.
 
-    Loops, couplings and held places carry what they must; springs in joints help. Contact points only tell whether the
-    mechanism tips over: where they alone carry a free body, say with `held` which bodies stand on the ground.
+    Loops, couplings, held places and springs of joints carry load as well. Contact points only determine whether the
+    mechanism tips over: if nothing else carries a free body, name the bodies that stand on the ground in `held`.
 
     Args:
-        equations: of the mechanism's loops (it may have none).
+        equations: the loop equations of the mechanism (it need not have loops).
         q: coordinates (nq), closing the loops.
-        passive: names of joints without a drive. A joint of six freedoms to the world has none anyway.
+        passive: names of joints without a drive. A joint with six degrees of freedom to the world never has one.
         held: bodies or frames that the ground holds in all six directions.
         wrenches: external [n; f] (6) by name of a body or frame: world's axes, about that place's origin.
-        contacts: points (n, 3) in the world where it touches the ground; their mean height is the ground's.
+        contacts: points (n, 3) in the world where it touches the ground; the ground is at their mean height.
 
     Raises:
-        InputError: if a name is no joint's, body's or frame's.
+        InputError: if a name is not that of a joint, body or frame.
     """
     mechanism = equations.mechanism
     tree, q, still = mechanism.tree, [float(x) for x in q], [0.0] * mechanism.nv
     for name in (*held, *(wrenches or {})):
         if name not in tree.places:
-            raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+            raise InputError(f"{mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
     applied = Wrenches(tree, wrenches) if wrenches else None
     pushed = chord_drives(tree, chord_closings(tree, q, still), {}, applied)
     load = np.array(rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed))
@@ -100,7 +100,7 @@ def static_equilibrium(
     margin = None
     if polygon is not None:
         height = float(np.mean(np.asarray(contacts, dtype=float)[:, 2])) if np.shape(contacts)[1] == 3 else 0.0
-        pressed = ground[5] > 0.0  # otherwise it is pulled down, or floats away
+        pressed = ground[5] > 0.0  # otherwise it is pulled down, or floats
         foot = zero_moment_point(ground.tolist(), point=(0.0, 0.0, height)) if pressed else None
         margin = -np.inf if foot is None else float(polygon.margin(foot))
     rows = len(J_loops)
@@ -112,13 +112,13 @@ def static_equilibrium(
 
 
 def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
-    """Which degrees of freedom (nv) nothing drives."""
+    """Which degrees of freedom (nv) have no drive."""
     tree = equations.mechanism.tree
     links = {link.name: link for link in tree.links}
     idle = np.zeros(tree.nv, dtype=bool)
     for name in passive:
         if name not in links:
-            raise InputError(f"{equations.mechanism.name}: {name!r} is no joint that moves; there are {', '.join(links)}")
+            raise InputError(f"{equations.mechanism.name}: {name!r} is not a movable joint; there are {', '.join(links)}")
     floating = [link for link in tree.children(-1) if link.kind.nv == 6]
     for link in [*floating, *(links[name] for name in passive)]:
         idle[link.v_start : link.v_start + link.kind.nv] = True
@@ -126,7 +126,7 @@ def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
 
 
 def _least_drives(load: np.ndarray, J: np.ndarray, idle: np.ndarray) -> np.ndarray:
-    """The λ (rows) that carry the load where nothing drives, and leave least of it to the drives."""
+    """The λ (rows) that carry the load where there is no drive, and minimize the forces of the drives."""
     if not len(J):
         return np.zeros(0)
     must, may = J[:, idle].T, J[:, ~idle].T

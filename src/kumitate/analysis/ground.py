@@ -1,4 +1,4 @@
-"""What the ground does, read off the motion: its wrench, the rate of momentum, and the zero-moment point (thesis 5.2, 6.2)."""
+"""Ground reaction from the motion: its wrench, the rate of momentum, and the zero-moment point (thesis 5.2, 6.2)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def ground_wrench(
     gravity: Sequence[Scalar],
     wrenches: Applied | None = None,
 ) -> list[Scalar]:
-    """[n; f] (6) of all that holds the mechanism: about the world's origin, in the world's axes [N·m, N].
+    """[n; f] (6), the total reaction on the mechanism: about the world's origin, in the world's axes [N·m, N].
 
-    The rate of the momentum less the weight and less the external `wrenches`: what contacts, joints to the world and loops to
-    the world do together. Where nothing does, it is zero.
+    It is the rate of the momentum minus the weight and the external `wrenches`: the sum of contacts, and of joints and loops to
+    the world. It is zero in free flight.
 
     Args:
-        tree: the mechanism's (`Mechanism.tree`).
+        tree: of the mechanism (`Mechanism.tree`).
         q, v, vdot: coordinates (nq), velocities (nv) and accelerations (nv).
         gravity: acceleration of free fall in the world [m/s²].
-        wrenches: external forces that are known.
+        wrenches: known external forces.
 
     Raises:
         InputError: for a base-parameter tree, from which inertia was moved to the world.
@@ -47,16 +47,16 @@ def ground_wrench(
 
 
 def momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
-    """d/dt [l; p] (6) of `momentum`: about the world's origin, in the world's axes [N·m, N]. All external forces make it."""
+    """d/dt [l; p] (6) of `momentum`: about the world's origin, in the world's axes [N·m, N]; the sum of external wrenches."""
     return ground_wrench(tree, q, v, vdot, gravity=_ORIGIN)
 
 
 def zero_moment_point(
     wrench: Sequence[Scalar], *, point: Sequence[float] = _ORIGIN, normal: Sequence[float] = _UP
 ) -> list[Scalar]:
-    """Where on a plane the moment of a wrench is along the plane's normal: p = p₀ + n × m(p₀) / n·f.
+    """The point of a plane where the moment of a wrench is along the plane's normal: p = p₀ + n × m(p₀) / n·f.
 
-    Without a force along the normal (free flight) there is no such point, and what is given is not finite.
+    Without a force along the normal (free flight) there is no such point, and the result is not finite.
 
     Args:
         wrench: [n; f] (6) about the world's origin: numbers, symbols, or arrays of one shape.
@@ -77,7 +77,7 @@ def zero_moment_point(
 def center_of_pressure(
     points: Sequence[Sequence[Scalar]], forces: Sequence[Sequence[Scalar]], *, normal: Sequence[float] = _UP
 ) -> list[Scalar]:
-    """Σ p (n·f) / Σ n·f (3) of contact forces: on flat ground the same point as the zero-moment point [m].
+    """Σ p (n·f) / Σ n·f (3) of contact forces: on flat ground it coincides with the zero-moment point [m].
 
     Args:
         points: where the forces act (k of 3) [m]; `forces`: on the mechanism (k of 3) [N].
@@ -93,11 +93,11 @@ def center_of_pressure(
 
 
 def push_force(mass: Scalar, gravity: Scalar, height: Scalar, center_x: Scalar, pressure_x: Scalar) -> Scalar:
-    """The horizontal push that a standing body shows, f_x = (m g / l)(r_cx − r_px) [N] (thesis eq. 6.5).
+    """The horizontal force that a standing body exerts, f_x = (m g / l)(r_cx − r_px) [N] (thesis eq. 6.5).
 
     Args:
         mass: m [kg]; gravity: g > 0 [m/s²]; height: l, of the push over the floor [m].
-        center_x: of the mass centre, r_cx; pressure_x: of the centre of pressure, r_px [m].
+        center_x: of the center of mass, r_cx; pressure_x: of the center of pressure, r_px [m].
 
     >>> round(push_force(60.0, 9.81, 1.4, 0.035, 0.0), 3)
     14.715

@@ -1,8 +1,8 @@
-"""Equations of motion made linear about a state, exactly: ẋ = A x + B u, their poles and modes.
+"""Exact linearization of the equations of motion about a state: ẋ = A x + B u, with poles and modes.
 
-What is near a state (q, v) is told by x = (ξ, δv): the coordinates moved from q by ξ (`kinematics.integrate`), so that
-quaternions have three freedoms and not four, and the change of v. Along the motion, ξ̇ = δv + C ξ, where C comes from the order
-in which rotations are made (ξ̇ = δω − ω × ξ for a quaternion) and vanishes at rest; δv̇ is the slope of the forward dynamics.
+A deviation from the state (q, v) is x = (ξ, δv): the displacement ξ of the coordinates from q (`kinematics.integrate`), so that
+quaternions have three degrees of freedom and not four, and the change of v. Along the motion, ξ̇ = δv + C ξ, where C is due to
+the noncommutativity of rotations (ξ̇ = δω − ω × ξ for a quaternion) and zero at rest; δv̇ is the derivative of forward dynamics.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from .modes import Mode, modes_of
 
 __all__ = ["Linearization", "linearize"]
 
-#: A function of (t, q, v) that gives efforts or a wrench; or these, constant.
+#: A function of (t, q, v) that returns efforts or a wrench, or constant values of these.
 Source = Callable[[Any, Any, Any], Any] | Sequence[float]
 
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """ẋ = A x + B u + (what the motion does anyway), near one state of a mechanism.
+    """ẋ = A x + B u + (the nominal motion), near one state of a mechanism.
 
-    x = (y, w): the freedoms' small motions and their rates. A tree has as many as degrees of freedom, y = ξ and w = δv. Loops
-    leave m of them: ξ = Z y, measured by y = Zᵀ ξ and w = Zᵀ δv.
+    x = (y, w): small motions and their rates. For a tree y = ξ and w = δv, with one entry per degree of freedom. Loops leave m
+    degrees of freedom: ξ = Z y, with y = Zᵀ ξ and w = Zᵀ δv.
 
     Attributes:
-        mechanism: whose equations they are.
+        mechanism: the linearized mechanism.
         q, v, a: the state and the accelerations there (nq), (nv), (nv). It is an equilibrium where v and a are zero.
-        A: (2m, 2m) [1/s and mixed units]; controllers are in it.
-        B: (2m, nv), of forces `u` at all degrees of freedom, on top of what acts already [N·m, N].
+        A: (2m, 2m) [1/s and mixed units], including controllers.
+        B: (2m, nv), for forces `u` at all degrees of freedom, in addition to those that already act [N·m, N].
         motions: Z (nv, m), orthonormal columns that keep the loops closed; the identity for a tree.
     """
 
@@ -63,19 +63,19 @@ class Linearization:
 
     @property
     def modes(self) -> list[Mode]:
-        """The natural motions, slowest first; of conjugate pairs one each."""
+        """The natural modes, slowest first; one per conjugate pair."""
         return modes_of(self.A, self.motions, self.mechanism.v_names)
 
     @property
     def stable(self) -> bool:
-        """Whether every mode dies out."""
+        """Whether every mode decays."""
         return bool((np.linalg.eigvals(self.A).real < 0.0).all())
 
     def lines(self) -> list[str]:
-        """The modes, a line each, for people."""
+        """The modes as readable text, one per line."""
         still = max(np.abs(self.v).max(initial=0.0), np.abs(self.a).max(initial=0.0))
         where = (
-            "at an equilibrium" if still < 1e-9 else f"beside an equilibrium: velocities and accelerations up to {still:.3g}"
+            "at an equilibrium" if still < 1e-9 else f"away from equilibrium: velocities and accelerations up to {still:.3g}"
         )
         count = self.motions.shape[1]
         return [f"{self.mechanism.name}, {count} free motion{'s' * (count != 1)}, {where}", *map(str, self.modes)]
@@ -91,19 +91,19 @@ def linearize(
     wrenches: Mapping[str, Source] | None = None,
     time: float = 0.0,
 ) -> Linearization:
-    """The equations of motion made linear about a state, by exact derivatives of the forward dynamics.
+    """Linearizes the equations of motion about a state, by exact derivatives of the forward dynamics.
 
     Args:
-        equations: of the mechanism's loops (it may have none); the state must close them.
+        equations: the loop equations of the mechanism (it need not have loops); the state must satisfy them.
         q, v: coordinates (nq) and velocities (nv), zero by default.
-        tau: constant forces of the drives (nv) [N·m, N], zero by default; a controller's come on top.
-        controller: tau = f(t, q, v) as `simulate` takes it, of plain arithmetic; its slopes belong to A.
-        wrenches: [n; f] by name of a body or frame, likewise: axes of the world, about its origin.
-        time: at which the controller and the wrenches are taken [s].
+        tau: constant forces of the drives (nv) [N·m, N], zero by default; those of a controller are added.
+        controller: tau = f(t, q, v) as for `simulate`, of plain arithmetic; its derivatives are part of A.
+        wrenches: [n; f] by name of a body or frame, constant or functions: axes of the world, about its origin.
+        time: at which the controller and the wrenches are evaluated [s].
 
     Raises:
-        InputError: for a state beside the loops, a place that does not exist, or a controller that cannot be traced.
-        ModelError: in a singular posture, where the free motions of the loops do not form a space.
+        InputError: for a state that violates the loops, a place that does not exist, or a controller that cannot be traced.
+        ModelError: in a singular posture, where the free motions of the loops are not a vector space.
     """
     mechanism = equations.mechanism
     check_resistance(mechanism)
@@ -131,11 +131,11 @@ def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndar
 def _motion(
     mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
 ) -> Program:
-    """(q, v, tau) → v̇, with all that drives the mechanism."""
+    """(q, v, tau) → v̇, with the controller and the wrenches."""
     tree = mechanism.base_parameter_tree
     for name in wrenches:
         if name not in tree.places:
-            raise InputError(f"{mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+            raise InputError(f"{mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
     sources = {"the controller": (controller, mechanism.nv), **{f"the wrench on {k!r}": (f, 6) for k, f in wrenches.items()}}
     laws = {
         label: _law(mechanism, label, source, size, t, q, v) for label, (source, size) in sources.items() if source is not None
@@ -158,7 +158,7 @@ def _law(
     """A source as a function of scalars.
 
     Raises:
-        InputError: if it cannot be differentiated, or gives the wrong number of values.
+        InputError: if it cannot be differentiated, or returns the wrong number of values.
     """
     if not callable(source):
         shape = np.shape(source)
@@ -177,9 +177,9 @@ def _law(
 
 
 def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E (nq, nv) and C (nv, nv): q̇ = E(q) v, and what ξ̇ has besides δv.
+    """E (nq, nv) and C (nv, nv): q̇ = E(q) v and ξ̇ = δv + C ξ.
 
-    d/dt δq = δ q̇ with δq = E ξ is E ξ̇ + Ė ξ = E δv + (δE) v: the difference of two slopes of q̇.
+    d/dt δq = δ q̇ with δq = E ξ is E ξ̇ + Ė ξ = E δv + (δE) v: the difference of two derivatives of q̇.
     """
     tree, n = mechanism.tree, mechanism.nv
     moved = Kernel(directional(trace(lambda q, v: rate(tree, q, v), {"q": tree.nq, "v": n}, f"rate_{mechanism.name}")))
@@ -191,7 +191,7 @@ def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.nda
 
 
 def _slopes(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """The program's output (k) at a point, and for every input its slopes (k, m) along the columns (size, m) of `along`."""
+    """The program's output (k) at a point, and per input its derivatives (k, m) along the columns (size, m) of `along`."""
     counts = [columns.shape[1] for columns in along]
     rows = sum(counts)
     starts = np.cumsum([0, *counts])
@@ -203,7 +203,7 @@ def _slopes(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarr
 
 
 def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Z (nv, m) and P (nv, m): closed loops stay closed with ξ = Z y and δv = Z w + P y.
+    """Z (nv, m) and P (nv, m): closed loops stay closed if ξ = Z y and δv = Z w + P y.
 
     J ξ = 0, and J δv + (δJ) v = 0.
     """
@@ -214,7 +214,7 @@ def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.
     if report.singular:
         raise ModelError(
             f"{mechanism.name}: the posture is singular: {report.mobility} motions are free here and {report.usual_mobility} "
-            "nearby, so that no linear equations hold on all sides of it. Take a posture beside it"
+            "nearby, so that no linear equations hold on all sides of it. Choose another posture"
         )
     J = equations.state(q, v).J
     U, s, Vt = np.linalg.svd(J)

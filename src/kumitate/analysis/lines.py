@@ -1,6 +1,6 @@
-"""Lines between two points that have no length at a state: what of them has no direction there, said in words.
+"""Lines between two points that have zero length at a state: which of their forces have no direction there.
 
-A spring that is at ease without length, damping and friction are determined all the same (`model.joints.Line`).
+A spring with rest length 0, damping and friction are determined nevertheless (`model.joints.Line`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..scalar import trace
 
 __all__ = ["Lines"]
 
-#: Lines shorter than this have no length [m], and points slower than this against each other rest [m/s].
+#: Lines shorter than this count as zero length [m], and relative speeds of their ends below this as rest [m/s].
 _NOTHING = 1e-15
 
 
@@ -27,7 +27,7 @@ class Lines:
     """The lines of a mechanism.
 
     Attributes:
-        mechanism: whose they are.
+        mechanism: the one that has the lines.
     """
 
     def __init__(self, mechanism: Mechanism):
@@ -35,15 +35,15 @@ class Lines:
         self._chords = [chord for chord in mechanism.tree.chords if isinstance(chord.closure, Line)]
 
     def check_directions(self, q: Any, v: Any, driven: Collection[str] = (), *, smooth: bool = False) -> None:
-        """Refuses states at which a line without length would have to push somewhere.
+        """Refuses states at which the force of a line of zero length has no direction.
 
         Args:
             q, v: coordinates (..., nq) and velocities (..., nv).
-            driven: names of loops that drives act in.
-            smooth: whether slopes are asked for besides forces, which dampers of no length do not have, moving or at rest.
+            driven: names of loops with active drives.
+            smooth: whether derivatives of forces are needed as well; those of dampers of zero length do not exist.
 
         Raises:
-            InputError: naming the line, and what of it has no direction.
+            InputError: naming the line, and the force that has no direction.
         """
         asked = [(k, why) for k, chord in enumerate(self._chords) if (why := _needs_direction(chord, driven, smooth))]
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
@@ -55,7 +55,7 @@ class Lines:
             if lost.any():
                 raise InputError(
                     f"{self.mechanism.name}: the line {self._chords[k].name!r} has no length at this state, where {why}; only "
-                    "springs with rest 0 may begin there. Start from another posture, or give the spring the rest 0"
+                    "springs with rest 0 may start there. Start from another posture, or give the spring the rest 0"
                 )
 
     @cached_property
@@ -73,7 +73,7 @@ class Lines:
 
 
 def _needs_direction(chord: Chord, driven: Collection[str], smooth: bool) -> str:
-    """What of a line has no direction where it has no length; nothing where all of it goes on."""
+    """Which force of a line has no direction at zero length; empty if all are determined."""
     if any(chord.stiffness) and any(chord.rest):
         return f"its spring of rest {chord.rest[0]:g} m pushes in no direction"
     if any(chord.armature):

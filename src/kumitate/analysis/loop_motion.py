@@ -1,4 +1,4 @@
-"""How the joints that close loops move, and how near the loops are to losing a direction in which they hold."""
+"""The motion of joints that close loops, and the distance of the loops from a singular posture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..scalar import Scalar, call, directional, trace
 
 __all__ = ["LoopMotion", "closure_determinant", "loop_motion"]
 
-#: Singular values below this fraction of the largest are no directions.
+#: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-9
 
 
@@ -23,7 +23,7 @@ class LoopMotion(NamedTuple):
 
     Attributes:
         name: of the loop; `kind`: of its joint.
-        q: coordinates (n, nq) as the joint's kind has them, angles without jumps of a whole turn where rows follow one another.
+        q: coordinates (n, nq) of the joint's kind; angles are unwrapped between successive rows.
         v, a: their velocities and accelerations (n, nv), in SI units.
     """
 
@@ -35,10 +35,10 @@ class LoopMotion(NamedTuple):
 
 
 def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[LoopMotion]:
-    """The motion of every joint that closes a loop and has freedoms; rods and springs between points have none.
+    """The motion of every joint that closes a loop and has degrees of freedom; rods and springs between points are left out.
 
     Args:
-        q: (n, nq), `v`, `a`: (n, nv) of the tree's joints, at times that follow one another.
+        q: (n, nq), `v`, `a`: (n, nv) of the tree's joints, at successive times.
     """
     tree = mechanism.tree
     chords = [(chord, kind) for chord, kind in _jointed(mechanism) if kind.nv]
@@ -75,17 +75,16 @@ def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarra
 def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     """det(J Jᵀ) of the loops over a motion (n); it is zero in singular postures (thesis 3.3, figure 3.17 f).
 
-    J has six rows a loop, the relative velocity of the loop's two ends were its joint not there, and a column a velocity of the
-    joints, those of the loops included. Rows that hold in no posture (those out of the plane of a planar loop) would make the
-    determinant zero always, as the thesis's does with its 6×4 J; it is therefore taken of the directions that are held anywhere
-    in the motion: the product of as many squared singular values as the largest rank has. Lengths are measured by the
-    mechanism's size, so that it has no unit.
+    J has six rows per loop, the relative velocity of the loop's two ends with its joint cut, and one column per joint velocity,
+    including the joints of loops. Rows that are zero in every posture (those out of the plane of a planar loop) would make the
+    determinant always zero, as in the thesis with its 6×4 J. It is therefore the product of the r largest squared singular
+    values, where r is the largest rank of the motion. Lengths are relative to the mechanism's size, so it is dimensionless.
 
     Args:
         q: (n, nq).
 
     Raises:
-        ModelError: for a mechanism without loops, or with one that is closed by no joint.
+        ModelError: for a mechanism without loops, or with a loop that is not closed by a joint.
     """
     tree, chords = mechanism.tree, _jointed(mechanism)
     if not chords or len(chords) < len(tree.chords):

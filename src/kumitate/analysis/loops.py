@@ -1,4 +1,4 @@
-"""How far loops are from closed: their errors and rates, row by row, with the name of each."""
+"""Loop errors and their rates, by row, with the name of each loop."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .lines import Lines
 
 __all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
 
-#: Larger programs take longer to compile than to interpret for one start [operations].
+#: Above this size, compiling a program takes longer than interpreting it for one start [operations].
 _COMPILED = 20_000
 
 
 class LoopGap(NamedTuple):
-    """How far one loop or coupling is from closed.
+    """The error of one loop or coupling.
 
     Attributes:
         name: of the loop or coupling.
-        distance: [m]; `angle`: [rad] (for a coupling, the error of its coordinates).
-        speed: at which it opens [m/s]; `turning`: [rad/s].
+        distance: the gap [m]; `angle`: [rad] (for a coupling, the error of its coordinates).
+        speed: the rate of the gap [m/s]; `turning`: the rate of the angle [rad/s].
     """
 
     name: str
@@ -39,16 +39,16 @@ class LoopGap(NamedTuple):
     turning: float
 
     def size(self, length: float) -> float:
-        """The gap as one length [m], angles being taken at `length` from their axis."""
+        """The gap as one length [m], with angles multiplied by `length`."""
         return float(np.hypot(self.distance, self.angle * length))
 
     def rate(self, length: float) -> float:
-        """The opening speed likewise [m/s]."""
+        """The opening speed as one value [m/s], in the same way."""
         return float(np.hypot(self.speed, self.turning * length))
 
 
 class LoopState(NamedTuple):
-    """The equations of all loops at a state, one a row.
+    """The equations of all loops at a state, one per row.
 
     Attributes:
         error: (rows) [m, rad]; `rate`: (rows) [m/s, rad/s].
@@ -61,12 +61,12 @@ class LoopState(NamedTuple):
 
 
 class LoopEquations:
-    """The equations that the loops of a mechanism demand, compiled on first use.
+    """The loop equations of a mechanism, compiled on first use.
 
     Attributes:
-        mechanism: whose they are.
+        mechanism: the one that has the loops.
         names: of the loops, then of the couplings.
-        lines: those loops that are lines between two points.
+        lines: the loops that are lines between two points.
     """
 
     def __init__(self, mechanism: Mechanism):
@@ -83,7 +83,7 @@ class LoopEquations:
         return [LoopGap(name, *map(float, row)) for name, row in zip(self.names, worst, strict=True)]
 
     def gaps_of_rows(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(N, loops and couplings, 4): distance, angle, speed and turning of every gap, as of `LoopGap`, at N states."""
+        """(N, loops and couplings, 4): distance, angle, speed and turning of every gap, as in `LoopGap`, at N states."""
         return np.abs(np.asarray(self._gaps(q, v)))
 
     def jacobians(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -113,13 +113,13 @@ class LoopEquations:
         if not np.isfinite(values).all():
             raise ModelError(
                 f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
-                "rod or line coincide, or a joint is turned right over. Start from another posture"
+                "rod or line coincide, or a joint is turned by 180°. Start from another posture"
             )
         rows = len(values) // (2 + self.mechanism.nv)
         return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
 
     def rows(self, q: Any, v: Any) -> list[Row]:
-        """The rigid rows of all loops and couplings at one state; armatures in loops are no constraints."""
+        """The rigid rows of all loops and couplings at one state; armatures in loops are not constraints."""
         tree, q, v = self.mechanism.tree, list(map(float, q)), list(map(float, v))
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
         return [row for row in rows if row.softness == 0.0]
@@ -173,5 +173,5 @@ class LoopEquations:
 
 @lru_cache(maxsize=64)
 def loop_equations(mechanism: Mechanism) -> LoopEquations:
-    """The loop equations of a mechanism, kept with what they compiled."""
+    """The loop equations of a mechanism, cached with their compiled programs."""
     return LoopEquations(mechanism)

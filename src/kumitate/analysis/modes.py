@@ -1,4 +1,4 @@
-"""The modes of a linear system: what moves together, how fast, and how it dies out."""
+"""The modes of a linear system: their shapes, frequencies and damping."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 __all__ = ["Mode", "modes_of"]
 
-#: Parts of poles below this fraction of the largest entry of A are rounding, and taken for zero.
+#: Parts of poles below this fraction of the largest entry of A are rounding errors and become zero.
 _ROUNDING = 1e-14
-#: Parts of a shape below this fraction of its largest are not told of.
+#: Components of a shape below this fraction of its largest are not printed.
 _SMALL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One natural motion: x(t) = Re(shape · e^{pole·t}).
+    """One natural mode: x(t) = Re(shape · e^{pole·t}).
 
-    A pole that occurs twice or more with one shape, such as the two zeros of a motion that nothing holds, is found to about
-    the square root of the rounding only.
+    A multiple pole with one shape, such as the double zero of a free rigid-body motion, is only accurate to about the square
+    root of the rounding error.
 
     Attributes:
-        pole: λ [1/s]; of a pair of conjugate ones, that with the positive imaginary part.
-        shape: by degree of freedom (`Mechanism.v_names`), how far and with what phase it takes part; the largest part is 1.
+        pole: λ [1/s]; for a conjugate pair, the one with the positive imaginary part.
+        shape: by degree of freedom (`Mechanism.v_names`), its amplitude and phase; the largest component is 1.
     """
 
     pole: complex
@@ -33,7 +33,7 @@ class Mode:
 
     @property
     def oscillates(self) -> bool:
-        """Whether it swings to and fro."""
+        """Whether it oscillates."""
         return self.pole.imag > 0.0
 
     @property
@@ -43,17 +43,17 @@ class Mode:
 
     @property
     def damping(self) -> float:
-        """The damping ratio ζ = −Re λ / |λ|: 0 undamped, 1 where it does not swing, negative where it grows; 0 for λ = 0."""
+        """The damping ratio ζ = −Re λ / |λ|: 0 undamped, 1 if it does not oscillate, negative if it grows; 0 for λ = 0."""
         return -self.pole.real / abs(self.pole) if self.pole.real else 0.0
 
     @property
     def period(self) -> float:
-        """The time of one swing 2π / Im λ [s]; infinite where it does not swing."""
+        """The period 2π / Im λ [s]; infinite if it does not oscillate."""
         return 2.0 * math.pi / self.pole.imag if self.oscillates else math.inf
 
     @property
     def time_constant(self) -> float:
-        """The time −1 / Re λ [s] in which it falls to 1/e; negative where it grows, infinite where it does neither."""
+        """The time −1 / Re λ [s] in which it decays to 1/e; negative if it grows, infinite if it does neither."""
         return -1.0 / self.pole.real if self.pole.real else math.inf
 
     def __str__(self) -> str:
@@ -70,11 +70,11 @@ class Mode:
 
 
 def modes_of(A: np.ndarray, motions: np.ndarray, names: Sequence[str]) -> list[Mode]:
-    """The modes of ẋ = A x with x = (y, its rates), slowest first; of conjugate pairs one each.
+    """The modes of ẋ = A x with x = (y, its rates), slowest first; one per conjugate pair.
 
     Args:
         A: (2m, 2m).
-        motions: (nv, m), by how much each degree of freedom moves with each y.
+        motions: (nv, m), the displacement of each degree of freedom per unit of each y.
         names: of the degrees of freedom (nv).
     """
     m = len(A) // 2
@@ -96,7 +96,7 @@ def _complex(value: complex) -> str:
 
 
 def _polar(part: complex) -> str:
-    """A real part with its sign, any other by size and phase."""
+    """A real number with its sign, a complex one by magnitude and phase."""
     if abs(part.imag) < _SMALL * abs(part):
         return f"{part.real:.3g}"
     return f"{abs(part):.3g} at {math.degrees(math.atan2(part.imag, part.real)):.0f}°"

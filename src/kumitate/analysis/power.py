@@ -1,4 +1,4 @@
-"""Where energy comes from and goes to: the power of everything that acts."""
+"""The power of everything that acts on a mechanism: the sources and sinks of its energy."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def powers(
     wrenches: Mapping[str, Sequence[Scalar]] | None = None,
     loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
 ) -> dict[str, Any]:
-    """What each source puts in per time [W], negative where it takes out; joints that only hold do no work.
+    """The power of each source [W], negative where it removes energy; constraint forces of joints do no work.
 
-    All of them together are the rate of the kinetic energy; without "gravity" and "springs" they are the rate of the total
-    energy, which contains those two.
+    Their sum is the rate of the kinetic energy; without "gravity" and "springs" it is the rate of the total energy, which
+    includes the potential energy of these two.
 
     Args:
         tau: the drives' forces (nv) [N·m, N].
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: [n; f] (6) by name of the body or frame they act on: axes of the world, about its origin.
-        loop_tau: forces of drives along the freedoms of loops, by the loop's name.
+        loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name.
 
     Returns:
-        "drives", "damping" (with dry friction) and "springs" by degree of freedom, first of the tree's joints in the order of
-        v, then of the loops' (nv + freedoms of loops); "wrenches", one a place, in the order given; "gravity".
+        "drives", "damping" (with dry friction) and "springs" by degree of freedom, first those of the tree in the order of v,
+        then those of loop joints; "wrenches", one per place, in the order given; "gravity".
     """
     found: dict[str, list[Scalar]] = {"drives": [], "damping": [], "springs": []}
 
@@ -63,6 +63,6 @@ def powers(
 
 
 def _springs(joint: Link | Chord, coordinates: Sequence[Scalar]) -> list[Scalar]:
-    """One a degree of freedom; kinds whose coordinates are no angles and lengths have none."""
+    """The spring forces, one per degree of freedom; zero for joints whose coordinates are not angles or lengths."""
     freedoms = len(joint.stiffness)
     return spring_force(joint, coordinates) if len(coordinates) == freedoms else [0.0] * freedoms

@@ -1,4 +1,4 @@
-"""The area that a mechanism stands on, and how far inside of it a point is."""
+"""The support polygon of a mechanism, and the distance of points from its edge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SupportPolygon:
     def margin(self, points: Any) -> np.ndarray:
         """The distance (...) of points (..., 2 or 3) to the polygon's edge [m]: positive inside, negative outside.
 
-        Of (..., 3) the third component is not looked at. A line or a point has no inside.
+        A third component is ignored. A line or a point has no interior.
         """
         p = np.asarray(points, dtype=float)
         if p.ndim == 0 or p.shape[-1] not in (2, 3):
@@ -58,7 +58,7 @@ class SupportPolygon:
 
 
 def support_polygon(points: Any) -> SupportPolygon:
-    """The convex hull of contact points (n, 2 or 3) in the world [m]; heights are not looked at.
+    """The convex hull of contact points (n, 2 or 3) in the world [m]; heights are ignored.
 
     Raises:
         InputError: if there is no point, or one is not finite.
@@ -80,7 +80,7 @@ def support_polygon(points: Any) -> SupportPolygon:
 
 
 def _chain(rows: np.ndarray) -> list[np.ndarray]:
-    """The half of the hull to the right of the way from the first point to the last (Andrew's monotone chain)."""
+    """The half of the hull to the right of the line from the first point to the last (Andrew's monotone chain)."""
     found: list[np.ndarray] = []
     for p in rows:
         while len(found) > 1 and _turn(found[-2], found[-1], p) <= 0.0:
@@ -90,5 +90,5 @@ def _chain(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
-    """Twice the area of a triangle, positive when it turns left."""
+    """Twice the signed area of a triangle, positive if counter-clockwise."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,7 +1,7 @@
 """Contact: shapes against shapes, contact models and friction, points held on surfaces.
 
-The impulses of a step are in `impulse`, held points in `held`, contact models in `models`, the routines that find where two
-shapes touch in `shapes`.
+`impulse` computes the impulses of a step, `held` treats held points, `models` holds the contact models, and `shapes` the
+routines that find where two shapes touch.
 """
 
 from .held.point import HeldPoint

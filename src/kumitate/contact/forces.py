@@ -1,4 +1,4 @@
-"""Contact as forces like any other: those of all points at a state, on the links, with their power."""
+"""Contact as ordinary forces: the forces of all contact points at a state, on the links, with their power."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
 
 
 class ForceModel(Protocol):
-    """What gives the force of a point at any time."""
+    """A contact model that gives the force at a point at any time."""
 
     @property
     def reach(self) -> float:
-        """Points with larger gaps feel nothing [m]."""
+        """The gap above which the force is zero [m]."""
 
     def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
-        """On A [N], from the gap [m], the normal from B to A and the velocity of A against B [m/s], all in one frame."""
+        """The force on A [N] from the gap [m], the normal from B to A, and A's velocity relative to B [m/s], in one frame."""
 
 
 @dataclass(frozen=True)
 class PressedPoint:
-    """A possible point of contact at a state, in the axes and from the origin of the world.
+    """A possible contact point at a state, in the axes and from the origin of the world.
 
     Attributes:
         position: where the force acts [m]; `normal`: from B to A; `gap`: [m], negative where they overlap.
-        velocity: of A against B there [m/s]; zero where the whole pair of shapes is out of reach.
-        force: on A [N].
+        velocity: of A relative to B there [m/s]; zero where the whole pair of shapes is out of reach.
+        force: the force on A [N].
     """
 
     position: Vector3
@@ -49,12 +49,12 @@ class PressedPoint:
 
 @dataclass(frozen=True)
 class Pressed:
-    """All contact at a state.
+    """All contact forces at a state.
 
     Attributes:
-        points: of all pairs, in their order.
+        points: those of all pairs, in the order of the pairs.
         by_link: the wrench on each link that can be touched, by its index, in its frame and about its origin.
-        power: of all forces together [W].
+        power: the total power of all forces [W].
     """
 
     points: tuple[PressedPoint, ...]
@@ -64,10 +64,10 @@ class Pressed:
 
 @dataclass(frozen=True)
 class ContactForces:
-    """The pairs of shapes of a mechanism that can touch, and the model of their forces.
+    """The pairs of shapes of a mechanism that can touch, and the model of the forces between them.
 
     Attributes:
-        pairs: with links of `tree`.
+        pairs: the pairs of shapes, with links of `tree`.
     """
 
     tree: Tree
@@ -76,14 +76,14 @@ class ContactForces:
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, model: ForceModel) -> ContactForces:
-        """Of a mechanism, on its base-parameter tree; errors as of `contact_pairs`."""
+        """The contact forces of a mechanism, on its base-parameter tree; errors as for `contact_pairs`."""
         tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
     def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:
         """The forces at q (nq) and v (nv).
 
-        Against what stands they act where A's own surface is (Y 10.1), between moving bodies midway between both surfaces.
+        Between a body and the world they act at the surface of A (Y 10.1), between moving bodies midway between both surfaces.
         """
         tree = self.tree
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
@@ -116,7 +116,7 @@ class ContactForces:
 
 @dataclass(frozen=True)
 class _Pressing:
-    """The forces of a pair of shapes; one program for all pairs that are alike."""
+    """The forces of a pair of shapes, as one program for all pairs of the same kind."""
 
     model: ForceModel
     surface: Surface
@@ -134,7 +134,7 @@ class _Pressing:
 
 @dataclass(frozen=True)
 class _Acting:
-    """The forces of a pair, and their sums about the origins of both links; all in the axes of the world."""
+    """The forces of a pair, and their resultants about the origins of both links, in the axes of the world."""
 
     velocities: tuple[Vector3, ...]
     forces: tuple[Vector3, ...]
@@ -145,7 +145,7 @@ class _Acting:
 
 @dataclass(frozen=True)
 class _Moving:
-    """A link as its points of contact see it: its origin, and its twist there, in the axes of the world."""
+    """The motion of a link: its origin, and its twist there, in the axes of the world."""
 
     origin: Vector3
     twist: Motion
@@ -156,11 +156,11 @@ class _Moving:
         return cls(X_WL.translation, Motion(R.rotate(V_WL_L.angular), R.rotate(V_WL_L.linear)))
 
     def velocity(self, p_W: Vector3) -> Vector3:
-        """Of the point of the link that is at p_W now."""
+        """The velocity of the link's point that is now at p_W."""
         return self.twist.linear + self.twist.angular.cross(p_W - self.origin)
 
     def wrench(self, places: Sequence[Vector3], forces: Sequence[Vector3]) -> Force:
-        """The sum of forces, about the link's origin."""
+        """The resultant of forces about the link's origin."""
         moments = [(p_W - self.origin).cross(force) for p_W, force in zip(places, forces, strict=True)]
         return Force(sum(moments, Vector3()), sum(forces, Vector3()))
 
@@ -170,5 +170,5 @@ _STILL = _Moving(Vector3(), Motion())
 
 
 def _seen(X_WL: Transform, wrench_W: Force) -> Force:
-    """A wrench about a link's origin in the axes of the world, in those of the link."""
+    """Transforms a wrench about a link's origin from the axes of the world to those of the link."""
     return Force(X_WL.rotation.unrotate(wrench_W.moment), X_WL.rotation.unrotate(wrench_W.force))

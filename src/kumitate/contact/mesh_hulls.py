@@ -1,4 +1,4 @@
-"""Hulls in the place of meshes: what a mesh touches with."""
+"""Convex hulls that replace meshes in contact."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ __all__ = ["touchable"]
 
 
 def touchable(owner: str, shapes: Iterable[Geometry], vertices: int) -> tuple[Geometry, ...]:
-    """The shapes that something touches with: its meshes as hulls of at most so many vertices, all others as they are.
+    """The collision shapes of an object, with meshes replaced by hulls of at most `vertices` vertices.
 
     Args:
-        owner: whose shapes they are, for messages: "robot: 'foot'".
+        owner: the owner of the shapes, for messages: "robot: 'foot'".
 
     Raises:
         InputError: if `vertices` is less than 4.
 
     Warns:
-        KumitateWarning: of a mesh that cannot be read; it is left out and touches nothing.
+        KumitateWarning: if a mesh cannot be read; it is left out of contact.
     """
     if vertices < 4:
-        raise InputError(f"{owner}: hulls of {vertices} vertices hold no space; give Contact(hull_vertices=4) or more")
+        raise InputError(
+            f"{owner}: hulls of {vertices} vertices have no volume; they need at least 4. Give Contact(hull_vertices=4)"
+        )
     found = []
     for item in shapes:
         if isinstance(item.shape, Mesh):
@@ -41,7 +43,7 @@ def touchable(owner: str, shapes: Iterable[Geometry], vertices: int) -> tuple[Ge
 
 @cache
 def _hull(mesh: Mesh, vertices: int) -> Hull | str:
-    """The hull, or why there is none."""
+    """The hull, or the reason why it cannot be made."""
     from ..model.meshes import touching_hull
 
     try:

@@ -1,4 +1,4 @@
-"""How far a mechanism is above the ground, and how it is put onto it."""
+"""The height of a mechanism above the ground, and its placement on the ground."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .shapes import FAR, touches
 
 __all__ = ["ground_gap", "on_ground"]
 
-#: The lowest point is put this near to its height [m], in at most so many moves.
+#: The tolerance of the lowest point's height [m], and the maximum number of moves.
 _NEAR, _MOVES = 1e-13, 60
 
 
 def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> float:
-    """The smallest gap [m] between what moves and what stands still, at q (nq); negative where they overlap.
+    """The smallest gap [m] between moving bodies and the world, at q (nq); negative where they overlap.
 
     `contact.shapes.FAR` if nothing is above or near the ground.
 
@@ -44,10 +44,10 @@ def on_ground(
 ) -> np.ndarray:
     """Coordinates (nq) with the mechanism moved up or down until its lowest point is `height` [m] above the ground.
 
-    Every joint that lets a whole mechanism move about moves by the same.
+    All joints that let the whole mechanism translate freely move by the same amount.
 
     Args:
-        q: the coordinates (nq), otherwise kept; contact: with the ground, the floor z = 0 by default.
+        q: the coordinates (nq), otherwise unchanged; contact: with the ground, the floor z = 0 by default.
 
     Raises:
         InputError: if nothing moves freely, nothing can touch the ground, or no part of it is above the ground.
@@ -63,14 +63,14 @@ def on_ground(
     columns = _translations(mechanism)
     if not columns:
         raise InputError(
-            f"{mechanism.name}: no joint lets it move freely, so it cannot be put onto the ground; load its file with "
+            f"{mechanism.name}: no joint lets it move freely, so it cannot be placed on the ground. Load its file with "
             "floating_base=True (--floating-base), or give its coordinates"
         )
     for _ in range(_MOVES):
         gap = ground_gap(mechanism, moved, contact)
         if gap >= 0.5 * FAR:
             raise InputError(
-                f"{mechanism.name}: no part of it is above the ground it is to be put onto; move it over the ground first"
+                f"{mechanism.name}: no part of it is above the ground that it is to be placed on. Move it over the ground"
             )
         if abs(gap - height) < _NEAR:
             break
@@ -80,7 +80,7 @@ def on_ground(
 
 
 def _translations(mechanism: Mechanism) -> list[tuple[int, np.ndarray]]:
-    """Where x, y, z of every free joint begin in q, and how they change when it moves up by 1 m (3,)."""
+    """For every free joint, the index of its x, y, z in q, and their change (3,) when it moves up by 1 m."""
     found = []
     for link in mechanism.tree.children(-1):
         names = link.kind.coordinates

@@ -1,4 +1,4 @@
-"""What can touch what: the shapes of a mechanism and of its surroundings, in pairs, fixed before a run."""
+"""The contact scene: pairs of shapes of a mechanism and its surroundings that can touch, fixed before a run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Contact:
-    """How a mechanism touches its surroundings and itself.
+    """The contact of a mechanism with its surroundings and itself.
 
-    Names are looked up when it is used with a mechanism.
+    Names are resolved when it is used with a mechanism.
 
     Attributes:
         model: name of the contact model: "rigid", "multipoint" or "penalty".
-        ground: shapes that stand in the world, by their poses there: the floor z = 0 by default.
-        surface: of everything, unless `surfaces` says otherwise, by the name of a body or "ground".
-        between: pairs of bodies that may touch each other, by name. None: bodies of mechanisms that hang together by nothing
-            but the world (two balls, a stack of boxes), and none within one such part.
-        options: of the model, by name: see the models.
-        hull_vertices: how many vertices the hulls that stand for meshes have at most.
+        ground: shapes fixed in the world, with their poses there; the floor z = 0 by default.
+        surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground".
+        between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
+            (two balls, a stack of boxes), and none that joints connect.
+        options: options of the model, by name; see the models.
+        hull_vertices: the maximum number of vertices of the hulls that replace meshes.
 
     Raises:
-        InputError: if a field is not what is said here.
+        InputError: if a field is not as described here.
     """
 
     model: str = "rigid"
@@ -64,7 +64,7 @@ class Contact:
         object.__setattr__(self, what, number)
 
     def of(self, name: str) -> Surface:
-        """The surface of a body, or of the ground."""
+        """The surface of a body or of the ground."""
         return self.surfaces.get(name, self.surface)
 
 
@@ -74,8 +74,8 @@ class Pair:
 
     Attributes:
         bodies: the names of A's and B's bodies.
-        geometries, places: the shapes, and where their bodies' frames stand on the links.
-        surface: what they are to each other.
+        geometries, places: the shapes, and the places of their bodies' frames on the links.
+        surface: the combined surface of both.
     """
 
     bodies: tuple[str, str]
@@ -90,7 +90,7 @@ class Pair:
 
     @property
     def capacity(self) -> int:
-        """How many points it can touch with."""
+        """The maximum number of its contact points."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)
 
     def poses(self, tree: Tree, links: PerLink[Transform]) -> tuple[Transform, Transform]:
@@ -103,15 +103,15 @@ class Pair:
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
-    """The pairs of shapes that can touch, sorted by their links. Meshes touch as their hulls.
+    """The pairs of shapes that can touch, sorted by their links. Meshes are replaced by their hulls.
 
     Raises:
-        InputError: if a name is no body's, or if nothing can touch anything.
-        ModelError: if no routine finds where two shapes touch, or a box is so small that a hull or a cylinder would pass
+        InputError: if a name is not that of a body, or if nothing can touch anything.
+        ModelError: if there is no routine for two shapes, or if a box is so small that a hull or a cylinder would pass
             through it.
 
     Warns:
-        KumitateWarning: of meshes that cannot be read.
+        KumitateWarning: for meshes that cannot be read.
     """
 
     def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
@@ -156,8 +156,8 @@ def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pai
         if name not in moving:
             why = "has no shape to touch with" if name in tree.places and tree.places[name].link >= 0 else "does not move"
             raise InputError(
-                f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}: {name!r} {why}; pairs are of moving bodies "
-                "with collision shapes, and all of these touch the ground anyway. Leave the pair out, or give the shape"
+                f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}: {name!r} {why}; pairs must be of moving "
+                "bodies with collision shapes; these can touch the ground anyway. Leave the pair out, or give the shape"
             )
     if tree.places[pair[0]].link == tree.places[pair[1]].link:
         raise InputError(
@@ -189,7 +189,7 @@ def _refuse(name: str, value: Any, rule: str, wrong: bool) -> None:
 
 
 def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Bodies that nothing but the world connects."""
+    """Pairs of bodies that only the world connects."""
     root = {name: tree.ancestors(tree.places[name].link)[-1].index for name in names}
     chords = {frozenset((_root(tree, chord.base.link), _root(tree, chord.follower.link))) for chord in tree.chords}
     return [

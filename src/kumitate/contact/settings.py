@@ -1,4 +1,4 @@
-"""What a contact was asked to be, as plain data for the settings of a run; and its ground again."""
+"""A contact as plain data for the settings of a run, and its ground from these data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["as_plain", "ground_of"]
 
 
 def as_plain(contact: Contact | str) -> dict[str, Any]:
-    """The contact as numbers, texts, lists and dictionaries; its ground as a mechanism of kumitate's own JSON."""
+    """The contact as numbers, strings, lists and dictionaries; its ground as a mechanism in kumitate's JSON format."""
     contact = Contact(contact) if isinstance(contact, str) else contact
     held = Joint(GROUND, KINDS["fixed"], WORLD, GROUND)
     ground = Mechanism(GROUND, (Body(GROUND, collisions=tuple(contact.ground)),), (held,))
@@ -31,6 +31,6 @@ def as_plain(contact: Contact | str) -> dict[str, Any]:
 
 
 def ground_of(settings: Mapping[str, Any]) -> tuple[Geometry, ...]:
-    """The shapes that stood in the world of a run, from its settings; none of a run without contact."""
+    """The shapes fixed in the world of a run, from its settings; empty for a run without contact."""
     asked = settings.get("contact")
     return from_json(json.dumps(asked["ground"])).bodies[0].collisions if isinstance(asked, Mapping) else ()

@@ -1,4 +1,4 @@
-"""Boxes that are too small for what touches them by its own points only: they would pass between the points unseen."""
+"""Detection of boxes so small that a hull or cylinder, which is tested at its own points only, can pass through them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["check_straddling", "warn_of_thin_boxes"]
 
 
 def check_straddling(name: str, pairs: Sequence[Pair]) -> None:
-    """Refuses boxes that hulls and cylinders, which ask only whether their own points are in the box, can pass through.
+    """Refuses boxes that hulls and cylinders can pass through, as only their own points are tested against the box.
 
-    A box with two edges at least as long as the other shape is across has a face that the other cannot cover.
+    A box with two edges at least as long as the diameter of the other shape has a face that the other shape cannot cover.
 
     Args:
         name: of the mechanism, for messages.
 
     Raises:
-        ModelError: naming both shapes and what to put in their place.
+        ModelError: naming both shapes and their possible replacements.
     """
     for pair in pairs:
         if (found := _box_and_other(pair)) is None:
@@ -45,7 +45,7 @@ def check_straddling(name: str, pairs: Sequence[Pair]) -> None:
 
 
 def warn_of_thin_boxes(name: str, pairs: Sequence[Pair]) -> None:
-    """Tells of boxes whose shortest edge is less than a hull or cylinder is across, one warning for all.
+    """Warns once about all boxes whose shortest edge is less than the diameter of a hull or cylinder.
 
     Warns:
         KumitateWarning: naming the pair that differs most.

@@ -1,4 +1,4 @@
-"""What surfaces are made of, as far as contact models ask."""
+"""The material properties of surfaces that contact models use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Surface:
 
     Attributes:
         friction: coefficient of static friction μ_s [1].
-        kinetic_friction: of a point that slides, μ_k [1]; as the static one if None.
-        restitution: e, the part of the normal velocity that a collision gives back [1].
+        kinetic_friction: coefficient of kinetic friction μ_k of sliding points [1]; equal to the static one if None.
+        restitution: coefficient of restitution e, the ratio of normal velocities after and before a collision [1].
 
     Raises:
         InputError: if a friction is negative, μ_k above μ_s, or e outside 0…1.
@@ -47,7 +47,7 @@ class Surface:
         return self.friction if self.kinetic_friction is None else self.kinetic_friction
 
     def against(self, other: Surface) -> Surface:
-        """What two surfaces are to each other: each property the lesser of both, as the weaker partner decides."""
+        """The combined surface of two bodies: for each property the smaller value of both."""
         return Surface(
             min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution)
         )

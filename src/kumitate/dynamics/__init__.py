@@ -1,4 +1,4 @@
-"""Dynamics: one algorithm a file. Assembling (ada, dca) and hybrid modelling are imported from their own files."""
+"""Dynamics: one algorithm per file. Import ada, dca and hybrid modelling from their own files."""
 
 from .aba import aba
 from .acting import Acting

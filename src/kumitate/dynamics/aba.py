@@ -25,9 +25,9 @@ def aba(
     """The joint accelerations v̇ of a tree.
 
     Args:
-        tree: the mechanism's.
+        tree: of the mechanism.
         q, v, tau: coordinates (nq), velocities (nv), generalised forces of the drives (nv).
-        acting: what acts besides the drives; what concerns loops has no effect.
+        acting: everything that acts apart from the drives; its settings for loops have no effect.
 
     Returns:
         v̇ (nv) [rad/s² or m/s²].
@@ -40,7 +40,9 @@ def aba(
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A link with all that hangs on it, as its joint and as its parent feel it; and how to find the joint's accelerations."""
+    """The articulated body of a link and everything it carries, and how to find the accelerations of its joint.
+
+    `whole`: with the joint locked, in the link's frame; `felt`: with the joint free, in the parent's frame."""
 
     whole: ArticulatedBody
     felt: ArticulatedBody
@@ -55,7 +57,7 @@ def articulated(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> PerLink[Handle]:
-    """The `Handle` of every link, from the tips inwards."""
+    """The `Handle` of every link, from the tips to the root."""
 
     def assemble(link: Link, children: list[Handle]) -> Handle:
         motion = motions[link]
@@ -81,7 +83,7 @@ def articulated(
 def accelerations(
     tree: Tree, motions: PerLink[LinkMotion], releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
 ) -> PerLink[tuple[Motion, list[Scalar]]]:
-    """[α; a] and the joint's v̇ of every link, from the world outwards, by the releases of its joint."""
+    """[α; a] of every link and v̇ of its joint, from the root to the tips; `releases` gives those of each link's joint."""
 
     def accelerate(link: Link, parent: tuple[Motion, list[Scalar]]) -> tuple[Motion, list[Scalar]]:
         motion = motions[link]

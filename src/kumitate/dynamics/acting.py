@@ -1,4 +1,4 @@
-"""What acts on a mechanism besides the drives of its joints."""
+"""Everything that acts on a mechanism apart from the drives of its joints."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["Acting"]
 
 @dataclass(frozen=True)
 class Acting:
-    """What acts on a mechanism besides the drives of its joints, and how an integration step takes it.
+    """Everything that acts on a mechanism apart from the drives of its joints, and how an integration step treats it.
 
     Attributes:
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: external forces on links.
-        loop_tau: forces of drives along the freedoms of loops' joints, by the loop's name [N·m or N].
-        implicit_step: a step h > 0 [s] makes v̇ what an integration step that is implicit in the joints' damping and springs
-            needs: damping then acts like the armature h·∂f/∂v.
-        baumgarte: a rate α [1/s] at which errors of loops are made to decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
+        loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name [N·m or N].
+        implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
+            springs of the joints: damping then acts like an armature of h·∂f/∂v.
+        baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
     """
 
     gravity: Sequence[Scalar]
@@ -38,10 +38,10 @@ class Acting:
         return Force() if self.wrenches is None else self.wrenches.on(link, q)
 
     def at_an_instant(self, method: str) -> Acting:
-        """Itself, for a method that knows nothing of integration steps.
+        """Returns itself; refuses the settings of an integration step, for a method that does not support them.
 
         Raises:
-            InputError: with an implicit step or a rate at which errors decay.
+            InputError: if `implicit_step` or `baumgarte` is not zero.
         """
         for name in ("implicit_step", "baumgarte"):
             value = getattr(self, name)

@@ -1,12 +1,12 @@
 """Forward dynamics by the assembly-disassembly algorithm (thesis 2.2.1).
 
-Constraint-oriented: it inverts matrices of (6 − n_J)×(6 − n_J) only, and the force at every joint comes with it.
+It is constraint-oriented: it only inverts matrices of size (6 − n_J)×(6 − n_J), and it also gives the force at every joint.
 
-It starts from inverse inertias, as DCA does: where a link is much lighter than links on both sides of it, their inverses
-are lost beside its own by rounding. Such links are therefore lent inertia across their joints, which changes no motion
-(`model.tree.regular_inertias`). Where joints cannot lend enough (two light links in a row whose joints meet, light links on
-prismatic joints), as many digits are lost as the masses differ by, and from a ratio of 1e6 on a warning says so; 'aba' and
-'hybrid' lose none.
+Like DCA it starts from inverse inertias. Where a link is much lighter than its neighbors on both sides, its inverse inertia is
+so much larger than theirs that rounding removes theirs from the sum. Inertia is therefore moved across joints to such links,
+which does not change the motion (`model.tree.regular_inertias`). Where that is not enough (two light links in a row whose
+joints meet, light links on prismatic joints), the loss in digits is the order of magnitude of the mass ratio; a warning is
+given from a ratio of 1e6. The methods 'aba' and 'hybrid' do not lose digits this way.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def ada(
     *,
     order: Order = None,
 ) -> Accelerations:
-    """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
+    """The joint accelerations of a tree and the force at every joint; arguments as for `assembled_accelerations`."""
     return assembled_accelerations(constraint_law, tree, q, v, tau, acting, order=order)
 
 
 @dataclass(frozen=True)
 class ConstraintGrip:
-    """W = T Y Tᵀ with Y by the factors of its inverse."""
+    """W = T Y Tᵀ, with Y given by the factors of its inverse."""
 
     T: Dense
     Y: Factors | RangeInverse
@@ -57,10 +57,10 @@ class ConstraintGrip:
 
 
 def constraint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | None) -> ConstraintGrip:
-    """How a connection grips that exerts F = T λ besides its drive (2.7), from Ψ = Φ_A + Φ_B.
+    """The W of a connection that exerts F = T λ in addition to its drive (2.7), from Ψ = Φ_A + Φ_B.
 
     Args:
-        damping: if Tᵀ Ψ T may be singular, what keeps its inverse within bounds, one value a column of T.
+        damping: keeps the inverse of Tᵀ Ψ T bounded where that may be singular, one value per column of T; None if regular.
     """
     held = connection.holding
     softness = Dense.of([y if i == k else 0.0 for k in range(len(held.softness))] for i, y in enumerate(held.softness))
@@ -69,7 +69,7 @@ def constraint_law(connection: Connection, Psi: Dense, damping: Sequence[float] 
 
 
 def constraint_inverses(joint: Link | Chord) -> list[int]:
-    """The sizes of the inverses that closing a joint takes: one of 6 − n_J, and one more for every armature."""
+    """The sizes of the matrices inverted to close a joint: one matrix of size 6 − n_J plus the number of armatures."""
     rows = joint.kind.rows if isinstance(joint, Link) else joint.closure.rows
     size = rows + len(heavy_freedoms(joint.armature))
     return [size] if size else []

@@ -12,12 +12,12 @@ __all__ = ["crba"]
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """The joint-space inertia matrix M(q), for joints of any number of degrees of freedom in one routine.
+    """The joint-space inertia matrix M(q), for joints with any number of degrees of freedom.
 
-    The composite masses do not depend on q: on a traced tree they are numbers before the program exists.
+    The composite masses do not depend on q: on a traced tree they are constants of the program.
 
     Args:
-        tree: the mechanism's.
+        tree: of the mechanism.
         q: coordinates (nq).
 
     Returns:
@@ -26,7 +26,7 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     poses = {link.index: link.pose(q) for link in tree.links}
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
-        # C's recursion about the link's origin; about the mass centre, as printed, its last sign must be −
+        # C's recursion about the link's origin; about the center of mass, as printed, its last sign must be −
         composite = link.inertia
         for _, child in children:
             composite = composite + child
@@ -36,7 +36,7 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     subspaces = {link.index: link.kind.subspace(link.coordinates(q)) for link in tree.links}
     for link in tree.links:
-        # the forces f_i, n_i that unit accelerations of joint i take, everything behind it being one rigid body
+        # the forces f_i, n_i for a unit acceleration of joint i, everything it carries being one rigid body
         forces = [composites[link][0].times(S) for S in subspaces[link.index]]
         for ancestor in tree.ancestors(link.index):
             for i, force in enumerate(forces):

@@ -1,8 +1,8 @@
 """Forward dynamics by the divide-and-conquer algorithm, joint-oriented (thesis 2.2.3): inverses of 6×6 and n_J×n_J.
 
-Table 2.3 of the thesis prints COR for it; the text and (2.35) are joint-oriented. That needs Ψ to have an inverse, which it has
-not where a loop is closed: between two ends of a chain that moves in few directions. What closes loops grips as in ADA, and so
-do chords and gears wherever they come in the order.
+Table 2.3 of the thesis prints COR (constraint-oriented) for it; the text and (2.35) are joint-oriented. This requires Ψ to have
+an inverse, which it may not have where a loop is closed: between two ends of a chain that moves in few directions. Connections
+that close loops are therefore treated as in ADA, and so are all chords and gears.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def dca(
     *,
     order: Order = None,
 ) -> Accelerations:
-    """The joint accelerations of a tree and the force at every joint; arguments as of `assembled_accelerations`."""
+    """The joint accelerations of a tree and the force at every joint; arguments as for `assembled_accelerations`."""
     return assembled_accelerations(joint_law, tree, q, v, tau, acting, order=order)
 
 
 @dataclass(frozen=True)
 class JointGrip:
-    """W = Y − Y S R Sᵀ Y (2.42) with Y by the factors of Ψ and R = (Sᵀ Y S + a)⁻¹; `YS` is Y S."""
+    """W = Y − Y S R Sᵀ Y (2.42), with Y given by the factors of Ψ and R = (Sᵀ Y S + a)⁻¹; `YS` is Y S."""
 
     factors: Factors
     YS: Dense
@@ -56,7 +56,7 @@ class JointGrip:
 
 
 def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | None) -> JointGrip | ConstraintGrip:
-    """How a joint grips that moves by S q̈ (2.6) while Sᵀ F = −a q̈ besides its drive (2.10), from Ψ = Φ_A + Φ_B."""
+    """The W of a joint that moves by S q̈ (2.6) with Sᵀ F = −a q̈ in addition to its drive (2.10), from Ψ = Φ_A + Φ_B."""
     if not isinstance(connection, JointConnection) or connection.S is None or damping is not None:
         return constraint_law(connection, Psi, damping)
     factors = Psi.factored()  # of Y⁻¹ (2.38)
@@ -67,5 +67,5 @@ def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | Non
 
 
 def joint_inverses(link: Link) -> list[int]:
-    """The sizes of the inverses that closing a link's joint takes where it closes no loop: 6, and n_J."""
+    """The sizes of the matrices inverted to close a link's joint if it does not close a loop: 6 and n_J."""
     return [6, link.kind.nv]

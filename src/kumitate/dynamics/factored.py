@@ -20,14 +20,14 @@ def factored(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; arguments as of `aba`."""
+    """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; other arguments as for `aba`."""
     acting.at_an_instant("factored")
     bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=acting.gravity, wrenches=acting.wrenches)  # h of N (32), at v̇ = 0
     return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
 
 
 def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = right, for a positive definite M, from the last row up: branches of a tree then stay apart (no fill-in)."""
+    """The x of M x = right for a positive definite M, eliminated from the last row up, which makes no fill-in for trees."""
     n = len(right)
     L = [list(row) for row in M]
     inverse: list[Scalar] = [0.0] * n

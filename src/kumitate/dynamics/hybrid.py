@@ -1,8 +1,8 @@
 """Forward dynamics by numeric-symbolic hybrid modelling (thesis 4.1-4.3).
 
-The mechanism is parted into sub-chains. Each is one articulated body by its joint-space equations, prepared for it by tracing
-(4.7, 4.8; on the ground 4.19, 4.20); only the joints between sub-chains, chords and gears are assembled and taken apart again,
-as ADA does; then every sub-chain finds the accelerations of its own joints (4.9, 4.32, 4.33).
+The mechanism is split into sub-chains. The joint-space equations of each, prepared by tracing, make it one articulated body
+(4.7, 4.8; on the ground 4.19, 4.20). Only the joints between sub-chains, chords and gears are assembled and disassembled, as in
+ADA; then every sub-chain computes the accelerations of its own joints (4.9, 4.32, 4.33).
 """
 
 from __future__ import annotations
@@ -41,16 +41,17 @@ def hybrid(
     partition: Partition | str = "auto",
     share_from: int = 2,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) of a tree, its chords and gears holding; arguments as of `ada`, and:
+    """The joint accelerations v̇ (nv) of a tree with its chords and gears; arguments as for `ada`, and:
 
     Args:
         partition: the sub-chains, by names or indices of their joints; "auto": `chosen_parts`.
-        share_from: as many sub-chains that differ by numbers only run one program; fewer are written where they stand, and
-            simplified there.
+        share_from: from this many sub-chains that differ only in numbers, they share one program; fewer are written out
+            separately and simplified one by one.
 
     Raises:
-        ModelError: for a partition that is none, or links of free sub-chains whose inertia has no inverse while no joint can
-            lend it what it lacks; InputError: for a word that is not "auto".
+        ModelError: for an invalid partition, or if a link of a free sub-chain has an inertia without an inverse and moving
+            inertia across its joints does not give it one.
+        InputError: for a word other than "auto".
     """
     acting.at_an_instant("hybrid")
     parted = parted_tree(tree, chosen_parts(tree, partition, hybrid_operations))
@@ -61,7 +62,7 @@ def hybrid(
         joints.append(chord_of(ready, motions, chord, closing, chord_drive(chord, closing, acting.loop_tau)))
     connections: list[Connection] = [*joints, *gears_of(tree, joints)]
     pushed = [acting.on(link, q).to_child(ready.moved[link.index]) for link in tree.links]
-    for joint in (*(joints[j] for j in parted.between), *joints[len(links) :]):  # their drives act before they are assembled
+    for joint in (*(joints[j] for j in parted.between), *joints[len(links) :]):  # drives act before assembly
         for handle, force in joint.pull(list(joint.drive)).items():
             if handle in ready.moved:
                 pushed[handle] = pushed[handle] + force
@@ -89,7 +90,7 @@ def hybrid(
 
 @lru_cache(maxsize=1024)
 def hybrid_operations(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> int:
-    """How many operations forward dynamics takes with these sub-chains, when nothing acts from outside."""
+    """The number of operations of forward dynamics with these sub-chains, without external forces."""
 
     def page(q: Any, v: Any, tau: Any) -> list[Scalar]:
         return hybrid(tree, q, v, tau, Acting((0.0, 0.0, -9.81)), partition=parts)

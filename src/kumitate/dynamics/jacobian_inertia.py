@@ -1,4 +1,4 @@
-"""The inertia matrix from the Jacobians of the links' mass centres (article C, its first formula for H)."""
+"""The inertia matrix from the Jacobians of the links' centers of mass (article C, its first formula for H)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["jacobian_inertia"]
 def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): Σ J_iᵀ I_i J_i, with I_i the spatial inertia of link i.
 
-    C writes it with the mass centres, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and holds for
-    links without mass.
+    C writes it with the centers of mass, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and it also
+    holds for links without mass.
 
     Args:
-        tree: the mechanism's.
+        tree: of the mechanism.
         q: coordinates (nq).
     """
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]

@@ -1,4 +1,4 @@
-"""The force at every joint of a tree, from its articulated bodies (thesis eq. 2.23)."""
+"""The force at every joint of a tree, from articulated bodies (thesis eq. 2.23)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def joint_forces(
 ) -> list[Force]:
     """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
 
-    Arguments as of `aba`.
+    Arguments as for `aba`.
 
     Raises:
-        InputError: for a base-parameter tree, in which joints transmit other forces; or as of `Acting.at_an_instant`.
+        InputError: for a base-parameter tree, in which joints transmit other forces; or as for `Acting.at_an_instant`.
     """
     tree.check_physical("joint_forces")
     motions = link_motions(tree, q, v)

@@ -1,7 +1,7 @@
-"""How the links move, as the Newton-Euler methods need it: orientations, angular velocities, velocity-dependent accelerations.
+"""The motion of links for the Newton-Euler methods: orientations, angular velocities, velocity-dependent accelerations.
 
-Classical accelerations are used (of the link's origin, not the spatial kind), so that no linear velocity is ever formed; with
-A = [α; a] of the parent's origin, the link's is X(A) + bias + S v̇.
+Accelerations are classical ones of the link's origin, not spatial ones, so linear velocities are never needed. With A = [α; a]
+of the parent's origin, the link's acceleration is X(A) + bias + S v̇.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["LinkMotion", "acceleration", "falling", "link_motion", "link_motions
 
 @dataclass(frozen=True, slots=True)
 class LinkMotion:
-    """One link L under its parent P.
+    """The motion of one link L with parent P.
 
     Attributes:
         X_PL: pose of the link in its parent.
         S: the joint's motion subspace, in L.
         omega: angular velocity of L in the world, in L [rad/s].
-        bias: what the velocities add to the acceleration of L, in L [rad/s², m/s²].
+        bias: the part of the acceleration of L that velocities cause, in L [rad/s², m/s²].
     """
 
     X_PL: Transform
@@ -40,7 +40,7 @@ def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLin
 
 
 def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinkMotion:
-    """The `LinkMotion` of a link under a parent that turns with `omega_P`, in the parent's axes [rad/s]."""
+    """The `LinkMotion` of a link whose parent has the angular velocity `omega_P`, in the parent's axes [rad/s]."""
     q_joint, v_joint = link.coordinates(q), link.velocities(v)
     X_PL = link.pose(q)
     S = link.kind.subspace(q_joint)
@@ -55,12 +55,12 @@ def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[S
 
 
 def falling(gravity: Sequence[Scalar]) -> Motion:
-    """The acceleration of the world that replaces gravity: upwards."""
+    """The upward acceleration of the world that replaces gravity."""
     return Motion(Vector3(), -Vector3.of(gravity))
 
 
 def acceleration(motion: LinkMotion, parent: Motion, vdot: Sequence[Scalar]) -> Motion:
-    """[α; a] of a link from its parent's and the joint's own v̇ (thesis eq. 2.26, N eq. 3-4)."""
+    """[α; a] of a link from that of its parent and the joint's v̇ (thesis eq. 2.26, N eq. 3-4)."""
     return parent.to_child(motion.X_PL) + motion.bias + _combined(motion.S, vdot)
 
 

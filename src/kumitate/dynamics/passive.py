@@ -1,4 +1,4 @@
-"""The forces that joints make by themselves: springs, viscous damping and dry friction."""
+"""The passive forces of joints: springs, viscous damping and dry friction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FRICTION_VELOCITY = 0.01
 
 
 class Passive(Protocol):
-    """What has springs, damping and friction along its freedoms: a link's joint, or a chord."""
+    """Anything with springs, damping and friction along its degrees of freedom: a link's joint, or a chord."""
 
     @property
     def armature(self) -> tuple[Scalar, ...]: ...
@@ -37,7 +37,7 @@ class Passive(Protocol):
 
 
 def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
-    """d·v + f·v/√(v² + ε²), opposing v, one value a degree of freedom [N·m or N] (N eq. 10; the smooth sign is ours)."""
+    """d·v + f·v/√(v² + ε²), opposing v, one value per degree of freedom [N·m or N] (N eq. 10; the smooth sign is ours)."""
     return [
         d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if not is_zero(f) else d * v
         for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True)
@@ -45,7 +45,7 @@ def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
 
 
 def spring_force(joint: Passive, q_joint: Sequence[Scalar]) -> list[Scalar]:
-    """k·(q − rest), against the spring's ease, one value a degree of freedom [N·m or N]."""
+    """k·(q − rest), the force that deflects the springs, one value per degree of freedom [N·m or N]."""
     if not springy(joint):
         return [0.0] * len(joint.stiffness)
     return [k * (x - rest) for k, x, rest in zip(joint.stiffness, q_joint, joint.rest, strict=True)]
@@ -58,9 +58,9 @@ def driving_force(
     v_joint: Sequence[Scalar],
     implicit_step: Scalar = 0.0,
 ) -> list[Scalar]:
-    """What is left of the drives' forces when springs, damping and friction are overcome [N·m or N].
+    """The drives' forces minus those of springs, damping and friction [N·m or N].
 
-    With a step h in which the springs are implicit they are taken where the velocity alone leads: k·(q + h·v − rest).
+    With an implicit step h, springs are evaluated at the position that the current velocity leads to: k·(q + h·v − rest).
     """
     lost = zip(spring_force(joint, q_joint), passive_force(joint, v_joint), strict=True)
     left = [tau - spring - passive for tau, (spring, passive) in zip(tau_joint, lost, strict=True)]
@@ -70,7 +70,7 @@ def driving_force(
 
 
 def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
-    """The armatures, and what makes a step h [s] implicit: h·∂f/∂v of damping and friction, h²·k of springs [kg·m² or kg]."""
+    """The armatures, plus for an implicit step h [s] h·∂f/∂v of damping and friction and h²·k of springs [kg·m² or kg]."""
     slopes = passive_slope(joint, v_joint)
     return [
         armature + implicit_step * (slope + implicit_step * k)
@@ -79,12 +79,12 @@ def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: 
 
 
 def springy(joint: Passive) -> bool:
-    """Whether it has springs; what is not known yet counts."""
+    """Whether it has springs; symbolic values count as nonzero."""
     return any(not is_zero(k) for k in joint.stiffness)
 
 
 def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
-    """The derivative of `passive_force` by v, which is never negative."""
+    """The derivative of `passive_force` with respect to v, which is never negative."""
     slopes = []
     for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True):
         if is_zero(f):

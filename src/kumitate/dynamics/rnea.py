@@ -23,16 +23,16 @@ def rnea(
     gravity: Sequence[Scalar],
     wrenches: Applied | None = None,
 ) -> list[Scalar]:
-    """The generalised forces of the drives that give the accelerations v̇: INV(q, v, v̇, g, f) of N.
+    """The generalised forces of the drives that produce the accelerations v̇: INV(q, v, v̇, g, f) of N.
 
     Args:
-        tree: the mechanism's.
+        tree: of the mechanism.
         q, v, vdot: coordinates (nq), velocities (nv), accelerations (nv).
         gravity: acceleration of free fall in the world [m/s²].
         wrenches: external forces on links.
 
     Returns:
-        tau (nv) [N·m or N], what the drives must do besides springs, damping, friction and external forces.
+        tau (nv) [N·m or N], the forces of the drives in addition to springs, damping, friction and external forces.
     """
     motions = link_motions(tree, q, v)
     forces = supports(tree, motions, q, vdot, gravity=gravity, wrenches=wrenches)
@@ -56,7 +56,7 @@ def supports(
     gravity: Sequence[Scalar],
     wrenches: Applied | None,
 ) -> PerLink[tuple[Force, Force]]:
-    """The force that holds every link with all behind it: in the link's frame about its origin, and in its parent's."""
+    """The force of the joint on every link: in the link's frame about its origin, and in the parent's frame about its own."""
 
     def accelerate(link: Link, parent: Motion) -> Motion:
         return acceleration(motions[link], parent, link.velocities(vdot))  # N (3), (4)

@@ -1,4 +1,4 @@
-"""The inertia matrix by the unit-vector method: one inverse dynamics a column (N eq. 33; article C; Walker and Orin 1982)."""
+"""The inertia matrix by the unit-vector method: one inverse dynamics per column (N eq. 33; article C; Walker and Orin 1982)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33).
 
     Args:
-        tree: the mechanism's.
+        tree: of the mechanism.
         q: coordinates (nq).
     """
     still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
@@ -25,5 +25,5 @@ def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     for i in range(tree.nv):
         unit = table([1.0 if k == i else 0.0 for k in range(tree.nv)])
         columns.append([f - k for f, k in zip(rnea(tree, q, still, unit, gravity=weightless), springs, strict=True)])
-    # symmetric, but only up to rounding when computed: one triangle serves for both
+    # symmetric only up to rounding: one triangle is used for both
     return [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]

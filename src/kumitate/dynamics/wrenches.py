@@ -14,7 +14,7 @@ __all__ = ["Applied", "LinkForces", "Wrenches"]
 
 
 class Applied(Protocol):
-    """Forces from outside, as the algorithms ask for them."""
+    """External forces, as the algorithms query them."""
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """What acts on a link, in its frame and about its origin."""
@@ -22,7 +22,7 @@ class Applied(Protocol):
 
 @dataclass(frozen=True)
 class LinkForces:
-    """Forces by the index of the link they act on, in its frame and about its origin, on top of others."""
+    """Forces by the index of the link they act on, in its frame and about its origin, added to others."""
 
     by_link: Mapping[int, Force]
     others: Applied | None = None
@@ -53,7 +53,7 @@ class Wrenches:
             if here is False:
                 continue
             wrench = Force.of(components)
-            for ancestor in reversed(self.tree.ancestors(place.link)):  # turned, not moved: only the axes change
+            for ancestor in reversed(self.tree.ancestors(place.link)):  # rotated, not moved: only the axes change
                 R = ancestor.pose(q).rotation
                 wrench = Force(R.unrotate(wrench.moment), R.unrotate(wrench.force))
             arm = place.pose.translation

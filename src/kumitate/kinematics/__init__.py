@@ -1,4 +1,4 @@
-"""Kinematics: where things are and how they move, with no forces."""
+"""Kinematics: poses, velocities, Jacobians and the center of mass."""
 
 from .chords import chord_closing, chord_errors, gear_errors
 from .configuration import carried, difference, integrate, neutral, normalized, random_coordinates, rate, turning

@@ -1,4 +1,4 @@
-"""How the joints that close loops stand and move: the two ends of each as seen from where their branches part."""
+"""The kinematics of joints that close loops: the relative pose and motion of the two ends of each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["chord_closing", "chord_errors", "gear_errors"]
 
 
 def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> Closing:
-    """What a chord allows and exerts at a state; the motion that both ends share does not enter."""
+    """The `Closing` of a chord at a state; the motion that both ends share is left out."""
     base, follower = (tree.ancestors(place.link) for place in (chord.base, chord.follower))
     shared = {link.index for link in base} & {link.index for link in follower}
     start_F, X_F, V_F = _carried(q, v, [link for link in reversed(base) if link.index not in shared], chord.base)
     start_M, X_M, V_M = _carried(q, v, [link for link in reversed(follower) if link.index not in shared], chord.follower)
-    # where the branches part, two constants meet: as one, axes that are parallel in space are so in the program
+    # two constant poses meet where the branches part: combining them keeps axes that are parallel in space exactly parallel
     between = exact(start_F.inverse() @ start_M)
     X_FM = (X_F.inverse() @ (between @ X_M)).dense()
     return chord.closure.closing(X_FM, V_M - V_F.to_child(X_FM))
@@ -27,7 +27,7 @@ def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: C
 def _carried(
     q: Sequence[Scalar], v: Sequence[Scalar], branch: Sequence[Link], place: Place
 ) -> tuple[Transform, Transform, Motion]:
-    """Where a branch of links starts, and pose and velocity of a place on the last one, seen from there."""
+    """The start of a branch of links, and the pose and velocity of a place on the last link relative to it."""
     if not branch:
         return place.pose, Transform(), Motion()
     X, V = Transform(), Motion()
@@ -40,7 +40,7 @@ def _carried(
 
 
 def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Motion, Motion]]:
-    """How far every chord is from closed [rad, m], and how fast it opens [rad/s, m/s]; along what it holds only."""
+    """The error of every chord [rad, m] and its rate [rad/s, m/s], in the constrained directions only."""
     found = []
     for chord in tree.chords:
         closing = chord_closing(tree, q, v, chord)
@@ -52,7 +52,7 @@ def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[t
 
 
 def gear_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
-    """How far every gear's coordinates are from its relation, and how fast they leave it."""
+    """The error of every gear's relation between coordinates, and its rate."""
     return [
         (
             sum((ratio * q[k] for k, ratio in gear.q_ratios), -gear.offset),

@@ -1,4 +1,4 @@
-"""The configuration manifold: coordinates are not a vector space where orientations are quaternions."""
+"""The configuration manifold: coordinates are not a vector space if orientations are quaternions."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ def neutral(tree: Tree) -> list[float]:
 
 
 def random_coordinates(tree: Tree, rng: np.random.Generator) -> list[float]:
-    """Coordinates (nq) drawn over the whole manifold, lengths within ±1 m. Limits are not looked at."""
+    """Random coordinates (nq) over the whole manifold, lengths within ±1 m. Joint limits are ignored."""
     return [part for link in tree.links for part in link.kind.random(rng)]
 
 
 def rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """q̇ (nq) of the velocities v (thesis eq. 3.34 for quaternions)."""
+    """q̇ (nq) for the velocities v (thesis eq. 3.34 for quaternions)."""
     return [part for link in tree.links for part in link.kind.rate(link.coordinates(q), link.velocities(v))]
 
 
 def integrate(tree: Tree, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-    """The coordinates (nq) after moving from q by `dv` (nv), a velocity times a time."""
+    """The coordinates (nq) after a displacement `dv` (nv) from q, a velocity times a time."""
     return [part for link in tree.links for part in link.kind.integrate(link.coordinates(q), link.velocities(dv))]
 
 
 def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-    """The `dv` (nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+    """The displacement `dv` (nv) from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
     return [part for link in tree.links for part in link.kind.difference(link.coordinates(q0), link.coordinates(q1))]
 
 
 def turning(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
-    """How fast v (nv) changes only because the axes that a free body's velocity is given in turn with it: its −ω × v."""
+    """The rate of v (nv) due to the rotation of the body axes in which a free body's velocity is given: −ω × v."""
     return [part for link in tree.links for part in link.kind.turning(link.velocities(v))]
 
 
 def carried(tree: Tree, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-    """The velocities v (nv), given in the axes before a move by `dv` (nv), in the axes after it."""
+    """Transforms velocities v (nv) from the axes before a displacement `dv` (nv) to the axes after it."""
     pairs = ((link, link.velocities(v), link.velocities(dv)) for link in tree.links)
     return [part for link, own, move in pairs for part in link.kind.carried(own, move)]
 
 
 def normalized(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """q (nq) with its quaternions of unit length again."""
+    """q (nq) with its quaternions normalised to unit length."""
     return [part for link in tree.links for part in link.kind.normalized(link.coordinates(q))]

@@ -1,4 +1,4 @@
-"""The mass centre of a mechanism."""
+"""The center of mass of a mechanism."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["center_of_mass", "total_mass"]
 
 
 def total_mass(tree: Tree) -> float:
-    """The mass of all moving links [kg]; what is fixed to the world does not count.
+    """The mass of all moving links [kg], without bodies fixed to the world.
 
     Raises:
         InputError: for a base-parameter tree.
@@ -22,7 +22,7 @@ def total_mass(tree: Tree) -> float:
 
 
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """The mass centre of all moving links, in the world [m] (3). Without any mass: the origin.
+    """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
 
     Raises:
         InputError: for a base-parameter tree.
@@ -30,7 +30,7 @@ def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     tree.check_physical("center_of_mass")
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
-        # only the first moments are read: the rotational part falls away with the dead code
+        # only the first moments are used: the rotational part is removed as dead code
         composite = link.inertia
         for _, child in children:
             composite = composite + child

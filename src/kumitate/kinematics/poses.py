@@ -1,4 +1,4 @@
-"""Where everything stands and how it moves: poses and twists of links and of the frames on them."""
+"""Poses and twists of links and of the frames on them."""
 
 from __future__ import annotations
 

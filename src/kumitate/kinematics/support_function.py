@@ -1,4 +1,4 @@
-"""How far a body reaches: the support function of a cloud of points fixed on it."""
+"""The support function of a body, given by points fixed on it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def support_function(
 ) -> Scalar:
     """max d·p over the points p fixed on a frame B, for a direction d in the world [m times the length of d].
 
-    With d = (0, 0, −1) it is minus the height of the lowest point. The points are constants of the program: a table that a loop
-    runs through, however many there are.
+    With d = (0, 0, −1) it is minus the height of the lowest point. The points are
+    constants of the program: a table that is processed in a loop, for any number of points.
 
     Args:
         place: the frame B.
@@ -28,7 +28,7 @@ def support_function(
     """
     X_WB = place_pose(tree, link_poses(tree, q), place)
     d_W = Vector3.of(direction)
-    d_B = X_WB.rotation.unrotate(d_W)  # turning one direction is cheaper than turning all points
+    d_B = X_WB.rotation.unrotate(d_W)  # rotating one direction is cheaper than rotating all points
     columns = [table([point[axis] for point in points]) for axis in range(3)]
 
     def farther(i: Any, farthest: Scalar) -> tuple[Scalar, None]:

@@ -1,4 +1,4 @@
-"""Equations of motion from energies: SymPy in, readable equations and fast code out (lecture Y, 8 and 9; thesis 4.2.1)."""
+"""Equations of motion from energies: readable equations and fast code from SymPy (lecture Y, 8 and 9; thesis 4.2.1)."""
 
 from ..renamed import former_names
 from .equations import Equations, FirstOrder

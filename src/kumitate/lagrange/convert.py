@@ -1,4 +1,4 @@
-"""SymPy's expressions as scalars of kumitate: numbers, or symbols of the trace under way."""
+"""Conversion of SymPy expressions to scalars of kumitate: numbers, or symbols of the current trace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Converter"]
 
 
 class Converter:
-    """Gives the scalar of an expression, each subexpression once.
+    """Converts expressions to scalars, each subexpression only once.
 
     Args:
-        system: the name for messages.
+        system: the name of the system, for messages.
         values: the scalar of every symbol that may occur.
-        told: how a symbol is called in messages.
+        told: the name of a symbol in messages.
     """
 
     def __init__(self, system: str, values: Mapping[Any, Scalar], told: Callable[[Any], Any] = lambda symbol: symbol):
@@ -30,7 +30,7 @@ class Converter:
         """The scalar of an expression.
 
         Raises:
-            InputError: for a symbol without a value and a function that cannot be computed with.
+            InputError: for a symbol without a value, or a function that is not supported.
         """
         found = self._known.get(expression)
         if found is None:
@@ -38,7 +38,7 @@ class Converter:
         return found
 
     def all(self, expressions: Sequence[Any]) -> list[Scalar]:
-        """The scalars of several expressions. Sums and products that share only some of their parts share these, too."""
+        """The scalars of several expressions, with common subexpressions shared, including parts of sums and products."""
         shared, written = sympy_module().cse(list(expressions))
         for symbol, part in shared:
             self._known[symbol] = self(part)
@@ -47,7 +47,7 @@ class Converter:
     def _made(self, e: Any) -> Scalar:
         if e.is_Symbol:
             raise InputError(
-                f"{self.system}: the symbol {self.told(e)} has no value; give one, parameters={{{self.told(e)}: ...}}, "
+                f"{self.system}: the symbol {self.told(e)} has no value. Give one, parameters={{{self.told(e)}: ...}}, "
                 "or name it among the inputs"
             )
         if e.is_Number or e.is_NumberSymbol:
@@ -62,7 +62,7 @@ class Converter:
             return self._power(e.base, e.exp)
         rule = _functions().get(e.func)
         if rule is None:
-            raise InputError(f"{self.system}: {e.func.__name__} in {e} cannot be computed with; write it by other functions")
+            raise InputError(f"{self.system}: {e.func.__name__} in {e} is not supported. Write it with other functions")
         return rule(*(self(part) for part in e.args)) if e.func is not sympy_module().Piecewise else self._cases(e)
 
     def _sum(self, e: Any) -> Scalar:
@@ -96,7 +96,7 @@ class Converter:
     def _cases(self, e: Any) -> Scalar:
         *cases, (last, condition) = e.args
         if condition != True:  # noqa: E712 - SymPy's truth, not Python's
-            raise InputError(f"{self.system}: {e} says nothing where none of its conditions holds; end it with (value, True)")
+            raise InputError(f"{self.system}: {e} is undefined if none of its conditions holds. End it with (value, True)")
         value = self(last)
         for part, condition in reversed(cases):
             value = select(self(condition), self(part), value)

@@ -1,4 +1,4 @@
-"""The derivatives of a tree's energies that Lagrange's equations are made of, as programs of the state."""
+"""The derivatives of a tree's energies in Lagrange's equations, as programs of the state."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["EnergyDerivatives", "energy_derivatives"]
 
 @dataclass(frozen=True)
 class EnergyDerivatives:
-    """The programs of T(q, v) and U(q), derived exactly on their graphs; each is called with the state.
+    """Programs of the exact derivatives of T(q, v) and U(q), taken on their graphs; each is called with the state.
 
     Attributes:
         kinetic: ∂T/∂v = M v; `rising`: its rate along (q̇, v̇); `leaning`: ∂T/∂q.
         potential: ∂U/∂q.
-        numbers: what else they read: the mechanism's constants, where these are not known beforehand.
+        numbers: their further inputs: the mechanism's constants, if these are not built in.
     """
 
     kinetic: Program
@@ -30,13 +30,13 @@ class EnergyDerivatives:
     numbers: tuple[Scalar, ...] = ()
 
     def momentum(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        """∂T/∂v (nv); with a unit vector for v, which T is quadratic in, a column of M."""
+        """∂T/∂v (nv); for a unit vector v it is a column of M, as T is quadratic in v."""
         return at(self.kinetic, q, v, *self._given)
 
     def momentum_rate(
         self, q: Sequence[Scalar], v: Sequence[Scalar], qdot: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """∂T/∂v (nv), and its rate where v̇ = 0."""
+        """∂T/∂v (nv), and its rate at v̇ = 0."""
         along = [[0.0] * len(given) for given in self._given]
         both = at(self.rising, q, v, *self._given, qdot, [0.0] * len(v), *along)
         return both[: len(v)], both[len(v) :]
@@ -55,9 +55,9 @@ def energy_derivatives(tree: Tree, made: Callable[[Sequence[Scalar]], Tree] | No
     """The derivatives of a tree's energies.
 
     Args:
-        tree: the mechanism's.
-        made: makes a tree like it of `count` constants that are then given at every call, as `numbers`; without it the
-            constants are the tree's own.
+        tree: of the mechanism.
+        made: makes a similar tree from `count` constants, which are then given at every call, as `numbers`; without it the
+            constants are those of the tree.
     """
     known = made is None
     more: dict[str, int | tuple[int, ...]] = {} if known else {"numbers": count}

@@ -1,6 +1,6 @@
-"""The energies of a tree, as Lagrange's equations want them; base-parameter trees have them too.
+"""The energies of a tree for Lagrange's equations, also of base-parameter trees.
 
-The masses of a base-parameter tree may be zero where its first moments are not, so that there need not be a mass centre.
+The masses of a base-parameter tree may be zero where its first moments are not, so there may not be a center of mass.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def tree_potential(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -
         place = poses[link].rotation.rotate(link.inertia.first_moment) + poses[link].translation * link.inertia.mass
         energy = energy - sum((g * x for g, x in zip(gravity, place, strict=True)), 0.0)
         if all(is_zero(stiffness) for stiffness in link.stiffness):
-            continue  # the coordinates of quaternions go with no springs
+            continue  # joints with quaternions do not have springs
         for stiffness, rest, x in zip(link.stiffness, link.rest, link.coordinates(q), strict=True):
             energy = energy + 0.5 * stiffness * (x - rest) * (x - rest)
     return energy

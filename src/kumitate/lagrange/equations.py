@@ -1,4 +1,4 @@
-"""A(q) q̈ = b + F: the equations of motion in a form to read (lecture Y, eq. 8.15), and their reduction to first order."""
+"""A(q) q̈ = b + F: the equations of motion in readable form (lecture Y, eq. 8.15), and their reduction to first order."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Equations", "FirstOrder", "derived", "first_order"]
 
 @dataclass(frozen=True)
 class Equations:
-    """A(q) q̈ = b(q, q̇) + F, as SymPy's matrices over functions of time.
+    """A(q) q̈ = b(q, q̇) + F, as SymPy matrices over functions of time.
 
     Attributes:
         A: the inertia matrix ∂²T/∂q̇² (n, n).
-        b: all that inertia, potentials and dissipation do besides (n, 1).
-        F: the generalised forces (n, 1), or None where no forces were given.
-        tidied: whether there was time enough to shorten everything.
+        b: the other terms of inertia, potentials and dissipation (n, 1).
+        F: the generalised forces (n, 1), or None if no forces were given.
+        tidied: whether everything was simplified within the time limit.
     """
 
     A: Any
@@ -46,9 +46,9 @@ class Equations:
         return [sympy.Eq(row, other) for row, other in zip(self.A * self.accelerations, right, strict=True)]
 
     def latex(self, *, braces: bool = False) -> str:
-        """The equations in LaTeX, in matrices; with `braces`, A, q̈, b and F are written below theirs.
+        """The equations in LaTeX, in matrix form; with `braces`, the matrices are labelled A, q̈, b and F below.
 
-        Symbols stand in the order of `parameters`, as in the lecture: m l r, not l m r.
+        Symbols are in the order of `parameters`, as in the lecture: m l r, not l m r.
         """
         A, b, F = self.plain
         moving = column(dotted(self.printer(q), 2) for q in self.names.plain_q)
@@ -66,7 +66,7 @@ class FirstOrder:
 
     Attributes:
         states: x = (q₁, q̇₁, q₂, q̇₂, …), as functions of time.
-        rates: f(x), expressions of the same.
+        rates: f(x), expressions of the states.
     """
 
     states: tuple[Any, ...]
@@ -88,7 +88,7 @@ def derived(
     tidy: Tidy,
     printer: Printer,
 ) -> Equations:
-    """Euler and Lagrange's equations (8.1) of energies over plain symbols."""
+    """The Euler-Lagrange equations (8.1) of energies over plain symbols."""
     sympy = sympy_module()
     q, v = sympy.Matrix(names.plain_q), sympy.Matrix(names.plain_v)
     T = sympy.Matrix([kinetic])
@@ -104,7 +104,7 @@ def derived(
 
 
 def first_order(equations: Equations, tidy: Tidy) -> FirstOrder:
-    """q̈ = A⁻¹(b + F) (8.19), with the rates as states of their own."""
+    """q̈ = A⁻¹(b + F) (8.19), with the rates as additional states."""
     sympy = sympy_module()
     names = equations.names
     A, b, F = equations.plain

@@ -1,4 +1,4 @@
-"""Forces and the points they act at; what they do along other coordinates (lecture Y, eq. 9.2-9.4)."""
+"""Forces, their points of application, and their components along other coordinates (lecture Y, eq. 9.2-9.4)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def generalised_force(force: Any, x: Any, q: Any) -> Any:
     sympy = sympy_module()
     force, x = entries(force), entries(x)
     if len(force) != len(x):
-        raise InputError(f"the force has {len(force)} components and its point {len(x)}; they must go together one by one")
+        raise InputError(f"the force has {len(force)} components and its point {len(x)}; they must have equally many")
     return sympy.Matrix(x).jacobian(sympy.Matrix(entries(q))).T * sympy.Matrix(force)
 
 
 class Push(NamedTuple):
-    """A force on its way to the equations: its components and ∂x/∂q, over plain symbols."""
+    """A force, its components, and the Jacobian ∂x/∂q of its point, over plain symbols."""
 
     force: Any
     jacobian: Any
@@ -42,10 +42,10 @@ class Push(NamedTuple):
 
 
 def pushes(names: SymbolNames, forces: Sequence[Any]) -> list[Push]:
-    """What the user gave as forces, checked.
+    """The user's forces, checked.
 
     Raises:
-        InputError: for a force without a point, or with one of other size, or one that no coordinate moves.
+        InputError: for a force without a point, with a point of another size, or with one that does not depend on q.
     """
     sympy = sympy_module()
     if not isinstance(forces, list | tuple):
@@ -55,20 +55,20 @@ def pushes(names: SymbolNames, forces: Sequence[Any]) -> list[Push]:
         what = f"forces[{k}]"
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise InputError(
-                f"{names.system}: {what} = {pair} has no point to act at; give the pair (force, x), x a function of "
-                f"{', '.join(names.names)}: a position for a force, an angle for a torque"
+                f"{names.system}: {what} = {pair} has no point to act at. Give the pair (force, x), with x a function "
+                f"of {', '.join(names.names)}: a position for a force, an angle for a torque"
             )
         force, x = (entries(part) for part in pair)
         if len(force) != len(x):
             raise InputError(
-                f"{names.system}: {what} has {len(force)} components and its point {len(x)}; they must go together one by one"
+                f"{names.system}: {what} has {len(force)} components and its point {len(x)}; they must have equally many"
             )
         point = sympy.Matrix([names.plain(part, f"the point of {what}", rates=False) for part in x])
         jacobian = point.jacobian(sympy.Matrix(names.plain_q))
         if jacobian.is_zero_matrix:
             raise InputError(
-                f"{names.system}: the point {x} of {what} is moved by none of {', '.join(names.names)}, so that the force does "
-                "nothing; write the point as a function of them"
+                f"{names.system}: the point {x} of {what} does not depend on {', '.join(names.names)}, so that the force "
+                "has no effect. Write the point as a function of them"
             )
         found.append(Push(sympy.Matrix([names.plain(part, what) for part in force]), jacobian))
     return found

@@ -1,4 +1,4 @@
-"""Forward dynamics by Lagrange's equations, from the energies alone, O(n³) (thesis 4.2.1)."""
+"""Forward dynamics by Lagrange's equations, from the energies only, O(n³) (thesis 4.2.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .substitution import at
 
 __all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
 
-#: A chain of more links is traced as loops, of which there is no gradient; and O(n³) is no way to go farther.
+#: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
 MOST_LINKS = 64
 
 
@@ -28,15 +28,17 @@ def lagrange(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as of `aba_with_loops`.
+    """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as for `aba_with_loops`.
 
-    Chords and gears come in by Lagrange's multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
+    Chords and gears enter by Lagrange multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
 
     Raises:
         InputError: for more than `MOST_LINKS` links.
     """
     if len(tree.links) > MOST_LINKS:
-        raise InputError(f"lagrange: the tree has {len(tree.links)} links, over {MOST_LINKS}; use aba, which is O(n)")
+        raise InputError(
+            f"lagrange: the tree has {len(tree.links)} links; at most {MOST_LINKS} are supported. Use aba, which is O(n)"
+        )
     acting.at_an_instant("lagrange")
     derivatives = energy_derivatives(tree)
     if not tree.closed:
@@ -54,21 +56,21 @@ def joint_equations(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """M (nv, nv) and what pushes (nv), of the tree without its chords and gears: M v̇ = push.
+    """M (nv, nv) and push (nv) of M v̇ = push, for the tree without its chords and gears.
 
     M v̇ + c + g = tau − damping and friction + external forces, with M = ∂²T/∂v². Velocities need not be rates of coordinates:
     with q̇ = E(q) v, column by column E_j, these are the equations of Boltzmann and Hamel in quasi-velocities,
 
         d/dt ∂T/∂v_j − Σ_r γ_jr ∂T/∂v_r − E_j·∂(T − U)/∂q = tau_j,    E γ_j = Ė_j − (∂(E v)/∂q) E_j.
 
-    γ is zero where v = q̇; for quaternions it is what turns Lagrange's equations into Euler's.
+    γ is zero where v = q̇; for quaternions it gives Euler's equations.
     """
     q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv
     units = [[float(i == j) for i in range(n)] for j in range(n)]
     M = [derivatives.momentum(q, unit) for unit in units]  # T is quadratic in v: M e_j is the momentum of unit velocity
     qdot, E = rate(tree, q, v), [rate(tree, q, unit) for unit in units]
     for k, armature in enumerate(a for link in tree.links for a in link.armature):
-        # ½ armature·v² of a rotor, which does not turn with the link and has no part in γ
+        # ½ armature·v² of a rotor, which does not rotate with the link and does not enter γ
         M[k][k] = M[k][k] + armature
     p, pdot = derivatives.momentum_rate(q, v, qdot)
     slope = derivatives.slope(q, v, acting.gravity)
@@ -86,7 +88,7 @@ def joint_equations(
 
 
 def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """γ_j of the velocities of a joint: how the variation of v differs from the rate of the variation they describe."""
+    """γ_j of a joint's velocities: how the variation of v differs from the rate of the variation of quasi-coordinates."""
     x, own, n = link.coordinates(q), link.velocities(v), link.kind.nv
     moving: Program = directional(trace(link.kind.rate, {"x": link.kind.nq, "v": n}, "rate"))
     units = [[float(i == j) for i in range(n)] for j in range(n)]

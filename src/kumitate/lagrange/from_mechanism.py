@@ -1,4 +1,4 @@
-"""The equations of motion of a mechanism, to be read: its energies as SymPy's expressions."""
+"""Readable equations of motion of a mechanism: its energies as SymPy expressions."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from .system import System
 
 __all__ = ["of_mechanism"]
 
-#: Numbers that are fractions with a denominator up to this, but for rounding, become these.
+#: Numbers that are fractions up to rounding, with a denominator up to this, become exact fractions.
 _DENOMINATOR = 1000
 
 
 def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
     """The system of a mechanism's energies: coordinates q_1 … q_n in the order of `mechanism.q_names`.
 
-    Inertia is moved across joints where the motion does not notice, so that the equations are as short as they can be; masses
+    Inertia is moved across joints where this does not change the motion, which makes the equations as short as possible; masses
     and lengths are numbers in SI units.
 
     Args:
-        mechanism: small: its kinetic energy must be an expression that SymPy can work with.
-        efforts: whether the drives' efforts appear, as symbols tau_1 … tau_n (without values); otherwise nothing drives.
+        mechanism: a small one: its kinetic energy must be an expression that SymPy can handle.
+        efforts: whether the drives' efforts appear, as symbols tau_1 … tau_n (without values); otherwise they are zero.
 
     Raises:
         InputError: for closed loops, for joints whose velocities are not the rates of their coordinates, and for mechanisms
-            that are too large; ModelError: if nothing moves.
+            that are too large; ModelError: if nothing can move.
 
     >>> from kumitate.model.samples import pendulum
     >>> print(of_mechanism(pendulum(), efforts=False).equations().rows()[0])
@@ -50,7 +50,7 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
         if link.kind.rate(own, unit) != unit:
             raise InputError(
                 f"{mechanism.name}: the velocities of {link.name!r}, a {link.kind.name} joint, are not the rates of its "
-                "coordinates; take spherical_euler or floating_euler in its place"
+                "coordinates. Use spherical_euler or floating_euler in its place"
             )
     n = tree.nv
     found = coordinates(" ".join(f"q_{k}" for k in range(1, n + 1)))
@@ -84,7 +84,7 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
 
 
 def _rounded(expression: Any) -> Any:
-    """The expression with numbers as fractions, and with multiples of π, where they are such but for rounding."""
+    """The expression with numbers replaced by fractions and multiples of π, where they agree up to rounding."""
     sympy = sympy_module()
     return expression.xreplace({number: _number(float(number)) for number in expression.atoms(sympy.Float)})
 

@@ -1,4 +1,4 @@
-"""LaTeX as a textbook prints it: factors and terms in the order of the parameters, sines without brackets."""
+"""LaTeX in textbook style: factors and terms in the order of the parameters, sines without brackets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Printer", "column", "dotted"]
 
 
 def dotted(name: str, dots: int) -> str:
-    r"""A coordinate's LaTeX with dots for its rates, before any index: \dot{q}_{1}."""
+    r"""The LaTeX of a coordinate with dots for its rates, before any index: \dot{q}_{1}."""
     head, mark, tail = name.partition("_")
     return f"\\{'d' * dots}ot{{{head}}}{mark}{tail}"
 
@@ -26,9 +26,9 @@ class Printer:
     """Prints expressions over plain symbols.
 
     Args:
-        names: the LaTeX of symbols that are not printed as SymPy would.
-        order: of symbols: parameters, in products and sums, as they should be read.
-        moving: coordinates and velocities, which come behind the parameters.
+        names: the LaTeX of symbols that are printed differently from SymPy.
+        order: the order of the parameters in products and sums.
+        moving: coordinates and velocities, which come after the parameters.
     """
 
     def __init__(self, names: Mapping[Any, str], order: Iterable[Any], moving: Iterable[Any]):
@@ -53,14 +53,14 @@ def _printer_class() -> Any:
     from sympy.printing.latex import LatexPrinter
 
     class TextbookPrinter(LatexPrinter):
-        """SymPy's printer with another order and plainer functions."""
+        """SymPy's printer with another order and functions without brackets."""
 
         def __init__(self, names: dict[Any, str], ranks: dict[Any, tuple[int, int]]):
             super().__init__({"symbol_names": names, "full_prec": False})
             self.ranks = ranks
 
         def rank(self, part: Any) -> tuple:
-            """Where a factor stands: numbers, parameters, sums of these, what moves, functions."""
+            """The rank of a factor: numbers, parameters, sums of these, coordinates and velocities, functions."""
             if part.is_Number or part.is_NumberSymbol:
                 return (-1, 0), 0
             base = part.as_base_exp()[0]
@@ -73,7 +73,7 @@ def _printer_class() -> Any:
 
         def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
             def key(term: Any) -> tuple:
-                # by rank of the factors one after another, higher powers first: (M + m) r² + I
+                # by the ranks of the factors in sequence, higher powers first: (M + m) r² + I
                 factors = sorted((part for part in sympy.Mul.make_args(term)), key=self._key)
                 found = [self.rank(part)[0] for part in factors if not part.is_Number]
                 return [rank for rank in found if rank < (3, 0)] or [(9, 0)], sympy.default_sort_key(term)
@@ -94,7 +94,7 @@ def _printer_class() -> Any:
                 return self.parenthesize(expr, 40) if expr.is_Add else self._print(expr)
             number, rest = expr.as_coeff_Mul()
             above, below = sympy.fraction(rest)
-            if number.is_Rational and number.q > 1 and below == 1:  # one half of a product stands before it
+            if number.is_Rational and number.q > 1 and below == 1:  # print the fraction in front of the product
                 return f"{self._print(number)} {self._print_product(rest)}"
             above, below = sympy.fraction(expr)
             if below != 1:

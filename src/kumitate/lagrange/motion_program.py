@@ -1,4 +1,4 @@
-"""From energies to code: the accelerations as a traced program, all derivatives of T taken on its graph."""
+"""From energies to code: the accelerations as a traced program, with all derivatives of T taken on its graph."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Inputs", "acceleration_program", "expression_program", "inertia_prog
 
 
 class Inputs:
-    """What the programs of a system read: q, v, the time where it occurs, and the parameters given at each call.
+    """The inputs of the programs of a system: q, v, the time if it occurs, and the parameters given at each call.
 
     Args:
         names: of the system.
         values: numbers by plain symbol.
-        called: the plain symbols of the parameters that each call gives, in their order.
+        called: the plain symbols of the parameters given at each call, in order.
         timed: whether the time occurs.
     """
 
@@ -61,10 +61,10 @@ def inertia_program(inputs: Inputs, kinetic: Any) -> Program:
 
 
 def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> Program:
-    """q̈ (n) from T and from all that is not inertia, `loads` = −∂U/∂q − ∂D/∂q̇ + F.
+    """q̈ (n) from T and all other terms, `loads` = −∂U/∂q − ∂D/∂q̇ + F.
 
-    Only T is differentiated twice. Where the expressions of A and b swell with the number of coordinates, the graph of T shares
-    what they have in common.
+    Only T is differentiated twice. The expressions of A and b grow rapidly with the number of coordinates; the graph of T
+    shares their common subexpressions.
     """
     n = len(inputs.names.q)
     energy = inputs.program(lambda convert: convert(kinetic), "kinetic")

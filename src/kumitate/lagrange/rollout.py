@@ -1,4 +1,4 @@
-"""A system's motion: steps of high order, without a table of coefficients, and what they leave."""
+"""The simulation of a system by steps of high order without a table of coefficients, and the resulting trajectory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Trajectory:
     Attributes:
         names: of the coordinates.
         time: (m,) [s]; `q`, `v`: coordinates and their rates (m, n).
-        kinetic, potential: the energies that the system was given, (m,) [J].
+        kinetic, potential: the energies of the system, (m,) [J].
     """
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Trajectory:
 
     @property
     def total(self) -> np.ndarray:
-        """The sum of both energies (m,) [J]: constant where nothing drives or dissipates."""
+        """The sum of both energies (m,) [J]: constant without forces and dissipation."""
         return self.kinetic + self.potential
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Trajectory:
 
 
 def step_program(acceleration: Program, *, timed: bool) -> Program:
-    """One step of h from t, by midpoint rules with more and more substeps, extrapolated to infinitely many: order 8.
+    """One step of h from t, by midpoint rules with increasing numbers of substeps and extrapolation: order 8.
 
     Gragg's modified midpoint rule with Bulirsch and Stoer's extrapolation in h², as in Hairer, Nørsett and Wanner, Solving
     ordinary differential equations I, II.9.
@@ -93,10 +93,10 @@ def rolled_out(
     duration: float,
     width: float,
 ) -> Trajectory:
-    """The motion from (q, v), with equal steps of at most `width`; `energies` gives (m, 2) of q, v and the times.
+    """The motion from (q, v), with equal steps of at most `width`; `energies` returns (m, 2) from q, v and the times.
 
     Raises:
-        DivergenceError: where a coordinate stops being a number; its `result` is the motion up to there.
+        DivergenceError: if a coordinate becomes NaN or infinite; its `result` is the motion until then.
     """
     if not (duration > 0.0 and width > 0.0):
         raise InputError(f"{system}: duration = {duration:g} s and step = {width:g} s; both must be positive")
@@ -115,8 +115,8 @@ def rolled_out(
         if not (np.isfinite(q[k + 1]).all() and np.isfinite(v[k + 1]).all()):
             lost = [name for name, a, b in zip(names, q[k + 1], v[k + 1], strict=True) if not np.isfinite(a + b)]
             raise DivergenceError(
-                f"{system}: from t = {times[k]:.6g} s on {', '.join(lost)} are no numbers; take a smaller step than {h[0]:g} "
-                "s, and look for what grows without bound in the energies and forces",
+                f"{system}: {', '.join(lost)} became infinite or NaN at t = {times[k]:.6g} s; coordinates must stay finite. "
+                f"Use a step below {h[0]:g} s, or check the energies and forces for terms that diverge",
                 motion(k + 1),
             )
     return motion(count + 1)

@@ -1,4 +1,4 @@
-"""Equations made readable, within a time limit."""
+"""Simplification of equations within a time limit."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .symbols import sympy_module
 
 __all__ = ["Tidy"]
 
-#: Expressions with more operations than this are only gathered: rewriting them takes longer than anyone waits.
+#: In expressions with more operations than this only common factors are collected: rewriting them would take too long.
 _REWRITTEN = 400
 _GATHERED = 4000
 
 
 class Tidy:
-    """Shortens expressions for `seconds` altogether; what comes later stays as it is.
+    """Shortens expressions for `seconds` in total; later expressions are returned unchanged.
 
-    The limit is looked at between steps, each of which is only taken for expressions of a size that it can master.
+    The limit is checked between steps, each of which is applied only to expressions of a size that it can handle.
 
     Attributes:
-        exhausted: whether the time was up before all was tidied.
+        exhausted: whether the time ran out before everything was simplified.
     """
 
     def __init__(self, seconds: float):
@@ -29,7 +29,7 @@ class Tidy:
         self.exhausted = False
 
     def __call__(self, expression: Any) -> Any:
-        """The shortest of several ways to write an expression."""
+        """The shortest of several equivalent forms of an expression."""
         best, size = expression, _size(expression)
         for way in _ways():
             if monotonic() > self._end or size > _GATHERED:
@@ -42,12 +42,12 @@ class Tidy:
         return _spread(self._gathered(best, size))
 
     def matrix(self, matrix: Any) -> Any:
-        """A matrix, entry by entry; equal ones are looked at once."""
+        """A matrix, entry by entry; equal entries are simplified only once."""
         known: dict[Any, Any] = {}
         return matrix.applyfunc(lambda entry: known[entry] if entry in known else known.setdefault(entry, self(entry)))
 
     def _gathered(self, best: Any, size: int) -> Any:
-        """Common factors taken out, as long as it makes the expression shorter."""
+        """The expression with common factors taken out, as long as that makes it shorter."""
         sympy = sympy_module()
         shorter = True
         while shorter and best.is_Add and size <= _GATHERED:
@@ -67,7 +67,7 @@ class Tidy:
 
 
 def _spread(expression: Any) -> Any:
-    """Without a minus or a fraction before brackets."""
+    """The expression without a minus or a fraction in front of brackets."""
     sympy = sympy_module()
     number, rest = expression.as_coeff_Mul()
     if rest.is_Add and (number < 0 or not number.is_Integer):

@@ -1,4 +1,4 @@
-"""Programs run in place: over numbers or over symbols of another trace, so that what is known there simplifies them."""
+"""Inlining of programs: evaluation over numbers or symbols of another trace, where known values simplify them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPERATIONS = {op: partial(apply, op) for op in FLOAT}
 
 
 def at(program: Program, *arguments: Sequence[Scalar]) -> list[Scalar]:
-    """The results of `program`, all outputs in one list, for one flat sequence of scalars an input.
+    """The results of `program`, all outputs in one list, for one flat sequence of scalars per input.
 
-    Unlike `scalar.call`, which keeps a program as one block, this writes its operations into the trace under way: a unit vector
-    among the arguments leaves only what belongs to it.
+    Unlike `scalar.call`, which keeps a program as one block, this writes its operations into the current trace: with a unit
+    vector among the arguments only its own terms remain.
 
     >>> from kumitate.scalar import trace
     >>> at(trace(lambda x, y: [x[0] * y[0] + x[1]], {"x": 2, "y": 1}, "line"), [2.0, 1.0], [3.0])

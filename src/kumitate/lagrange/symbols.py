@@ -1,4 +1,4 @@
-"""Names: coordinates as functions of time, as SymPy users write them, and the plain symbols that are computed with."""
+"""Names: coordinates as functions of time, as SymPy users write them, and the plain symbols used internally."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def sympy_module() -> Any:
     """SymPy, loaded when it is first needed.
 
     Raises:
-        InputError: where it is not installed.
+        InputError: if it is not installed.
     """
     try:
         import sympy
     except ImportError:
-        raise InputError("kumitate.lagrange needs SymPy; `pip install 'kumitate[lagrange]'` brings it") from None
+        raise InputError("kumitate.lagrange needs SymPy. Install it with `pip install 'kumitate[lagrange]'`") from None
     return sympy
 
 
@@ -31,7 +31,7 @@ def time() -> Any:
 
 
 def coordinates(names: str) -> Any:
-    """Generalised coordinates, as functions of the time: one, or a tuple for several names with spaces or commas between.
+    """Generalised coordinates as functions of time: one, or a tuple for several names separated by spaces or commas.
 
     `dynamicsymbols` of SymPy gives the same. Their rates are `alpha.diff()`.
 
@@ -42,7 +42,7 @@ def coordinates(names: str) -> Any:
     sympy, t = sympy_module(), time()
     found = tuple(sympy.Function(name)(t) for name in names.replace(",", " ").split())
     if not found:
-        raise InputError(f'coordinates({names!r}) names none; write coordinates("alpha beta")')
+        raise InputError(f'coordinates({names!r}) does not name any. Write coordinates("alpha beta")')
     return found if len(found) > 1 else found[0]
 
 
@@ -50,16 +50,16 @@ def entries(expressions: Any) -> list[Any]:
     """A scalar, a sequence or a matrix of expressions, as a flat list.
 
     Raises:
-        InputError: for what is no expression.
+        InputError: for anything that is not an expression.
     """
     sympy = sympy_module()
     if isinstance(expressions, str):
-        raise InputError(f"{expressions!r} is a text; write expressions of SymPy's symbols")
+        raise InputError(f"{expressions!r} is a string, not an expression. Write expressions of SymPy's symbols")
     parts = list(expressions) if isinstance(expressions, Iterable) else [expressions]
     try:
         return [sympy.sympify(part, strict=True) for part in parts]
     except sympy.SympifyError:
-        raise InputError(f"{expressions!r} is no expression; write numbers and SymPy's symbols") from None
+        raise InputError(f"{expressions!r} is not an expression. Write numbers and SymPy's symbols") from None
 
 
 class SymbolNames:
@@ -67,7 +67,7 @@ class SymbolNames:
 
     Attributes:
         q: the coordinates as functions of time; `rates`: their derivatives.
-        plain_q, plain_v, plain_t: what stands for them.
+        plain_q, plain_v, plain_t: the plain symbols for them and for the time.
     """
 
     def __init__(self, system: str, q: Any):
@@ -78,12 +78,12 @@ class SymbolNames:
         for coordinate in self.q:
             if not isinstance(coordinate, sympy.core.function.AppliedUndef) or coordinate.args != (self.t,):
                 raise InputError(
-                    f"{system}: the coordinate {coordinate} is not a function of the time t; make it by "
+                    f"{system}: the coordinate {coordinate} is not a function of the time t. Make it with "
                     f'kumitate.lagrange.coordinates("{coordinate}") (or SymPy\'s dynamicsymbols)'
                 )
         names = [coordinate.func.__name__ for coordinate in self.q]
         if len(set(names)) < len(names) or not names:
-            raise InputError(f"{system}: the coordinates are {names}; give at least one, each once")
+            raise InputError(f"{system}: the coordinates are {names}; there must be at least one, each once")
         self.names = names
         self.rates = [coordinate.diff(self.t) for coordinate in self.q]
         self.plain_q = [sympy.Dummy(name, real=True) for name in names]
@@ -97,8 +97,8 @@ class SymbolNames:
         """An expression over plain symbols.
 
         Raises:
-            InputError: for accelerations, and for functions of time that are no coordinates; `what` names the expression. With
-                `rates` False, for velocities too.
+            InputError: for accelerations, and for functions of time that are not coordinates; `what` names the expression. If
+                `rates` is False, also for velocities.
         """
         sympy = sympy_module()
         moving = expression.doit().xreplace(dict(zip(self.rates, self.plain_v, strict=True)))
@@ -107,22 +107,24 @@ class SymbolNames:
         moving = moving.xreplace(dict(zip(self.q, self.plain_q, strict=True)))
         for derivative in moving.atoms(sympy.Derivative):
             if derivative.has(*self.plain_q):
-                raise InputError(f"{self.system}: {what} contains {derivative}: energies and forces know no accelerations")
+                raise InputError(
+                    f"{self.system}: {what} contains {derivative}; energies and forces must not depend on accelerations"
+                )
         for function in moving.atoms(sympy.core.function.AppliedUndef):
             if function.has(self.t):
                 raise InputError(
-                    f"{self.system}: {what} contains {function}, which is no coordinate of the system "
-                    f"({', '.join(self.names)}); write it in terms of them, or add it to q"
+                    f"{self.system}: {what} contains {function}, which is not a coordinate of the system "
+                    f"({', '.join(self.names)}). Write it in terms of them, or add it to q"
                 )
         for symbol in moving.free_symbols:
             if symbol not in self._back and symbol not in self._plain:
-                # an assumption that was made, such as positive=True, stays
+                # keep the symbol's assumptions, such as positive=True
                 self._plain[symbol] = symbol if symbol.is_real else sympy.Dummy(symbol.name, real=True)
                 self._back[self._plain[symbol]] = symbol
         return moving.xreplace(self._plain)
 
     def restored(self, plain: Any) -> Any:
-        """An expression or matrix over functions of time again, as the user writes them."""
+        """The expression or matrix over functions of time, as the user writes them."""
         return plain.xreplace(self._back)
 
     def original(self, symbol: Any) -> Any:
@@ -130,7 +132,7 @@ class SymbolNames:
         return self._back.get(symbol, symbol)
 
     def symbol(self, symbol: Any) -> Any:
-        """The plain symbol for the user's; itself if no expression has it."""
+        """The plain symbol for the user's symbol; the symbol itself if it does not occur in any expression."""
         return self._plain.get(symbol, symbol)
 
     def is_parameter(self, symbol: Any) -> bool:
@@ -142,5 +144,5 @@ class SymbolNames:
 
 
 def listed(values: Mapping[Any, Any] | Sequence[Any] | None) -> list[Any]:
-    """The keys of a mapping, or the items of a sequence; none for None."""
+    """The keys of a mapping, or the items of a sequence; empty for None."""
     return [] if values is None else list(values)

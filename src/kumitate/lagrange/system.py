@@ -1,4 +1,4 @@
-"""Systems that a user describes by energies: equations to read, and code to run (lecture Y, 8 and 9)."""
+"""Systems described by energies: readable equations and compiled code (lecture Y, 8 and 9)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .symbols import SymbolNames, entries, listed, sympy_module
 
 __all__ = ["System"]
 
-#: More coordinates are not solved for their accelerations on paper.
+#: The most coordinates for which accelerations are solved symbolically.
 _SOLVED = 3
 
 
 class System:
-    """Equations of motion from energies, by Euler and Lagrange: d/dt ∂L/∂q̇ − ∂L/∂q + ∂D/∂q̇ = F (8.1).
+    """Equations of motion from energies by the Euler-Lagrange equations: d/dt ∂L/∂q̇ − ∂L/∂q + ∂D/∂q̇ = F (8.1).
 
     >>> import sympy
     >>> from kumitate.lagrange import System, coordinates, gravity, translation
@@ -52,21 +52,21 @@ class System:
         parameters: Mapping[Any, float] | Sequence[Any] | None = None,
         name: str = "system",
     ):
-        """The system of these energies; all expressions are SymPy's.
+        """The system with these energies, given as SymPy expressions.
 
         Args:
-            q: the generalised coordinates, one or several: functions of time, as `coordinates` makes them.
-            kinetic: T [J], in terms of q and its rates; measured in an inertial frame.
+            q: one or several generalised coordinates: functions of time, as made by `coordinates`.
+            kinetic: T [J] as a function of q and its rates, in an inertial frame.
             potential: U [J].
-            dissipation: D [W], whose derivatives by the rates are the forces that resist.
+            dissipation: D [W], whose derivatives with respect to the rates are the resisting forces.
             forces: pairs (force, x): a force [N] and its point [m], a torque [N·m] and its angle [rad], or a generalised force
-                and its coordinate; scalars or vectors of one size.
-            parameters: values of symbols, or the symbols alone; their order is the order in which they are printed.
+                and its coordinate; scalars or vectors of equal size.
+            parameters: values of symbols, or only the symbols; their order is the order in which they are printed.
             name: for messages.
 
         Raises:
-            InputError: for coordinates that are no functions of time, a variable that is missing from q, a force without a
-                point, and a value that is no number.
+            InputError: for coordinates that are not functions of time, a variable that is missing from q, a force without a
+                point, and a value that is not a number.
         """
         self.name = name
         self.names = SymbolNames(name, entries(q))
@@ -89,9 +89,9 @@ class System:
         others = sorted((s for s in used if self.names.is_parameter(s) and s not in given), key=lambda symbol: symbol.name)
         return tuple(self.names.original(symbol) for symbol in (*given, *others))
 
-    # --- to read ------------------------------------------------------------------------------------------------------
+    # --- equations ----------------------------------------------------------------------------------------------------
     def equations(self, *, seconds: float = 20.0) -> Equations:
-        """A(q) q̈ = b + F, shortened for at most about so many seconds.
+        """A(q) q̈ = b + F, simplified for at most about `seconds` seconds.
 
         Raises:
             InputError: if the inertia matrix is singular; the message names the coordinates without inertia.
@@ -105,7 +105,7 @@ class System:
         return self.equations(seconds=seconds).latex(braces=braces)
 
     def force_latex(self, k: int = 0, names: Sequence[str] = ()) -> str:
-        """(∂x/∂q)ᵀ F of one of the forces, in LaTeX (lecture Y, eq. 11.12); `names` are what its parts along q are called."""
+        """(∂x/∂q)ᵀ F of one of the forces, in LaTeX (lecture Y, eq. 11.12); `names`: the names of its components along q."""
         push, tidy = self._pushes[k], Tidy(5.0)
         shown = list(names) or [f"\\mathcal{{F}}_{{{self._printer(q)}}}" for q in self.names.plain_q]
         J = self._printer.matrix(tidy.matrix(push.jacobian.T))
@@ -115,21 +115,21 @@ class System:
         """ẋ = f(x) of first order, x = (q₁, q̇₁, …), solved for the accelerations (8.18, 8.19).
 
         Raises:
-            InputError: for more than three coordinates, where the solution fills pages; `compile` solves with numbers.
+            InputError: for more than three coordinates, whose solution would fill pages; `compile` solves numerically.
         """
         if len(self.names.q) > _SOLVED:
             raise InputError(
-                f"{self.name}: the accelerations of {len(self.names.q)} coordinates are no formula to read; `equations` has "
-                f"A and b, and `compile` solves them with numbers (on paper up to {_SOLVED} are solved)"
+                f"{self.name}: {len(self.names.q)} coordinates have no readable formula for their accelerations; at most "
+                f"{_SOLVED} are solved symbolically. Use `equations` for A and b, or `compile`, which solves them numerically"
             )
         return first_order(self.equations(seconds=seconds), Tidy(seconds))
 
-    # --- to run -------------------------------------------------------------------------------------------------------
+    # --- programs -----------------------------------------------------------------------------------------------------
     def compile(self, *, parameters: Mapping[Any, float] | None = None, inputs: Sequence[Any] = ()) -> Kernel:
-        """The accelerations q̈ (n) as code: `kernel(q, v)`, then t (1) where the time occurs, then the `inputs` (k).
+        """The accelerations q̈ (n) as code: `kernel(q, v)`, followed by t (1) if the time occurs and the `inputs` (k).
 
         Args:
-            parameters: values of symbols, before those that the system was given.
+            parameters: values of symbols, which override those of the system.
             inputs: symbols whose values are given at every call, in this order.
 
         Raises:
@@ -141,7 +141,7 @@ class System:
     def compile_expressions(
         self, expressions: Any, *, parameters: Mapping[Any, float] | None = None, inputs: Sequence[Any] = ()
     ) -> Kernel:
-        """Expressions of coordinates, rates, time and parameters as code; called like that of `compile`."""
+        """Expressions of coordinates, rates, time and parameters as code; called like the kernel of `compile`."""
         plain = [self.names.plain(part, "the expression") for part in entries(expressions)]
         return Kernel(expression_program(self._inputs(parameters, inputs, plain), plain, "expressions"))
 
@@ -157,11 +157,11 @@ class System:
         """The motion from the coordinates q (n) with the rates v (n), in equal steps of order 8.
 
         Args:
-            duration, step: [s]; a sample is kept of every step.
-            parameters: values of symbols, before those that the system was given.
+            duration, step: [s]; one sample is kept per step.
+            parameters: values of symbols, which override those of the system.
 
         Raises:
-            InputError: as of `compile`. DivergenceError: where the motion runs away, with what there was until then.
+            InputError: as for `compile`. DivergenceError: if the motion diverges; its `result` is the motion until then.
 
         >>> from kumitate.lagrange import System, coordinates, spring, translation
         >>> x = coordinates("x")
@@ -184,10 +184,10 @@ class System:
             lambda q, v, t: energies(q, v, *([t] if read.timed else [])), start, (), duration=duration, width=step,
         )  # fmt: skip
 
-    # --- within -------------------------------------------------------------------------------------------------------
+    # --- details ------------------------------------------------------------------------------------------------------
     @cached_property
     def _loads(self) -> list[Any]:
-        """−∂U/∂q − ∂D/∂q̇ + F, one expression a coordinate."""
+        """−∂U/∂q − ∂D/∂q̇ + F, one expression per coordinate."""
         names = self.names
         loads = [
             -self._potential.diff(q) - self._dissipation.diff(v)
@@ -227,27 +227,29 @@ class System:
         return found
 
     def _inputs(self, parameters: Mapping[Any, float] | None, inputs: Sequence[Any], more: Sequence[Any] = ()) -> Inputs:
-        """What a program reads; every symbol has a value, or is given at each call."""
+        """The inputs of a program; every symbol has a value, or is given at each call."""
         sympy = sympy_module()
         used = self._used().union(*(sympy.sympify(part).free_symbols for part in more))
         values = self._values | self._numbers(parameters or {})
         called = [self.names.symbol(symbol) for symbol in inputs]
         for symbol, plain in zip(inputs, called, strict=True):
             if plain not in used or not self.names.is_parameter(plain):
-                raise InputError(f"{self.name}: {symbol} is to be given at each call, but no energy or force depends on it")
+                raise InputError(
+                    f"{self.name}: {symbol} is among the inputs, but no energy or force depends on it. Leave it out"
+                )
         missing = [s for s in used if self.names.is_parameter(s) and s not in values and s not in called]
         if missing:
             told = ", ".join(sorted(str(self.names.original(symbol)) for symbol in missing))
             raise InputError(
-                f"{self.name}: no value is given for {told}; give parameters={{symbol: number}}, name them among the `inputs` "
-                "of compile, or, if they move, make them coordinates"
+                f"{self.name}: no value is given for {told}. Give parameters={{symbol: number}}, name them among the `inputs` "
+                "of compile, or, if they vary, make them coordinates"
             )
         self._check_inertia(values)
         kept = {symbol: value for symbol, value in values.items() if symbol not in called}
         return Inputs(self.names, kept, called, timed=self.names.plain_t in used)
 
     def _check_inertia(self, values: Mapping[Any, float]) -> None:
-        """Refuses a matrix A that is singular wherever it is looked at: there is then no acceleration to solve for."""
+        """Refuses an inertia matrix A that is singular at all test points, as it does not determine the accelerations."""
         names, n = self.names, len(self.names.q)
         free = [s for s in self._kinetic.free_symbols if names.is_parameter(s) and s not in values]
         read = Inputs(names, values, free, timed=names.plain_t in self._kinetic.free_symbols)
@@ -269,8 +271,8 @@ class System:
                 else f"a motion of {told} together moves nothing that has inertia"
             )
             raise InputError(
-                f"{self.name}: the inertia matrix ∂²T/∂q̇² is singular: {cause}, so that its acceleration is not determined; "
-                "add the missing kinetic energy, or take the coordinate out of q"
+                f"{self.name}: the inertia matrix ∂²T/∂q̇² is singular: {cause}, so that its acceleration is not determined. "
+                "Add the missing kinetic energy, or take the coordinate out of q"
             )
 
 

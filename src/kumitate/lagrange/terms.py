@@ -1,10 +1,10 @@
-"""The terms that energies are made of, ready to use: table 1 of lecture Y, with its two errors put right.
+"""Common terms of energies: table 1 of lecture Y, with two errors corrected.
 
 The lecture prints ½νR sgn(ẋ)ẋ for Coulomb friction, whose derivative is half of the force νR sgn(ẋ); and ½D|ẋ|² for the drag
 that grows with the square of the speed, whose derivative grows with the speed alone. Right are νR|ẋ| and D|ẋ|³/3, which
 `coulomb` and `quadratic_drag` give.
 
-Positions are functions of the time, in an inertial frame: `x` is a scalar or a vector of expressions in the coordinates.
+Positions are functions of time in an inertial frame: `x` is a scalar or a vector of expressions in the coordinates.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def translation(m: Any, x: Any) -> Any:
 
 
 def rotation(I: Any, angle: Any) -> Any:
-    """Kinetic energy ½ I θ̇² of a body that turns in a plane, I [kg·m²] about its mass centre."""
+    """Kinetic energy ½ I θ̇² of a body that rotates in a plane, I [kg·m²] about its center of mass."""
     return _half(I * _squared(angle))
 
 
 def rotation_in_space(J: Any, omega: Any) -> Any:
-    """Kinetic energy ½ ω·Jω of a body in space: J (3, 3) about its mass centre [kg·m²] and ω (3) [rad/s] in the same axes."""
+    """Kinetic energy ½ ω·Jω in space: J (3, 3) [kg·m²] about the center of mass and ω (3) [rad/s] in the same axes."""
     sympy = sympy_module()
     J, omega = sympy.Matrix(J), sympy.Matrix(entries(omega))
     if J.shape != (3, 3) or omega.shape != (3, 1):
@@ -48,7 +48,7 @@ def gravity(m: Any, height: Any, g: Any) -> Any:
 
 
 def spring(k: Any, x: Any) -> Any:
-    """Potential energy ½ k |x|² of a linear spring that is longer by x [m] than at rest, or turned by x [rad]."""
+    """Potential energy ½ k |x|² of a linear spring that is extended by x [m] or twisted by x [rad] from its rest position."""
     return _half(k * sum(part**2 for part in entries(x)))
 
 
@@ -61,8 +61,8 @@ def coulomb(nu: Any, R: Any, x: Any, *, smooth: Any = 0) -> Any:
     """Dissipation function ν R |ẋ| of dry friction: coefficient ν, normal force R [N]; the force is ν R sgn ẋ.
 
     Args:
-        smooth: a speed ε [m/s] that makes it ν R √(|ẋ|² + ε²), so that the force passes through zero without a jump, which an
-            integrator needs: below ε friction acts like damping.
+        smooth: a speed ε [m/s] that changes it to ν R √(|ẋ|² + ε²), so that the force is continuous, as integrators require;
+            below ε friction acts like damping.
     """
     sympy = sympy_module()
     rates = _rates(x)

@@ -1,4 +1,4 @@
-"""An articulated body at its handle: the inertia and the bias force that a neighbour feels there (thesis eq. 2.2)."""
+"""An articulated body at its handle: its articulated inertia and bias force there (thesis eq. 2.2)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["ArticulatedBody", "Release"]
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is needed to find the acceleration along a released direction once the handle's is known: q̈ = free − g·A.
+    """The equation for the acceleration along a released direction, given that of the handle: q̈ = free − g·A.
 
-    `mobility` is the inverse of the inertia felt along the direction: a further force f along it adds mobility·f to q̈.
+    `mobility` is the inverse of the inertia along the direction: an additional force f along it adds mobility·f to q̈.
     """
 
     free: Scalar
@@ -23,7 +23,7 @@ class Release:
     mobility: Scalar
 
     def acceleration(self, A: Motion) -> Scalar:
-        """q̈ along the direction, where the handle would accelerate with A if it were fixed (thesis eq. 2.30)."""
+        """q̈ along the direction; A: the acceleration of the handle with the direction locked (thesis eq. 2.30)."""
         return self.free - A.dot(self.gain)
 
 
@@ -38,11 +38,11 @@ class ArticulatedBody:
         return ArticulatedBody(self.inertia + other.inertia, self.bias + other.bias)
 
     def force(self, A: Motion) -> Force:
-        """F = I·A + p, what it takes to accelerate the handle with A."""
+        """F = I·A + p, the force that accelerates the handle with A."""
         return self.inertia.times(A) + self.bias
 
     def release(self, S: Motion, tau: Scalar, armature: Scalar) -> tuple[ArticulatedBody, Release]:
-        """The body felt through one direction of motion S that the force `tau` drives (thesis eq. 2.28-2.34 with n_J = 1).
+        """The body as felt through one free direction of motion S under the force `tau` (thesis eq. 2.28-2.34 with n_J = 1).
 
         Joints of several degrees of freedom release one direction after another: the successive elimination is the Cholesky
         factorisation of S_jᵀ I S_j.
@@ -50,7 +50,7 @@ class ArticulatedBody:
         Args:
             S: the direction, at the handle.
             tau: the generalised force along it [N·m or N].
-            armature: inertia that is felt along S alone [kg·m² or kg].
+            armature: additional inertia along S only [kg·m² or kg].
         """
         axis = _coordinate(S)
         U = self.inertia.times(S) if axis is None else self.inertia.column(axis)
@@ -61,8 +61,8 @@ class ArticulatedBody:
         if axis is None:
             inertia = self.inertia.minus_outer(U, gain)
             return ArticulatedBody(inertia, self.bias + U * (W * u)), Release(W * u, gain, W)
-        # Along a coordinate direction the free body resists only with the armature's share: row and column are known, and
-        # with no armature exactly zero, which no expression simplifier can find out. The bias there is exactly tau.
+        # Along a coordinate direction only the armature's share of inertia remains: row and column are known, and exactly
+        # zero without armature, which an expression simplifier cannot detect. The bias there is exactly tau.
         share = armature * W
         gain = _replaced(gain, axis, 1.0 - share)
         inertia = self.inertia.minus_outer(U, gain).with_column(axis, U * share)

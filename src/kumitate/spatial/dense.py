@@ -1,4 +1,4 @@
-"""Small dense matrices over scalars, for what has no structure of its own: the blocks of inverse articulated inertias."""
+"""Small dense matrices over scalars, for quantities without special structure: blocks of inverse articulated inertias."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Dense", "Factors", "dot"]
 
 @dataclass(frozen=True)
 class Dense:
-    """A matrix by its rows; a vector is a matrix of one column. Zeros cost nothing: they vanish while tracing."""
+    """A matrix by its rows; a vector is a matrix of one column. Zeros are free: tracing removes them."""
 
     rows: tuple[tuple[Scalar, ...], ...]
 
@@ -23,7 +23,7 @@ class Dense:
 
     @classmethod
     def columns(cls, columns: Sequence[Iterable[Scalar]], height: int = 6) -> Dense:
-        """The matrix with these columns; `height` rows if there are none."""
+        """The matrix with these columns; without columns, it has `height` rows."""
         return cls.of(zip(*columns, strict=True)) if columns else cls.of([[] for _ in range(height)])
 
     @classmethod
@@ -104,7 +104,7 @@ class Factors:
         """A⁻¹."""
         n = len(self.D)
         solved = [self.solve([1.0 if i == column else 0.0 for i in range(n)]) for column in range(n)]
-        # symmetric up to rounding when computed: one triangle serves for both
+        # symmetric up to rounding: one triangle is used for both
         return Dense.of([solved[min(i, j)][max(i, j)] for j in range(n)] for i in range(n))
 
     def between(self, left: Dense, right: Dense) -> Dense:

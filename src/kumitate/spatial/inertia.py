@@ -1,7 +1,7 @@
-"""Inertias: how a motion becomes a momentum or a force (thesis, appendix A.5-A.7).
+"""Inertias, which map motions to momenta or forces (thesis, appendix A.5-A.7).
 
-`Inertia` is a rigid body's, by ten numbers. `ArticulatedInertia` is what a body feels like at a handle when other bodies hang
-on it by joints; it is symmetric and positive but no longer a rigid body's.
+`Inertia` is that of a rigid body, given by ten numbers. `ArticulatedInertia` is the apparent inertia of a body at a handle when
+other bodies are attached to it by joints; it is symmetric and positive, but not that of a rigid body.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Inertia:
 
     Attributes:
         mass: m [kg].
-        first_moment: m c, with c the mass centre in B [kg·m].
+        first_moment: m c, with c the center of mass in B [kg·m].
         rotational: the rotational inertia about O in the axes of B [kg·m²].
     """
 
@@ -32,7 +32,7 @@ class Inertia:
 
     @classmethod
     def about_center(cls, mass: Scalar, center: Vector3, central: Symmetric3) -> Inertia:
-        """From the mass, the mass centre in B, and the rotational inertia about the mass centre in the axes of B (A.29)."""
+        """From the mass, the center of mass in B, and the rotational inertia about it in the axes of B (A.29)."""
         return cls(mass, center * mass, central + _parallel_axis(mass, center))
 
     def __add__(self, other: Inertia) -> Inertia:
@@ -47,7 +47,7 @@ class Inertia:
         )
 
     def velocity_force(self, omega: Vector3) -> Force:
-        """The force [ω × I ω; ω × (ω × m c)] that turning at `omega` [rad/s] takes, besides I·A of classical acceleration."""
+        """The velocity-dependent force [ω × I ω; ω × (ω × m c)] at `omega` [rad/s], added to I·A of classical acceleration."""
         x, y, z = omega
         xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z  # shared with `centripetal`
         I = self.rotational
@@ -80,7 +80,7 @@ def _parallel_axis(mass: Scalar, c: Vector3) -> Symmetric3:
 
 
 def centripetal(omega: Vector3, p: Vector3) -> Vector3:
-    """ω × (ω × p), by the matrix ω ωᵀ − |ω|² 1 whose six entries all points of a body share."""
+    """ω × (ω × p), by the matrix ω ωᵀ − |ω|² 1, which all points of a body share."""
     x, y, z = omega
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     return Symmetric3(-(yy + zz), -(xx + zz), -(xx + yy), xy, xz, yz) @ p
@@ -105,7 +105,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
 
     def times(self, motion: Motion) -> Force:
-        """The force that the acceleration takes."""
+        """The force for a given acceleration."""
         return Force(
             self.I @ motion.angular + self.H @ motion.linear,
             self.H.transposed_times(motion.angular) + self.M @ motion.linear,
@@ -141,7 +141,7 @@ class ArticulatedInertia:
         )
 
     def to_parent(self, X_AB: Transform) -> ArticulatedInertia:
-        """The same handle moved with its body from B to A: turned, then shifted along one axis at a time."""
+        """The same inertia at A: rotated from B, then shifted along one axis at a time."""
         R = X_AB.rotation
         moved = ArticulatedInertia(R.rotate_symmetric(self.I), R.rotate_matrix(self.H), R.rotate_symmetric(self.M))
         for axis, distance in enumerate(X_AB.translation):
@@ -149,7 +149,7 @@ class ArticulatedInertia:
         return moved
 
     def _shifted(self, axis: int, distance: Scalar) -> ArticulatedInertia:
-        """About a point that lies `distance` behind along coordinate `axis`: H' = H + p̂ M and I' = I − H p̂ + p̂ H'ᵀ."""
+        """About a point at −`distance` along coordinate `axis`: H' = H + p̂ M and I' = I − H p̂ + p̂ H'ᵀ."""
         i, j = (axis + 1) % 3, (axis + 2) % 3
         H, M = [list(row) for row in self.H], self.M
         # p̂ has two entries, (i, j) = −d and (j, i) = d

@@ -1,4 +1,4 @@
-"""Inverse inertias: how a force becomes an acceleration (thesis eq. 2.3, appendix A.7)."""
+"""Inverse inertias, which map forces to accelerations (thesis eq. 2.3, appendix A.7)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class InverseInertia:
 
     @classmethod
     def central(cls, mass: Scalar, rotational: Symmetric3) -> InverseInertia:
-        """Of a rigid body at its mass centre (A.30), from its mass and its rotational inertia there."""
+        """That of a rigid body at its center of mass (A.30), from its mass and its rotational inertia there."""
         m = 1.0 / mass
         inverse = Dense.of(rotational.matrix()).inverse()
         return cls(Symmetric3.diagonal(m, m, m), Matrix3.zero(), Symmetric3.of(inverse.rows))
 
     @classmethod
     def immovable(cls) -> InverseInertia:
-        """Of what no force moves."""
+        """That of an immovable body: zero."""
         return cls(Symmetric3(), Matrix3.zero(), Symmetric3())
 
     @classmethod
@@ -50,21 +50,21 @@ class InverseInertia:
         return InverseInertia(self.linear + other.linear, self.mixed + other.mixed, self.angular + other.angular)
 
     def times(self, force: Force) -> Motion:
-        """The acceleration by a force."""
+        """The acceleration caused by a force."""
         angular = self.mixed.transposed_times(force.force) + self.angular @ force.moment
         return Motion(angular, self.linear @ force.force + self.mixed @ force.moment)
 
     def minus(self, change: Dense) -> InverseInertia:
-        """Φ less a symmetric 6×6 matrix, of which the upper triangle is read."""
+        """Φ minus a symmetric 6×6 matrix, of which the upper triangle is read."""
         return self + InverseInertia.of((-change).rows)
 
     def to_parent(self, X_AB: Transform) -> InverseInertia:
-        """The same handle moved with its body from B to A."""
-        # a motion's linear part is carried as a force's moment is (A.14, A.15): the blocks move as those of an inertia
+        """The same inverse inertia at A instead of B."""
+        # the linear part of a motion transforms like the moment of a force (A.14, A.15): the blocks transform like an inertia's
         moved = ArticulatedInertia(self.linear, self.mixed, self.angular).to_parent(X_AB)
         return InverseInertia(moved.I, moved.H, moved.M)
 
     def to_child(self, X_AB: Transform) -> InverseInertia:
-        """The same handle moved with its body from A to B: shifted, then turned."""
+        """The same inverse inertia at B instead of A: shifted, then rotated."""
         shifted = self.to_parent(Transform(translation=-X_AB.translation))
         return shifted.to_parent(Transform(X_AB.rotation.inverse()))

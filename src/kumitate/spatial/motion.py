@@ -1,4 +1,4 @@
-"""Spatial vectors: motions and forces are different kinds of things (thesis, appendix A.1-A.4). Angular part first.
+"""Spatial vectors: motions and forces, which are distinct types (thesis, appendix A.1-A.4). Angular part first.
 
 A `Motion` or `Force` named V_B is expressed in the axes of frame B and taken at B's origin.
 """
@@ -53,26 +53,26 @@ class Motion:
     __rmul__ = __mul__
 
     def dot(self, force: Force) -> Scalar:
-        """The power that `force` has on this motion; both at one point and in one frame."""
+        """The power of `force` on this motion; both at the same point and in the same frame."""
         if not isinstance(force, Force):
-            raise TypeError(f"a motion pairs with a force, not with {type(force).__name__}")
+            raise TypeError(f"the dot product of a motion takes a force, not a {type(force).__name__}")
         return self.angular.dot(force.moment) + self.linear.dot(force.force)
 
     def cross(self, other: Motion) -> Motion:
-        """The rate of a motion that moves along: V × M (thesis eq. 5.4)."""
+        """The rate of a motion fixed in a frame that moves with this velocity: V × M (thesis eq. 5.4)."""
         return Motion(self.angular.cross(other.angular), self.angular.cross(other.linear) + self.linear.cross(other.angular))
 
     def cross_force(self, force: Force) -> Force:
-        """The rate of a force that moves along: V ×* F."""
+        """The rate of a force fixed in a frame that moves with this velocity: V ×* F."""
         return Force(self.angular.cross(force.moment) + self.linear.cross(force.force), self.angular.cross(force.force))
 
     def to_parent(self, X_AB: Transform) -> Motion:
-        """This motion of B's body, given in B, in A and at A's origin (A.14)."""
+        """Transforms this motion from B to the axes of A and A's origin (A.14)."""
         angular = X_AB.rotation.rotate(self.angular)
         return Motion(angular, X_AB.rotation.rotate(self.linear) + X_AB.translation.cross(angular))
 
     def to_child(self, X_AB: Transform) -> Motion:
-        """This motion, given in A, in B and at B's origin (A.14)."""
+        """Transforms this motion from A to the axes of B and B's origin (A.14)."""
         at_B = self.linear + self.angular.cross(X_AB.translation)
         return Motion(X_AB.rotation.unrotate(self.angular), X_AB.rotation.unrotate(at_B))
 
@@ -115,11 +115,11 @@ class Force:
     __rmul__ = __mul__
 
     def to_parent(self, X_AB: Transform) -> Force:
-        """This force, given in B, in A and about A's origin (A.15)."""
+        """Transforms this force from B to the axes of A and about A's origin (A.15)."""
         force = X_AB.rotation.rotate(self.force)
         return Force(X_AB.rotation.rotate(self.moment) + X_AB.translation.cross(force), force)
 
     def to_child(self, X_AB: Transform) -> Force:
-        """This force, given in A, in B and about B's origin (A.15)."""
+        """Transforms this force from A to the axes of B and about B's origin (A.15)."""
         at_B = self.moment - X_AB.translation.cross(self.force)
         return Force(X_AB.rotation.unrotate(at_B), X_AB.rotation.unrotate(self.force))

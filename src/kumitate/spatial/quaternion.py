@@ -14,7 +14,7 @@ __all__ = [
     "quaternion_rotation",
 ]  # fmt: skip
 
-_TINY = 1e-12  # below this squared angle a series of two terms is exact to rounding
+_TINY = 1e-12  # below this squared angle a two-term series is exact up to rounding
 
 
 def quaternion_rotation(q: Sequence[Scalar]) -> DenseRotation:
@@ -35,7 +35,7 @@ def quaternion_rotation(q: Sequence[Scalar]) -> DenseRotation:
 
 
 def quaternion_of(rotation: Rotation) -> list[Scalar]:
-    """The orientation of a rotation R_AB: of the four ways to read it off the matrix, the one that divides by most."""
+    """The quaternion of a rotation R_AB, by the one of four formulas that has the largest divisor."""
     R = rotation.matrix()
     x, y, z = R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]  # 4w times the vector part
     xy, xz, yz = R[0][1] + R[1][0], R[0][2] + R[2][0], R[1][2] + R[2][1]
@@ -54,7 +54,7 @@ def quaternion_of(rotation: Rotation) -> list[Scalar]:
 
 
 def quaternion_product(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """a ⊗ b: the orientation b seen in the frame that a orients."""
+    """a ⊗ b: the composition of a with b, where b is relative to the frame with orientation a."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return [
@@ -71,7 +71,7 @@ def quaternion_rate(q: Sequence[Scalar], omega: Vector3) -> list[Scalar]:
 
 
 def quaternion_exp(angle: Vector3) -> list[Scalar]:
-    """The orientation after turning by the vector `angle` [rad]."""
+    """The orientation after a rotation by the rotation vector `angle` [rad]."""
     squared = angle.dot(angle)
     small = squared < _TINY
     length = sqrt(maximum(squared, _TINY))
@@ -80,7 +80,7 @@ def quaternion_exp(angle: Vector3) -> list[Scalar]:
 
 
 def quaternion_log(q: Sequence[Scalar]) -> Vector3:
-    """The shortest turn [rad] that leads to the orientation q; q and −q give the same."""
+    """The shortest rotation vector [rad] of the orientation q; the same for q and −q."""
     x, y, z, w = q
     sign = select(w < 0.0, -1.0, 1.0)
     vector, w = Vector3(x, y, z) * sign, w * sign

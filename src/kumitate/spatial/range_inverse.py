@@ -1,4 +1,4 @@
-"""Symmetric matrices that may be singular, inverted where they are not."""
+"""Pseudo-inverses of symmetric matrices that may be singular."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["RangeInverse"]
 
 @dataclass(frozen=True)
 class RangeInverse:
-    """What takes A x back to x up to what A does not feel, for a positive semidefinite A.
+    """A damped pseudo-inverse W of a positive semidefinite A: W A x = x up to the null space of A.
 
-    W = B + BEB + BEBEB + BEBEBEB with B = (A + E)⁻¹: a direction whose eigenvalue is σ is resolved to (ε/(σ + ε))⁴, ε being the
-    damping E. B is applied by its factors and never written out: as numbers it would be so large where A is singular that
-    rounding spoilt the rest.
+    W = B + BEB + BEBEB + BEBEBEB with B = (A + E)⁻¹: a direction whose eigenvalue is σ is resolved to (ε/(σ + ε))⁴, where ε is
+    the damping E. B is applied by its factors and never formed: where A is singular its entries would be so large that rounding
+    would destroy the rest.
     """
 
     factors: Factors
@@ -25,7 +25,7 @@ class RangeInverse:
 
     @classmethod
     def of(cls, A: Dense, damping: Sequence[Scalar]) -> RangeInverse:
-        """From A and the diagonal of E, small against A where A is not singular."""
+        """From A and the diagonal of E, which must be small compared with A where A is not singular."""
         rows = [[value + (damping[i] if i == j else 0.0) for j, value in enumerate(row)] for i, row in enumerate(A.rows)]
         return cls(Dense.of(rows).factored(), tuple(damping))
 
@@ -37,13 +37,13 @@ class RangeInverse:
         return x
 
     def between(self, left: Dense, right: Dense) -> Dense:
-        """G W Hᵀ; symmetric where G and H are the same."""
+        """G W Hᵀ; symmetric if G and H are the same."""
         halves = [self._halves(row) for row in left.rows]
         others = halves if left is right else [self._halves(row) for row in right.rows]
         first = self.factors.between(left, right)
 
         def more(u: Sequence[Scalar], v: Sequence[Scalar], s: Sequence[Scalar], t: Sequence[Scalar]) -> Scalar:
-            """uᵀEs + uᵀEt + vᵀEt, with s = B h, t = B E s, and u, v the same of the other."""
+            """uᵀEs + uᵀEt + vᵀEt, with s = B h, t = B E s, and u, v likewise for the other row."""
             both = [a + b for a, b in zip(s, t, strict=True)]
             return dot(u, self._damped(both)) + dot(v, self._damped(t))
 

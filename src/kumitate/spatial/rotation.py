@@ -1,7 +1,7 @@
-"""Rotations that are applied, not formed: a turn about one coordinate axis, a chain of such turns, or a dense matrix.
+"""Rotations as operators: a rotation about one coordinate axis, a chain of such rotations, or a dense matrix.
 
-Turning a symmetric matrix about one axis takes 8 products where the dense congruence R A Rᵀ takes 45; a general one 12 for 54.
-Every rotation R_AB here takes components in B to components in A: v_A = R_AB.rotate(v_B).
+Rotating a symmetric matrix about one axis takes 8 products instead of 45 for the dense R A Rᵀ; a general one 12 instead of 54.
+Every rotation R_AB maps components in B to components in A: v_A = R_AB.rotate(v_B).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Rotation(ABC):
-    """What every rotation can do."""
+    """The interface of all rotations."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class Rotation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class AxisTurn(Rotation):
-    """A turn about coordinate axis 0, 1 or 2, by the cosine and sine of its angle."""
+    """A rotation about coordinate axis 0, 1 or 2, by the cosine and sine of its angle."""
 
     axis: int
     c: Scalar
@@ -63,7 +63,7 @@ class AxisTurn(Rotation):
 
     @classmethod
     def by(cls, axis: int, angle: Scalar) -> AxisTurn:
-        """The turn by `angle` [rad]; for a number, sines and cosines within rounding of 0 and ±1 are made exact."""
+        """The rotation by `angle` [rad]; for a number, sines and cosines within rounding of 0 and ±1 are made exact."""
         c, s = cos(angle), sin(angle)
         if isinstance(angle, float | int):
             c, s = (float(round(part)) if abs(part - round(part)) < 4e-16 else part for part in (c, s))
@@ -83,7 +83,7 @@ class AxisTurn(Rotation):
     def rotate_symmetric(self, matrix: Symmetric3) -> Symmetric3:
         k, i, j = _cycle(self.axis)
         a = matrix.matrix()
-        # with t and u the block of the turned plane needs 4 products: R A Rᵀ = A + [[t, u], [u, −t]]
+        # with t and u the block of the rotated plane needs 4 products: R A Rᵀ = A + [[t, u], [u, −t]]
         t, u = self._plane_change(a[i][i], a[j][j], 2.0 * a[i][j])
         rows: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
         rows[k][k] = a[k][k]
@@ -141,7 +141,7 @@ class DenseRotation(Rotation):
 
 @dataclass(frozen=True, slots=True)
 class RotationChain(Rotation):
-    """A product of rotations, applied one after the other from the last."""
+    """A product of rotations, applied one after the other, the last one first."""
 
     factors: tuple[Rotation, ...]
 
@@ -182,13 +182,13 @@ def is_rotation(matrix: Sequence[Sequence[float]], tolerance: float = 1e-9) -> b
 
 
 def zxz_rotation(matrix: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    """Angles (α, β, γ) [rad] with R = Rz(α) Rx(β) Rz(γ); where α and γ turn about one axis, α is zero."""
+    """Angles (α, β, γ) [rad] with R = Rz(α) Rx(β) Rz(γ); α is zero if both rotate about the same axis."""
     r = [list(row) for row in matrix]
     beta = math.atan2(math.hypot(r[0][2], r[1][2]), r[2][2])
     if math.hypot(r[0][2], r[1][2]) < 1e-15:
         return 0.0, (0.0 if r[2][2] > 0.0 else math.pi), math.atan2(-r[0][1], r[0][0])
     alpha = math.atan2(r[0][2], -r[1][2])
-    # γ from what α leaves of the first row: its entries are not small where β is, unlike those of the third row
+    # γ from the first row after removing α: unlike those of the third row, its entries are not small if β is
     c, s = math.cos(alpha), math.sin(alpha)
     return alpha, beta, math.atan2(-(c * r[0][1] + s * r[1][1]), c * r[0][0] + s * r[1][0])
 

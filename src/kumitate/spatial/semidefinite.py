@@ -1,4 +1,4 @@
-"""Symmetric systems that may be singular: solved by a damped LDLᵀ and a few sweeps, straight-line code without a branch."""
+"""Symmetric systems that may be singular: solved by a damped LDLᵀ and a few sweeps, in straight-line code without branches."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..scalar import Scalar, is_zero
 
 __all__ = ["SWEEPS", "DampedFactors", "nearest_solution"]
 
-#: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), ε being the damping.
+#: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), where ε is the damping.
 SWEEPS = 3
 
 
 class DampedFactors:
     """L D Lᵀ of A + E for a positive semidefinite A by rows and a positive definite E, pivots in an order with little fill-in.
 
-    Entries that are the number 0 take no part: a chain of loops costs what its length costs.
+    Structural zeros are skipped: the cost of a chain of loops is linear in its length.
     """
 
     def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
@@ -31,7 +31,7 @@ class DampedFactors:
             for i, factor in column.items():
                 del left[i][pivot]
                 for j, value in row.items():
-                    if j <= i:  # symmetric: both sides get the same value
+                    if j <= i:  # symmetric: both entries get the same value
                         left[i][j] = left[j][i] = left[i].get(j, 0.0) - factor * value
             self.steps.append((pivot, column))
 
@@ -58,20 +58,20 @@ def nearest_solution(
 ) -> list[Scalar]:
     """The x with A x = b, or where A is singular the one nearest to `start` (zero by default) in the norm of E.
 
-    Proximal sweeps x ← x + (A + E)⁻¹ (b − A x): they settle what A determines and leave its null space where it was.
+    Proximal sweeps x ← x + (A + E)⁻¹ (b − A x) converge in the range of A and leave the null space of A unchanged.
 
     Args:
-        A: (n, n) symmetric, positive semidefinite; b: (n) in its range, but for rounding.
-        E: (n, n) symmetric, positive definite, small against A.
-        sweeps: how many follow the first solve.
+        A: (n, n) symmetric, positive semidefinite; b: (n) in its range, up to rounding.
+        E: (n, n) symmetric, positive definite, small compared with A.
+        sweeps: the number of sweeps after the first solve.
     """
     factors = DampedFactors(A, E)
     change = factors.solve(b if start is None else _residual(A, b, start))
     x = change if start is None else _sum(start, change)
     for _ in range(sweeps - 1):
-        change = factors.solve(_times(E, change))  # what a solve with A + E leaves of b − A x is E times its change
+        change = factors.solve(_times(E, change))  # the residual b − A x after a solve with A + E is E times the change of x
         x = _sum(x, change)
-    return _sum(x, factors.solve(_residual(A, b, x)))  # the last sweep settles the rounding, too
+    return _sum(x, factors.solve(_residual(A, b, x)))  # the last sweep also corrects rounding errors
 
 
 def _residual(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:

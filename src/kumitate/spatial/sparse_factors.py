@@ -1,4 +1,4 @@
-"""Square systems with structural zeros: L U without pivoting, straight-line code without a branch."""
+"""Square systems with structural zeros: L U without pivoting, in straight-line code without branches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Elimination", "SparseFactors"]
 
 @dataclass(frozen=True)
 class Elimination:
-    """What eliminating one unknown leaves behind: the inverse of its pivot, its column of L and its row of U, by index."""
+    """The elimination of one unknown: the inverse of its pivot, its column of L and its row of U, by index."""
 
     pivot: int
     inverse: Scalar
@@ -21,11 +21,11 @@ class Elimination:
 
 
 class SparseFactors:
-    """L U of a square matrix by its rows, entries that are not there being zero.
+    """L U of a square matrix given by sparse rows.
 
-    The last unknown goes first: in the order of a tree's joints, parents before children, a mass matrix is so factored without
-    fill-in. The pattern must be symmetric, the entries need not be. Nothing keeps a pivot away from zero: it is for matrices
-    whose symmetric part is large.
+    The last unknown is eliminated first: with the joints of a tree ordered parents before children, a mass matrix has no
+    fill-in. The pattern must be symmetric, the entries need not be. There is no protection against zero pivots: it is meant
+    for matrices with a large symmetric part.
 
     >>> SparseFactors.of({0: {0: 4.0, 1: 1.0}, 1: {0: 1.0, 1: 1.0}}).solve([6.0, 3.0])
     [1.0, 2.0]
@@ -36,13 +36,13 @@ class SparseFactors:
 
     @classmethod
     def of(cls, rows: Mapping[int, Mapping[int, Scalar]], *, symmetric: bool = False) -> SparseFactors:
-        """The factors of all of a matrix; `symmetric`, if its entries are, saves half the work."""
+        """The factors of a whole matrix; `symmetric` halves the work for symmetric entries."""
         left = {i: dict(row) for i, row in rows.items()}
         return cls(cls.eliminated(left, list(left), symmetric=symmetric))
 
     @staticmethod
     def eliminated(left: dict[int, dict[int, Scalar]], pivots: Sequence[int], *, symmetric: bool = False) -> list[Elimination]:
-        """Eliminates these unknowns: `left`, all rows that they stand in, keeps what is left of the others."""
+        """Eliminates these unknowns from `left`, all rows that contain them, and leaves the remaining rows there."""
         steps = []
         for pivot in sorted(pivots, reverse=True):
             row = left.pop(pivot)

@@ -1,4 +1,4 @@
-"""Poses: where a frame B stands in a frame A, and what that does to points (thesis, appendix A.4)."""
+"""Poses of a frame B in a frame A, and the transformation of points (thesis, appendix A.4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Transform:
         return Transform(self.rotation @ other.rotation, self.point(other.translation))
 
     def point(self, p_B: Vector3) -> Vector3:
-        """A point given in B, in A."""
+        """Transforms a point from B to A."""
         return self.rotation.rotate(p_B) + self.translation
 
     def inverse(self) -> Transform:
@@ -63,7 +63,7 @@ def pose(
         matrix: the rotation as 3×3 rows instead of `rpy`.
 
     Raises:
-        ModelError: if these are not so many finite numbers, or the matrix is not a rotation.
+        ModelError: if an argument does not have the right number of finite numbers, or the matrix is not a rotation.
 
     >>> [float(x) for x in pose(xyz=(1, 0, 0)).point(Vector3(0.0, 2.0, 0.0))]
     [1.0, 2.0, 0.0]

@@ -1,4 +1,4 @@
-"""Three-dimensional vectors and matrices over scalars. Zeros and ones cost nothing: they vanish while tracing."""
+"""Three-dimensional vectors and matrices over scalars. Zeros and ones are free: tracing removes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Matrix3", "Symmetric3", "Vector3"]
 
 @dataclass(frozen=True, slots=True)
 class Vector3:
-    """A vector by its components in some frame; the name of the variable says which."""
+    """A vector by its components; the name of the variable says in which frame."""
 
     x: Scalar = 0.0
     y: Scalar = 0.0

@@ -1,1 +1,1 @@
-"""Points held on surfaces: their equations, and the two ways to solve these together with the dynamics."""
+"""Points held on surfaces: their equations, and two ways to solve them together with the dynamics."""

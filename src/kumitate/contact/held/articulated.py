@@ -1,6 +1,6 @@
-"""Held points by articulated bodies: their rows beside those of loops, carried inwards through ABA, O(n) for each.
+"""Held points by articulated bodies: their rows and those of loops, propagated inwards through ABA, O(n) for each.
 
-The second route beside the extended Newton-Euler method: neither M nor J is formed, and loops may be closed at the same time.
+An alternative to the extended Newton-Euler method: neither M nor J is formed, and the mechanism may have loops.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def articulated_rows(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points, the loops holding as well; arguments as of `kumitate.dynamics.aba_with_loops`."""
+    """The equations of the held points with the loops closed; arguments as for `kumitate.dynamics.aba_with_loops`."""
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     ends = points.ends(tree, q, v, motions)
     loops = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
@@ -40,16 +40,16 @@ def articulated_rows(
     reached = propagate_rows(tree, motions, handles, [*loops, *held], falling(acting.gravity))
     mobility, count = mobilities(reached), len(loops)
     own = [row[:count] for row in mobility[:count]]
-    coupling = [row[:count] for row in mobility[count:]]  # what the loops' forces do to the held rows, and the other way round
+    coupling = [row[:count] for row in mobility[count:]]  # of the loops' rows and the held rows
 
     def answer(wanted: Sequence[Scalar]) -> list[Scalar]:
         return solved_rows(tree, loops, own, wanted) if loops else []
 
     alpha = acting.baumgarte
     decay = [alpha * (2.0 * row.rate + alpha * row.error) for row in loops]
-    # the loops' forces without those of held points,
+    # the loops' forces with those of the held points zero,
     at_rest = answer([-(reach.free + more) for reach, more in zip(reached, decay, strict=False)])
-    answers = [answer([-x for x in row]) for row in coupling]  # and what a unit force of each of their rows adds
+    answers = [answer([-x for x in row]) for row in coupling]  # and their change per unit force of each held row
     Lambda = [
         [mobility[count + i][count + j] + dot(coupling[i], answers[j]) for j in range(len(held))] for i in range(len(held))
     ]

@@ -1,4 +1,4 @@
-"""Motion with held points: accelerations, the way back onto the surfaces, and what is to be known of the points."""
+"""Motion with held points: accelerations, projection onto the surfaces, and the observed quantities of the points."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .system import HeldSystem, friction_power, held_forces
 
 __all__ = ["HELD_METHODS", "HeldDynamics", "check_method"]
 
-#: The routes to the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
+#: The methods for the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
 HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows, "newton_euler": newton_euler}
 
 
 def check_method(name: Any) -> None:
-    """Refuses a route that there is not.
+    """Refuses an unknown method.
 
     Raises:
-        InputError: with the names that there are.
+        InputError: for an unknown name; the message lists the known ones.
     """
     if not isinstance(name, str) or name not in HELD_METHODS:
         raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}")
@@ -33,14 +33,14 @@ def check_method(name: Any) -> None:
 
 @dataclass(frozen=True)
 class HeldDynamics:
-    """The held points of a mechanism, and the route to their forces.
+    """The held points of a mechanism, and the method that computes their forces.
 
     Attributes:
-        points: of the mechanism.
-        method: a name of `HELD_METHODS`.
+        points: the held points of the mechanism.
+        method: a name in `HELD_METHODS`.
 
     Raises:
-        InputError: for another method.
+        InputError: for an unknown method.
     """
 
     points: HeldPoints
@@ -57,12 +57,12 @@ class HeldDynamics:
         tau: Sequence[Scalar],
         acting: Acting,
     ) -> tuple[list[Scalar], Scalar]:
-        """v̇ (nv) with the points held, and the power of their friction [W].
+        """v̇ (nv) with the held points, and the power of their friction [W].
 
         Args:
-            tree: the mechanism's, or its base-parameter tree; q, v, tau: as of `kumitate.dynamics.aba_with_loops`.
-            acting: what acts besides the drives of joints. With an implicit step the friction is implicit too; gaps decay as
-                errors of loops do.
+            tree: of the mechanism, or its base-parameter tree; q, v, tau: as for `kumitate.dynamics.aba_with_loops`.
+            acting: everything that acts apart from the drives of joints. With an implicit step the friction is implicit too;
+                gaps decay at the same rate as loop errors.
         """
         system = self.system(tree, q, v, tau, acting)
         forces = held_forces(tree, system, implicit_step=acting.implicit_step, baumgarte=acting.baumgarte)
@@ -71,7 +71,7 @@ class HeldDynamics:
     def observed(
         self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
     ) -> dict[str, list[Any]]:
-        """What is to be known of every point, by the sliding as it is.
+        """The observed quantities of every point, with friction by its current sliding velocity.
 
         Returns:
             "normal": f_n [N]; "friction": (3) along the surface [N]; "gap": from the surface [m], "opening": its rate [m/s];
@@ -90,7 +90,7 @@ class HeldDynamics:
     def projected(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """q and v with the points on their surfaces and the loops closed, in the metric of the mass matrix.
 
-        Two Newton steps, each of which squares the error of q; what leaves the surfaces is taken out of v.
+        Two Newton steps for q, with quadratic convergence; the velocity component away from the surfaces is removed from v.
         """
 
         def rows(q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:

@@ -1,8 +1,8 @@
-"""Held points by the extended Newton-Euler method: nothing but calls of inverse dynamics, INV (N 2-4, eq. 14-37).
+"""Held points by the extended Newton-Euler method, using only calls of inverse dynamics, INV (N 2-4, eq. 14-37).
 
 N prints h + τ where (11) has h + g in (14)-(19), and ‖∂C/∂q‖ for ‖∂C/∂r‖ in one place of (14). Here ∂C/∂r is divided by its
-length, so that these lengths are one. (34)-(36) call INV with q̇ = 0, where the direction of sliding in (6) would be lost: it is
-given. Friction goes along two directions of the surface, so that j_t is Σ t_i j_i.
+length, so that these norms are one. (34)-(36) call INV with q̇ = 0, where the direction of sliding in (6) would be undefined, so
+it is passed as an argument. Friction has two components along the surface, so that j_t is Σ t_i j_i.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def newton_euler(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> HeldSystem:
-    """The equations of the held points of a mechanism without loops; arguments as of `kumitate.dynamics.aba_with_loops`.
+    """The equations of the held points of a mechanism without loops; arguments as for `kumitate.dynamics.aba_with_loops`.
 
     Raises:
         InputError: if the mechanism has loops.
     """
     if tree.closed or acting.loop_tau:
         raise InputError(
-            f"{points.mechanism.name} has loops; held points by inverse dynamics are of open chains: take held_method='rows'"
+            f"{points.mechanism.name} has loops; held_method 'newton_euler' supports open chains only. Use held_method='rows'"
         )
     still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
     springs = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]
@@ -55,7 +55,7 @@ def newton_euler(
     M: list[list[Scalar]] = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
     push = [t - k - b for t, k, b in zip(tau, springs, bias, strict=True)]
     h = acting.implicit_step
-    for link in tree.links:  # damping and springs implicit over a step h: h d + h² k like armatures, and h k q̇ ahead
+    for link in tree.links:  # damping and springs implicit over a step h: h d + h² k act like armatures, plus the force h k q̇
         for i, (slope, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
             j = link.v_start + i
             M[j][j] = M[j][j] + h * (slope + h * k)
@@ -69,7 +69,7 @@ def newton_euler(
     gradients: list[list[Scalar]] = []
     for end in ends:
         j_c = pressed(end, 0, -1.0)  # (34)
-        gradients += [j_c, pressed(end, 1, -1.0), pressed(end, 2, -1.0)]  # (35), (36): j_t, a direction at a time
+        gradients += [j_c, pressed(end, 1, -1.0), pressed(end, 2, -1.0)]  # (35), (36): j_t, one direction at a time
     d = [solve_symmetric(M, j) for j in gradients]  # (17)
     Lambda = [[dot(row, j) for j in gradients] for row in d]  # m_c = dᵀ j_c of (15), and dᵀ j_t of (20)
     drift = [rate for k, end in enumerate(ends) for rate in _drift(tree, points, k, end, q, v)]  # (23)
@@ -85,7 +85,7 @@ def newton_euler(
 def _drift(
     tree: Tree, points: HeldPoints, k: int, end: HeldEnd, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> list[Scalar]:  # fmt: skip
-    """The accelerations along n, e₁, e₂ by velocities alone: d(∂C/∂r)/dt J q̇ + ∂C/∂r J̇ q̇ of (23), J̇ by (31)."""
+    """The velocity-dependent accelerations along n, e₁, e₂: d(∂C/∂r)/dt J q̇ + ∂C/∂r J̇ q̇ of (23), J̇ by (31)."""
     point = points.points[k]
     place = tree.places[point.body]
     tip = Place(place.link, place.pose @ Transform(translation=Vector3.of(point.point)))

@@ -1,4 +1,4 @@
-"""Points that are held on surfaces: what a user declares, and how they stand and move in a state (N 2, fig. 1)."""
+"""Points that are held on surfaces: the user's declaration, and their position and motion at a state (N 2, fig. 1)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SLIDING_SPEED = 1e-3
 
 @dataclass(frozen=True)
 class HeldPoint:
-    """A point of a body that is held on a surface, from both sides: pressed or pulled, it neither leaves nor enters.
+    """A point of a body that is held on a surface bilaterally: whether pushed or pulled, it stays on the surface.
 
     Attributes:
         body: name of a body or frame.
         point: fixed on it, in its axes from its origin [m].
         surface: C(r), zero on the surface, of a position r = (x, y, z) in the world, by plain operators and NumPy's elementary
-            functions; `PlaneSurface` (the floor, by default), `SphereSurface` and `CylinderSurface` are ready made.
-        friction: K of f_t = K |f_n| against the sliding (N eq. 6).
+            functions; `PlaneSurface` (the floor, by default), `SphereSurface` and `CylinderSurface` are provided.
+        friction: the coefficient K of f_t = K |f_n|, which opposes the sliding (N eq. 6).
         name: in messages and figures; the body's by default.
 
     >>> HeldPoint("hand", (0.0, 0.0, 0.5), lambda r: r[2] - 0.1 * r[0], friction=0.2).label
@@ -54,17 +54,17 @@ class HeldPoint:
 
 @dataclass(frozen=True)
 class HeldEnd:
-    """A held point in a state. Vectors are in the axes of the world.
+    """A held point at a state. Vectors are in the axes of the world.
 
     Attributes:
         link: the index of the link it is on.
-        axes: the surface's normal n, and two directions e₁, e₂ along the surface; at right angles, of unit length.
+        axes: the surface's normal n and two tangents e₁, e₂, orthonormal.
         r, rate: position [m] and velocity [m/s].
         gap: distance from the surface [m].
         slip: velocity along e₁ and e₂ [m/s].
-        friction: K.
-        rows: a unit force along each of the axes, and its opposite on the world, as rows of loops are; along n
-            the acceleration is counted from the surface.
+        friction: the coefficient K.
+        rows: a unit force along each of the axes, and its opposite on the world, in the form of loop rows; along n
+            the acceleration is relative to the surface.
     """
 
     link: int
@@ -81,11 +81,11 @@ class HeldPoints:
     """The held points of a mechanism, checked.
 
     Attributes:
-        mechanism: whose they are.
-        points: as declared; `names`: of them, unique.
+        mechanism: the mechanism that they are on.
+        points: as declared; `names`: their unique names.
 
     Raises:
-        InputError: if a point is on no body that moves, is not finite, has negative friction or no surface that can be traced.
+        InputError: if a point is not on a moving body, is not finite, has negative friction or a surface that cannot be traced.
     """
 
     def __init__(self, mechanism: Mechanism, points: Sequence[HeldPoint]):
@@ -103,8 +103,8 @@ class HeldPoints:
             _check(mechanism, point)
         if self.points and rolled_runs(mechanism.tree):
             raise InputError(
-                f"{mechanism.name}: points of chains as long as this one ({len(mechanism.tree.links)} links) cannot be held; "
-                "weld links that need not move"
+                f"{mechanism.name}: points of chains as long as this one ({len(mechanism.tree.links)} links) cannot be held. "
+                "Weld links that need not move"
             )
 
     @cached_property
@@ -115,14 +115,14 @@ class HeldPoints:
     def ends(
         self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion] | None = None
     ) -> list[HeldEnd]:
-        """Every point in a state; `tree` is the mechanism's, or its base-parameter tree."""
+        """Every point at a state; `tree` is that of the mechanism, or its base-parameter tree."""
         motions = link_motions(tree, q, v) if motions is None else motions
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
         pairs = zip(self.points, self.surfaces, strict=True)
         return [_end(tree, poses, twists, motions, point, surface) for point, surface in pairs]
 
     def rows(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
-        """The rows along the normals, which hold the points."""
+        """The rows along the normals, which constrain the points."""
         return [end.rows[0] for end in self.ends(tree, q, v)]
 
 
@@ -174,9 +174,9 @@ def _check(mechanism: Mechanism, point: HeldPoint) -> None:
     place = mechanism.tree.places.get(point.body)
     if place is None:
         known = ", ".join(mechanism.tree.places)
-        raise InputError(f"{where} is on {point.body!r}, which is no body or frame; there are {known}")
+        raise InputError(f"{where} is on {point.body!r}, which is not a body or frame; there are {known}")
     if place.link < 0:
-        raise InputError(f"{where} is on {point.body!r}, which does not move; hold a point of a body that does")
+        raise InputError(f"{where} is on {point.body!r}, which does not move. Hold a point of a moving body")
     checked_numbers(where, f"the point in the axes of {point.body!r} [m]", point.point, 3, error=InputError)
     checked_number(where, "the friction K", point.friction, NOT_NEGATIVE, error=InputError)
     if not callable(point.surface):

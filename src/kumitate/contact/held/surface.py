@@ -1,4 +1,4 @@
-"""Surfaces C(r) = 0 that points are held on: functions of plain arithmetic, with their derivatives (N eq. 1, 12, 13)."""
+"""Surfaces C(r) = 0 on which points are held: functions of plain arithmetic, with their derivatives (N eq. 1, 12, 13)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PlaneSurface:
 
 @dataclass(frozen=True)
 class SphereSurface:
-    """The sphere of this radius about a centre [m].
+    """The sphere with this radius about a center [m].
 
     >>> SphereSurface(2.0)([0.0, 3.0, 0.0])
     1.25
@@ -58,14 +58,14 @@ class SphereSurface:
         _check_point("SphereSurface", "center", self.center)
 
     def __call__(self, r: Sequence[Scalar]) -> Scalar:
-        """(|r − c|² − R²)/2R [m]: near the surface the distance from it, and smooth in the centre."""
+        """(|r − c|² − R²)/2R [m]: approximately the distance near the surface, and smooth at the center."""
         d = Vector3.of([x - c for x, c in zip(r, self.center, strict=True)])
         return (d.dot(d) - self.radius**2) * (0.5 / self.radius)
 
 
 @dataclass(frozen=True)
 class CylinderSurface:
-    """The endless cylinder of this radius about the axis through a point [m]; the axis is of any length.
+    """The infinite cylinder with this radius about the axis through a point [m]; the axis vector may have any length.
 
     >>> CylinderSurface(2.0)([0.0, 3.0, 7.0])
     1.25
@@ -91,11 +91,11 @@ class CylinderSurface:
 
 @dataclass(frozen=True)
 class SurfaceState:
-    """A surface where a point is, and as it moves.
+    """The gap, normal and curvature term of a surface at a moving point.
 
     Attributes:
-        gap: C/‖∂C/∂r‖ [m], to first order the distance from the surface.
-        normal: ∂C/∂r over its length.
+        gap: C/‖∂C/∂r‖ [m], the distance from the surface to first order.
+        normal: ∂C/∂r divided by its length.
         bending: ṙᵀ (∂²C/∂r²) ṙ/‖∂C/∂r‖ [m/s²]: the first term of N eq. 23.
     """
 
@@ -121,16 +121,17 @@ class TracedSurface:
         except (TraceError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(
                 f"{where}: the surface {surface!r} cannot be traced ({error}); give a function C(r) of the position "
-                "r = (x, y, z) that gives one number by plain operators and NumPy's elementary functions: lambda r: r[2]"
+                "r = (x, y, z) that returns one number by plain operators and NumPy's elementary functions: lambda r: r[2]"
             ) from error
         if all(part.op == "const" and part.payload == 0.0 for part in self.slope.results):
             raise InputError(
-                f"{where}: C(r) of the surface {surface!r} is the same everywhere; it must change with r across it"
+                f"{where}: C(r) of the surface {surface!r} does not depend on r; it must change across the "
+                "surface. Give a function that is zero on the surface only, such as lambda r: r[2]"
             )
         self.turning: Program = directional(self.slope)
 
     def at(self, r: Vector3, r_rate: Vector3) -> SurfaceState:
-        """The state at the position r [m] in the world, moving with ṙ [m/s]."""
+        """The state at the position r [m] in the world, moving with the velocity ṙ [m/s]."""
         (C,) = at(self.value, list(r))
         *slope, x, y, z = at(self.turning, list(r), list(r_rate))
         across = Vector3.of(slope)

@@ -1,8 +1,8 @@
-"""The equations of the forces that hold points: how they accelerate the points, and what they must be (N eq. 22).
+"""The equations of the forces on held points: their effect on the accelerations, and their solution (N eq. 22).
 
-Every held point has three rows, along n, e₁ and e₂ of its `HeldEnd`. However Λ, the accelerations of all rows by unit forces of
-each, was found, the normal forces follow from A f_n = −(free accelerations), A = Λ_nn − Λ_nt t K, where t is the direction of
-sliding: that is N eq. 20-22 with ‖∂C/∂r‖ = 1, for several points at once.
+Every held point has three rows, along n, e₁ and e₂ of its `HeldEnd`. Λ, the accelerations of all rows per unit force of each,
+may come from either method; the normal forces follow from A f_n = −(free accelerations) with A = Λ_nn − Λ_nt t K, where t is
+the direction of sliding. These are N eq. 20-22 with ‖∂C/∂r‖ = 1, for several points at once.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from .point import SLIDING_SPEED, HeldEnd, slide
 
 __all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
 
-#: Damping of Λ in implicit steps, over the inverse of the mechanism's mass (compare `dynamics.loops.multipliers.DAMPING`).
+#: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (see `dynamics.loops.multipliers.DAMPING`).
 DAMPING = 1e-9
-#: How often the friction of implicit steps is brought nearer to its law at most, until it changes by less than this
-#: fraction; and the Newton steps for one point's speed each time.
+#: The maximum number of iterations for the friction of implicit steps; the relative change at which they stop; and the
+#: number of Newton steps for one point's speed in each iteration.
 SWEEPS, SETTLED, NEWTON_STEPS = 30, 1e-9, 8
 
 
 @dataclass(frozen=True)
 class HeldSystem:
-    """How the rows of held points move in one state, three rows a point: n, e₁, e₂.
+    """The linear equations of the rows of held points at one state, three rows per point: n, e₁, e₂.
 
     Attributes:
-        ends: the points in this state.
-        Lambda: (rows, rows), accelerations by unit forces of each row, in everything else that holds the mechanism together.
-        free: (rows), accelerations without any force of the rows [m/s²].
-        accelerations: v̇ (nv) from the forces of all rows.
+        ends: the points at this state.
+        Lambda: (rows, rows), the accelerations per unit force of each row, with all loops closed.
+        free: (rows), the accelerations with the forces of all rows zero [m/s²].
+        accelerations: v̇ (nv) as a function of the forces of all rows.
     """
 
     ends: Sequence[HeldEnd]
@@ -44,10 +44,10 @@ class HeldSystem:
 
 @dataclass(frozen=True)
 class HeldForces:
-    """What holds the points, one entry a point.
+    """The forces that hold the points, one entry per point.
 
     Attributes:
-        normal: f_n along the surface's normal [N]; negative where the point is held back from leaving.
+        normal: f_n along the surface's normal [N]; negative where the point is pulled towards the surface.
         friction: the force along e₁ and e₂ [N].
     """
 
@@ -63,12 +63,12 @@ class HeldForces:
 def held_forces(
     tree: Tree, system: HeldSystem, *, implicit_step: Scalar = 0.0, baumgarte: Scalar = 0.0
 ) -> HeldForces:  # fmt: skip
-    """The forces that keep the points' accelerations on their surfaces, with friction |f_t| = K |f_n| against the sliding.
+    """The forces that make the accelerations of the points follow their surfaces, with friction |f_t| = K |f_n|.
 
     Args:
-        implicit_step: a step h > 0 [s] takes the sliding at the end of the step: friction then brings a point to rest, or lets
-            it creep, however long the step. Zero takes it as it is (N eq. 6).
-        baumgarte: a rate [1/s] at which gaps are made to decay.
+        implicit_step: with a step h > 0 [s], friction depends on the sliding velocity at the end of the step: it brings a
+            point to rest, or lets it creep, for any step size. Zero uses the current velocity (N eq. 6).
+        baumgarte: the rate [1/s] at which gaps decay.
     """
     ends = system.ends
     wanted = [-(system.free[3 * k] + baumgarte * (2.0 * end.rows[0].rate + baumgarte * end.gap)) for k, end in enumerate(ends)]
@@ -79,13 +79,13 @@ def held_forces(
 
 
 def friction_power(ends: Sequence[HeldEnd], forces: HeldForces) -> Scalar:
-    """What the friction of all points puts in per time [W]; it is never positive where friction opposes the sliding."""
+    """The power of the friction of all points [W]; it is never positive where friction opposes the sliding."""
     pairs = zip(ends, forces.friction, strict=True)
     return sum((f * x for end, force in pairs for f, x in zip(force, end.slip, strict=True)), 0.0)
 
 
 def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
-    """Forces by the sliding as it is (N eq. 20-22)."""
+    """Forces for the current sliding velocity (N eq. 20-22)."""
     ends, Lambda = system.ends, system.Lambda
     count = len(ends)
     t = [slide(end.slip) for end in ends]
@@ -93,7 +93,7 @@ def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
     along = [[dot(Lambda[3 * k][3 * l + 1 : 3 * l + 3], t[l]) for l in range(count)] for k in range(count)]  # dᵀ j_t of (20)
     f_n = _solved(across, wanted)
     if any(end.friction for end in ends):
-        for _ in range(count):  # friction opposes the sliding whichever way the surface pushes
+        for _ in range(count):  # friction opposes the sliding for either sign of the normal force
             K = [select(f < 0.0, -end.friction, end.friction) for f, end in zip(f_n, ends, strict=True)]
             A = [[m - d * k for m, d, k in zip(*pair, K, strict=True)] for pair in zip(across, along, strict=True)]  # (21)
             f_n = _solved(A, wanted)  # (22)
@@ -104,10 +104,10 @@ def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
 def _implicit(
     tree: Tree, system: HeldSystem, wanted: Sequence[Scalar], start: HeldForces, h: Scalar
 ) -> HeldForces:  # fmt: skip
-    """Forces by the sliding w at the end of the step.
+    """Forces for the sliding velocity w at the end of the step.
 
-    Friction −c w is that of a viscous damper, a row that yields to its own force by 1/(h c); c = K |f_n| tanh(‖w‖/ṙ₀)/‖w‖ is
-    found by solving the equations of all points for given c, and the law of each point for its speed while the others stay.
+    Friction −c w acts like a viscous damper, a row with compliance 1/(h c). The coefficient c = K |f_n| tanh(‖w‖/ṙ₀)/‖w‖ is
+    found by alternately solving the equations of all points for given c, and the law of each point for its speed.
     """
     ends, Lambda, free = system.ends, system.Lambda, system.free
     count = len(ends)
@@ -139,15 +139,15 @@ def _implicit(
 
 
 def _speed(Lambda: Sequence[Sequence[Scalar]], s: Sequence[Scalar], k: int, h: Scalar, c: Scalar, cap: Scalar) -> Scalar:
-    """The speed x of point k at the end of the step by its own law x + hμ·cap·tanh(x/ṙ₀) = x₀, μ being its mobility along s."""
+    """The speed x of point k at the end of the step, from x + hμ·cap·tanh(x/ṙ₀) = x₀, where μ is its mobility along s."""
     n, e = 3 * k, (3 * k + 1, 3 * k + 2)
     size = _norm(s)
     along = [part / size for part in s]
     across = dot([Lambda[n][i] for i in e], along)
     mobility = dot([dot([Lambda[i][j] for j in e], along) for i in e], along)
-    mu = mobility - across * across / Lambda[n][n]  # the normal force answers
+    mu = mobility - across * across / Lambda[n][n]  # with the normal force adapting
     x_0, push = size * (1.0 / c + h * mu), h * mu * cap
-    x = maximum(x_0 - push, x_0 / (1.0 + push / SLIDING_SPEED))  # both are below the solution, and Newton steps stay there
+    x = maximum(x_0 - push, x_0 / (1.0 + push / SLIDING_SPEED))  # both are below the solution, and so are all Newton iterates
     for _ in range(NEWTON_STEPS):
         ratio = tanh(x / SLIDING_SPEED)
         x = x - (x + push * ratio - x_0) / (1.0 + push * (1.0 - ratio * ratio) / SLIDING_SPEED)
@@ -166,7 +166,7 @@ def _norm(pair: Sequence[Scalar]) -> Scalar:
 
 
 def _solved(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x of A x = b by elimination; A is near a positive definite matrix, so that no pivots need be chosen."""
+    """The x of A x = b by elimination without pivoting, as A is close to a positive definite matrix."""
     rows, n = [[*row, right] for row, right in zip(A, b, strict=True)], len(b)
     for k in range(n):
         for i in range(k + 1, n):

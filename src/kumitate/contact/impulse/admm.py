@@ -1,7 +1,7 @@
-"""Alternating directions (ADMM): they converge from anywhere, but slowly; Newton steps that diverge restart from them.
+"""The alternating direction method (ADMM): it converges from any start, but slowly; used to restart a diverging Newton method.
 
-Velocities and the laws of contact are solved in turn (Glowinski and Marrocco 1975): the velocities with every point on a spring
-and a damper of the same strength, the laws for each point by itself.
+It alternates between the velocities and the contact laws (Glowinski and Marrocco 1975): the velocities are solved with a spring
+and a damper of equal strength at every point, the laws separately for each point.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .problem import Impulses, Problem
 
 __all__ = ["admm"]
 
-#: How strong the points are coupled to their laws, against their surroundings.
+#: The coupling strength between a point's velocity and its law, relative to the point's effective mass.
 STRENGTH = 5.0
 
 
 def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], rounds: int) -> Impulses:
-    """The guess after some rounds; `targets`: of the points' normal velocities [m/s]."""
+    """The guess after this many rounds; `targets`: the least normal velocities of the points [m/s]."""
     factors = given.stiffened([patch.if_near(_coupled, patch.frames, otherwise=NO_STIFFNESS) for patch in given.patches])
     twists = given.jacobians.twists(guess.v)
-    wanted, begun = [], []  # impulses that obey their laws, and the u, above the target, that go with them
+    wanted, begun = [], []  # impulses that satisfy the laws, and the matching velocities relative to the target
     for patch, old, aims in zip(given.patches, guess.points, targets, strict=True):
         twist = patch.twist(given.jacobians, twists)
         above = [_above(frame.along(twist), aim) for frame, aim in zip(patch.frames, aims, strict=True)]
@@ -72,7 +72,7 @@ def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
 
 
 def _strength(frame: ContactFrame) -> Scalar:
-    """R: how strongly a point's velocity is coupled to its law's."""
+    """R: the strength of the coupling between a point's velocity and that of its law."""
     return STRENGTH * frame.mass
 
 
@@ -82,7 +82,7 @@ def _coupled(frames: Sequence[ContactFrame]) -> Dense:
 
 
 def _pull(frames: Sequence[ContactFrame], impulses: Any, lacks: Any) -> Force:
-    """The wrench of a patch's impulses and of what its velocities lack."""
+    """The wrench of a patch's impulses and of the velocities that are missing."""
     total = Force()
     for frame, impulse, lack in zip(frames, impulses, lacks, strict=True):
         total = total + frame.wrench([a + _strength(frame) * b for a, b in zip(impulse, lack, strict=True)])
@@ -90,7 +90,7 @@ def _pull(frames: Sequence[ContactFrame], impulses: Any, lacks: Any) -> Force:
 
 
 def _obey(frames: Sequence[ContactFrame], impulses: Any, twist: Motion, aims: Any) -> Any:
-    """Impulses that obey their laws, and the velocities that go with them."""
+    """Impulses that satisfy the contact laws, and the matching velocities."""
     after, wishes = [], []
     for frame, impulse, aim in zip(frames, impulses, aims, strict=True):
         aimed = [a - _strength(frame) * b for a, b in zip(impulse, _above(frame.along(twist), aim), strict=True)]

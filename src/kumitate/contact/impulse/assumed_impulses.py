@@ -1,8 +1,8 @@
-"""Which impulses give points the velocities wanted of them: least squares where those contradict, least norm where open.
+"""The impulses that give points the wanted velocities: least squares if they contradict, least norm if not unique.
 
-The points' matrix J H⁻¹ Jᵀ, of rank 5 at most for two points of a body, is never formed: its pseudo-inverse comes from factors
-of H + Jᵀ R J, with the sparsity of H, R being large and alike for all points, by sweeps that each leave 1/STIFF of the error
-(Tikhonov's method, iterated). Loops stay closed in all of it: they are held a hundred times as stiffly, and by multipliers.
+The matrix J H⁻¹ Jᵀ of the points, which has at most rank 5 for two points of a body, is never formed. Its pseudo-inverse is
+applied by iterated Tikhonov regularisation: factors of H + Jᵀ R J, which has the sparsity of H, with a large R, equal for all
+points; each sweep leaves 1/STIFF of the error. Loops stay closed: they are a hundred times as stiff, and have multipliers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .problem import LoopEquation, Problem
 
 __all__ = ["assumed_impulses"]
 
-#: How much stiffer points are held than their surroundings are.
+#: The stiffness R of points, relative to that of their surroundings.
 STIFF = 1e5
-#: How often what is missing is solved for; with loops that stand against what is wanted, each leaves a good part of the error.
+#: The number of sweeps; if loops prevent the wanted velocities, each sweep leaves a considerable part of the error.
 SWEEPS, SWEEPS_WITH_LOOPS = 8, 20
 
 
@@ -31,12 +31,13 @@ def assumed_impulses(
     wanted: Sequence[Sequence[Sequence[Scalar]]],
     free: Sequence[Scalar],
 ) -> list[list[list[Scalar]]]:
-    """Impulses (normal, tangent, tangent) of all points [N·s] that change the velocities of those inside to the wanted ones.
+    """Impulses (normal, tangent, tangent) of all points [N·s] that give the points inside the wanted velocities.
 
-    Of all that miss them by the least sum of squares, the impulses with the least sum of squares.
+    Among the least-squares solutions, those with the least sum of squared impulses.
 
     Args:
-        inside: 1 for every point that may push, else 0; wanted: velocities along the points' axes [m/s]; both per patch.
+        inside: 1 for every point that may exert an impulse, else 0; wanted: velocities along the points' axes [m/s]; both
+            per patch.
         free: velocities (nv) without these impulses, the loops closed.
     """
     most = STIFF / min(patch.size for patch in given.patches)
@@ -58,7 +59,7 @@ def assumed_impulses(
             wrenches.append(patch.if_near(_drawn, *state, otherwise=Force()))
         return given.efforts(wrenches, [0.0 for _ in given.loops])
 
-    # the change that comes nearest to the wanted velocities, with the least kinetic energy; then H y = Jᵀ λ with λ = R J w
+    # the change y closest to the wanted velocities, with the least kinetic energy; then H y = Jᵀ λ with λ = R J w
     y = _swept(given, factors, lambda y: drawn([a + b for a, b in zip(free, y, strict=True)], wanted))
     momenta = _momenta(given, y)
     w = _swept(given, factors, lambda w: [a + b for a, b in zip(momenta, drawn(w, nothing), strict=True)])
@@ -70,7 +71,7 @@ def assumed_impulses(
 
 
 def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
-    """x (nv) with lack(x) + Gᵀ η = 0 and G x = 0 for the rigid equations G of loops, whatever their impulses η."""
+    """The x (nv) with lack(x) + Gᵀ η = 0 and G x = 0, where G are the rigid loop equations and η their impulses."""
     rigid = [equation for equation in given.loops if not _soft(equation)]
 
     def sweep(_: Any, now: Any) -> Any:
@@ -91,7 +92,7 @@ def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scal
 
 
 def _momenta(given: Problem, x: Sequence[Scalar]) -> list[Scalar]:
-    """H x, what stands for inertia along loop joints included."""
+    """H x, including the inertia along loop joints."""
     total = [along(row, x) for _, row in sorted(given.M.items())]
     for equation in given.loops:
         if _soft(equation):
@@ -101,7 +102,7 @@ def _momenta(given: Problem, x: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _soft(equation: LoopEquation) -> bool:
-    """Whether it stands for inertia along a loop joint, and holds nothing."""
+    """Whether it represents inertia along a loop joint rather than a constraint."""
     return not is_zero(equation.softness)
 
 
@@ -110,7 +111,7 @@ def _stiffened(frames: Sequence[ContactFrame], strengths: Sequence[Scalar]) -> D
 
 
 def _drawn(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], aims: Any, twist: Motion) -> Force:
-    """The wrench of what a patch's velocities lack."""
+    """The wrench of a patch's missing velocities."""
     total = Force()
     for frame, R, aim in zip(frames, strengths, aims, strict=True):
         total = total + frame.wrench([R * (a - u) for a, u in zip(aim, frame.along(twist), strict=True)])

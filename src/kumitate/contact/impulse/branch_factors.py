@@ -1,4 +1,4 @@
-"""The inertia matrix of a tree stiffened by contact, factored branch by branch: untouched branches are factored only once."""
+"""The factors of a tree's inertia matrix plus contact stiffness, by branches: those without contact are factored once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["BranchFactors"]
 
 @dataclass(frozen=True)
 class Branch:
-    """What a branch hands to the trunk: its own eliminations, what they take from the trunk's rows, the stiffness behind it."""
+    """A branch's contribution to the trunk: its eliminations, the terms they subtract from the trunk's rows, its stiffness."""
 
     steps: list[Elimination]
     taken: Pattern
@@ -30,9 +30,9 @@ class BranchFactors:
 
     Attributes:
         jacobians: the links' Jacobians.
-        M: the inertia matrix by its entries that are not always zero.
+        M: the structurally nonzero entries of the inertia matrix.
         trunk: the links that carry all others; `branches`: by branch, its links; parents before children.
-        free: what the branches hand on while nothing touches them.
+        free: the contributions of the branches without contact.
         factors: of M.
     """
 
@@ -45,13 +45,13 @@ class BranchFactors:
 
     @classmethod
     def of(cls, jacobians: LinkJacobians, M: Pattern) -> BranchFactors:
-        """All of it, by the inertia matrix."""
+        """From the inertia matrix."""
         trunk, branches = _trunk_and_branches(jacobians.tree)
         free = [_branch(jacobians, M, trunk, links, None) for links in branches]
         return cls(jacobians, M, trunk, branches, free, _joined(jacobians, M, trunk, free, None))
 
     def stiffened(self, on: Mapping[int, Dense], near: Mapping[int, Scalar]) -> SparseFactors:
-        """The factors of M + Σ Jᵀ K J; by the index of the link, its K (6×6), and whether that can be other than zero."""
+        """The factors of M + Σ Jᵀ K J; `on`: K (6×6) by link index; `near`: by link index, whether its K can be nonzero."""
         found = []
         for links, free in zip(self.branches, self.free, strict=True):
             touched = [near[link.index] for link in links if link.index in near]
@@ -104,7 +104,7 @@ def _joined(
 
 
 def _rows(tree: Tree, M: Pattern, links: Sequence[Link]) -> Pattern:
-    """M between the degrees of freedom of these links and of those that carry them, zeros written out."""
+    """M between the degrees of freedom of these links and of those that carry them, including zeros."""
     rows: Pattern = {}
     for link in links:
         for ancestor in tree.ancestors(link.index):

@@ -1,4 +1,4 @@
-"""The possible points of contact at a state, in patches: one for every two links that can touch."""
+"""The possible contact points at a state, in patches: one per pair of links that can touch."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from .jacobians import LinkJacobians
 
 __all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches"]
 
-#: Points that slide slower are at rest: static friction holds them [m/s].
+#: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
 #: A point that closes and opens more slowly than this counts as resting [m/s].
 CLOSED = 1e-3
-#: Shapes whose bounding spheres, larger by this, do not meet have no points of contact.
+#: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
 SURROUND = 1.25
-#: No point is heavier than the inverse of this [1/kg].
+#: A lower bound of `ContactFrame.size` [1/kg].
 SMALLEST = 1e-9
-#: What has sunk in comes out no faster [m/s].
+#: The largest velocity at which overlap is corrected [m/s].
 RECOVERY = 0.5
 
 
 @dataclass(frozen=True)
 class ContactFrame:
-    """Where and along which axes the force of a point acts, in the axes of the world.
+    """The position and axes of the force at a contact point, in the axes of the world.
 
     Attributes:
-        lever: from the origin of A's twists [m].
+        lever: the vector from the origin of A's twists to the point [m].
         axes: the normal and two tangents.
-        friction: the coefficient that holds now: static at rest, else kinetic.
-        size: how much velocity along itself a unit impulse along an axis makes here, at most [1/kg]: what velocities and
-            impulses are compared by; `mass`: its inverse [kg].
+        friction: the coefficient that applies now: static at rest, otherwise kinetic.
+        size: the inverse effective mass: the largest velocity along an axis per unit impulse along the same axis [1/kg]. It
+            relates velocities to impulses; `mass`: its inverse, the effective mass [kg].
     """
 
     lever: Vector3
@@ -53,7 +53,7 @@ class ContactFrame:
     mass: Scalar = 1.0
 
     def along(self, twist: Motion) -> list[Scalar]:
-        """The point's velocity along its axes, from the twist of A's link against B's."""
+        """The point's velocity along its axes, from the twist of A's link relative to B's."""
         at_point = twist.linear + twist.angular.cross(self.lever)
         return [axis.dot(at_point) for axis in self.axes]
 
@@ -62,23 +62,23 @@ class ContactFrame:
         return sum((axis * part for axis, part in zip(self.axes, components, strict=True)), Vector3())
 
     def wrench(self, components: Sequence[Scalar]) -> Force:
-        """The same as a wrench about the origin of A's twists."""
+        """The same, as a wrench about the origin of A's twists."""
         force = self.force(components)
         return Force(self.lever.cross(force), force)
 
 
 @dataclass(frozen=True)
 class ContactPoint:
-    """A possible point of contact.
+    """A possible contact point.
 
     Attributes:
         touch: its position, normal and gap; `pair`: the number of the pair of shapes it belongs to.
-        frame: where its force acts, and along which axes.
-        target: the least normal velocity after the step [m/s]: what closes the gap just so, or throws back.
-        plastic: the same without restitution.
-        velocity: of A against B along the axes before the step [m/s]; `free`: after it without contact.
-        initial_mode: the velocity above the target [m/s] from which the solver guesses whether the point is apart, sticks or
-            slides: as before the step, or as it is about to meet.
+        frame: the position and axes of its force.
+        target: the least allowed normal velocity after the step [m/s]: the one that closes the gap exactly, or rebounds.
+        plastic: the target without restitution.
+        velocity: of A relative to B along the axes before the step [m/s]; `free`: after the step without contact.
+        initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
+            apart, sticks or slides.
     """
 
     touch: Touch
@@ -99,9 +99,9 @@ class ContactPatch:
     Attributes:
         links: their indices.
         shift: from the origin of B's twists to that of A's [m]; None if B is the world.
-        points: all possible ones.
+        points: all possible contact points.
         near: whether any of them may touch within the step.
-        size: by the links' masses alone, about how much velocity a unit impulse makes [1/kg].
+        size: an estimate of the velocity per unit impulse from the links' masses alone [1/kg].
     """
 
     links: tuple[int, int]
@@ -112,16 +112,16 @@ class ContactPatch:
 
     @property
     def frames(self) -> tuple[ContactFrame, ...]:
-        """Of all points."""
+        """The frames of all points."""
         return tuple(point.frame for point in self.points)
 
     @property
     def initial_modes(self) -> tuple[tuple[Scalar, ...], ...]:
-        """Of all points."""
+        """The initial modes of all points."""
         return tuple(point.initial_mode for point in self.points)
 
     def twist(self, jacobians: LinkJacobians, twists: PerLink[Motion]) -> Motion:
-        """[ω; v] of A against B."""
+        """[ω; v] of A relative to B."""
         return _relative(jacobians, twists, self.links, self.shift)
 
     def wrenches(self, total: Force) -> dict[int, Force]:
@@ -132,11 +132,11 @@ class ContactPatch:
         return on
 
     def if_near(self, page: Callable[..., Any], *state: Any, otherwise: Any) -> Any:
-        """What `page(*state)` gives where something is near, by one program for all patches alike; elsewhere `otherwise`."""
+        """`page(*state)` if the patch is near, by one program for all patches of the same kind; else `otherwise`."""
         return when(self.near, partial(call_shared, page, *state, name=page.__name__.strip("_")), otherwise)
 
     def sized(self, branch_factors: BranchFactors) -> ContactPatch:
-        """The patch with the sizes of its points, which are only computed where something is near."""
+        """The patch with the sizes of its points, which are computed only if the patch is near."""
 
         def sizes() -> list[tuple[Scalar, Scalar]]:
             links = branch_factors.jacobians.tree.links
@@ -163,11 +163,11 @@ def contact_patches(
     h: Scalar,
     mechanism: Mechanism,
 ) -> list[ContactPatch]:
-    """All patches at a state, their points not yet sized.
+    """All patches at a state, without the sizes of their points.
 
     Args:
         jacobians: of the tree at its posture.
-        v: velocities (nv) before the step; v_free: after it, if nothing touched; h: the step [s].
+        v: velocities (nv) before the step; v_free: after the step without contact; h: the step [s].
     """
     tree = jacobians.tree
     before, after = jacobians.twists(v), jacobians.twists(v_free)
@@ -181,7 +181,7 @@ def contact_patches(
         points: list[ContactPoint] = []
         for number, pair in group:
             for touch in _touches(pair, *pair.poses(tree, jacobians.poses)):
-                # on what stands still, not midway: points of a sole at different heights could not all stick while it tilts
+                # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
                 place = touch.on_b if shift is None else touch
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
                 points.append(_point(place, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
@@ -199,7 +199,7 @@ def contact_patches(
 
 
 def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Any:
-    """Of every point the most velocity that a unit impulse along one of its axes gives it along this axis, and the inverse."""
+    """For every point, its `size` (the largest velocity along an axis per unit impulse along it) and its `mass`."""
     found = []
     for frame in frames:
         most: Scalar = SMALLEST
@@ -233,7 +233,7 @@ def _point(
     per_step: Scalar,
     resting: Scalar,
 ) -> ContactPoint:
-    """The point, with what the velocities decide; per_step: 1 / h; a bounce slower than `resting` [m/s] is over soon."""
+    """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
     axes = (touch.normal, *_tangents(touch.normal))
     bare = ContactFrame(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
@@ -241,7 +241,7 @@ def _point(
     friction = surface.friction if surface.kinetic == surface.friction else select(slid, surface.kinetic, surface.friction)
     target = plastic = minimum(-touch.gap * per_step, RECOVERY)
     if surface.restitution > 0.0:
-        # what acts all along the step acts on the way back, too: without that a ball would gain g h with every bounce
+        # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
         target = select(arrives, maximum(plastic, back), plastic)
@@ -253,7 +253,7 @@ def _point(
 
 
 def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
-    """Where two shapes touch; those that take some work are only asked where they come near each other."""
+    """Where two shapes touch; bounded shapes are tested only if they are near each other."""
     a, b = (geometry.shape for geometry in pair.geometries)
     reach = SURROUND * (a.bounding_radius + b.bounding_radius)
     if reach == math.inf:
@@ -271,7 +271,7 @@ def _any_nearer(points: Sequence[ContactPoint], distance: Scalar) -> Scalar:
 
 
 def _size(tree: Tree, links: tuple[int, int]) -> float:
-    """By the masses of the bodies of both links."""
+    """`ContactPatch.size`, from the masses of the bodies of both links."""
     tree.check_physical("contact points")
     total = 0.0
     for index in links:
@@ -282,7 +282,7 @@ def _size(tree: Tree, links: tuple[int, int]) -> float:
 
 
 def _tangents(n: Vector3) -> tuple[Vector3, Vector3]:
-    """Two unit vectors at right angles to n and to each other."""
+    """Two unit vectors perpendicular to n and to each other."""
     along_x = absolute(n.x) < 0.7
     across = n.cross(Vector3(select(along_x, 1.0, 0.0), select(along_x, 0.0, 1.0), 0.0))
     first = across * (1.0 / across.norm())

@@ -1,4 +1,4 @@
-"""The Coulomb cone, as a projection: first the normal impulse, then the tangential one onto the disc that it allows."""
+"""Projection onto the Coulomb cone: first the normal impulse, then the tangential one onto the disc that it allows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _SMALLEST = 1e-300
 
 
 def onto_cone(impulse: Sequence[Scalar], friction: Scalar) -> list[Scalar]:
-    """λ_n ≥ 0 and |λ_t| ≤ μ λ_n, of an impulse (normal, tangent, tangent) [N·s].
+    """The impulse (normal, tangent, tangent) [N·s] with λ_n ≥ 0 and |λ_t| ≤ μ λ_n enforced.
 
-    λ = onto_cone(λ − ρ u) for any ρ > 0 says all of contact at once: λ_n ≥ 0, u_n ≥ 0, λ_n u_n = 0, friction within the round
-    cone, and against the sliding velocity u_t where it slides (Alart and Curnier 1991).
+    λ = onto_cone(λ − ρ u) for any ρ > 0 is equivalent to all contact laws: λ_n ≥ 0, u_n ≥ 0, λ_n u_n = 0, friction within the
+    circular cone, and opposite to the sliding velocity u_t where the point slides (Alart and Curnier 1991).
     """
     normal, x, y = impulse
     normal = maximum(normal, 0.0)

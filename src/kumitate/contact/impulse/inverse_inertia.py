@@ -1,4 +1,4 @@
-"""The inverse inertia of each link as felt at that link, the rest of the mechanism moving with it."""
+"""The inverse inertia felt at a link, with the rest of the mechanism free to move."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["inverse_link_inertia", "twist_of"]
 
 
 def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFactors) -> Dense:
-    """J M⁻¹ Jᵀ (6×6) of a link: from a wrench's impulse to its twist, in the axes of the world, about its origin.
+    """J M⁻¹ Jᵀ (6×6) of a link: maps an impulsive wrench to its twist, in the axes of the world, about its origin.
 
-    `factors` are those of the inertia matrix, loops left open: with them a link answers less. A wrench on a link passes through
-    no other joints than those that carry it, and only they answer.
+    `factors` are those of the inertia matrix with loops open; closed loops would reduce the response. A wrench on a link passes
+    only through the joints that carry it, so the other joints do not contribute.
     """
     passed = {
         k: S for ancestor in jacobians.tree.ancestors(link.index) for k, S in enumerate(jacobians.S[ancestor], ancestor.v_start)
@@ -31,5 +31,5 @@ def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFa
 
 
 def twist_of(inverse_inertia: Dense, impulse: Force) -> Motion:
-    """The twist that an impulse gives."""
+    """The twist caused by an impulse."""
     return Motion.of([dot(row, impulse) for row in inverse_inertia.rows])

@@ -1,6 +1,6 @@
-"""The links' Jacobians in the axes of the world, about one origin for all links that hang on one root: levers need no moving.
+"""The Jacobians of links in the axes of the world, about one origin for all links of the same root.
 
-What is summed over a tree (twists outwards, wrenches and stiffnesses inwards) is then a plain sum.
+Sums over a tree (twists outwards, wrenches and stiffnesses inwards) then need no transformations.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ...spatial import Dense, Force, Motion, Transform, Vector3, dot
 
 __all__ = ["NO_STIFFNESS", "LinkJacobians", "Pattern", "along", "frozen", "link_jacobians"]
 
-#: A matrix by its entries that are not always zero.
+#: A sparse matrix: its structurally nonzero entries.
 Pattern = dict[int, dict[int, Scalar]]
 NO_STIFFNESS = Dense.zero(6, 6)
 
 
 @dataclass(frozen=True)
 class LinkJacobians:
-    """A tree at one posture.
+    """The Jacobians of a tree at one posture.
 
     Attributes:
         poses: X_WL of every link.
-        origins: of every link, the place of its root link in the world [m]: what its twists and wrenches are taken about.
-        S: of every link, the columns [ω; v] of its joint's freedoms, there and in the axes of the world.
+        origins: for every link, the position of its root link in the world [m], about which its twists and wrenches are taken.
+        S: for every link, the columns [ω; v] of its joint's degrees of freedom, about that origin and in the axes of the world.
     """
 
     tree: Tree
@@ -48,18 +48,18 @@ class LinkJacobians:
         return outward(self.tree, stage, Motion())
 
     def efforts(self, wrenches: Mapping[int, Force]) -> list[Scalar]:
-        """Jᵀ F (nv): what wrenches on links, by their index and like the twists, do along the joints."""
+        """Jᵀ F (nv): the generalised forces of wrenches on links, given by link index, about the same origins as the twists."""
         felt: PerLink[Force] = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
     def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
-        """Adds Σ Jᵀ K J to H: a link's K (6×6) is the wrench per unit of its twist. The tree's sparsity stays.
+        """Adds Σ Jᵀ K J to H, where K (6×6) of a link is the wrench per unit twist. The sparsity of the tree is kept.
 
         Args:
-            links: whose degrees of freedom are meant, a part of the tree; on: K by the index of the link.
+            links: the part of the tree whose degrees of freedom are added; on: K by link index.
 
         Returns:
-            The sum of K on these links, which those that carry them feel as well.
+            The sum of K on these links, which also acts on the links that carry them.
         """
         own = {link.index for link in links}
         at_roots: list[Dense] = []
@@ -81,7 +81,7 @@ class LinkJacobians:
         return reduce(add, at_roots, NO_STIFFNESS)
 
     def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
-        """Adds S_iᵀ K S_k for the columns S_k of a link's joint, against all joints that carry it."""
+        """Adds S_iᵀ K S_k for the columns S_k of a link's joint and S_i of all joints that carry it."""
         for k, column in enumerate(self.S[link], link.v_start):
             pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
             for ancestor in self.tree.ancestors(link.index):
@@ -111,21 +111,21 @@ def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
 
     S = outward(tree, stage, None)
     for link in tree.links:
-        _ = S[link]  # now, not where they are first asked for, which may be in a block that is skipped
+        _ = S[link]  # evaluate now: the first use may be in a block that is skipped at run time
     return LinkJacobians(tree, poses, origins, S)
 
 
 def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
     if not is_zero(value):
         H[i][k] = H[i].get(k, 0.0) + value
-        H[k].setdefault(i, 0.0)  # the pattern stays symmetric where entries are not: friction follows the normal force
+        H[k].setdefault(i, 0.0)  # the pattern stays symmetric even if entries are not: friction depends on the normal force
 
 
 def along(row: Mapping[int, Scalar], x: Sequence[Scalar]) -> Scalar:
-    """Σ row x, of a row by its entries that are not always zero."""
+    """Σ row x, of a sparse row."""
     return sum((value * x[k] for k, value in row.items()), 0.0)
 
 
 def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
-    """Rows as tuples, as `call_shared` takes them."""
+    """Rows as tuples, which `call_shared` requires."""
     return tuple(tuple(row) for row in rows)

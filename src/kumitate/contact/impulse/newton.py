@@ -18,34 +18,34 @@ __all__ = ["Approach", "again", "felt_stiffness", "newton"]
 
 Targets = Sequence[Sequence[Scalar]]
 
-#: What is closed and at rest within rounding is taken to hold [m/s].
+#: Points that are closed and at rest up to this rounding error count as sticking [m/s].
 TIE = 1e-10
 
 
 @dataclass(frozen=True)
 class Law:
-    """A point's impulse near a guess, along its axes: λ' = base − K du."""
+    """The linearised contact law of a point near a guess, along its axes: λ' = base − K du."""
 
     base: list[Scalar]
     K: Dense
 
     def after(self, frame: ContactFrame, du: Sequence[Scalar]) -> list[Scalar]:
-        """The impulse, made one that can be, once the velocity has changed by du."""
+        """The impulse after the velocity has changed by du, projected onto the friction cone."""
         change = [dot(row, du) for row in self.K.rows]
         return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], frame.friction)
 
 
 @dataclass(frozen=True)
 class Approach:
-    """How a step of Newton's is taken.
+    """The options of a Newton step.
 
     Attributes:
-        first: 1 to take the points to go on as before the step: what rested stays at rest, what slid slides on; 0 to go by the
-            impulses and velocities of the guess.
-        strength: how much more stiffly points answer than their surroundings. Near the solution that is the error which a step
-            leaves; far from it steps of less strength go astray less.
-        alike: 1 to hold all points of a patch alike, so that what is undetermined has the least norm; 0 for each by its own
-            size, which converges better where they slide and roll.
+        first: 1 to assume that points go on as before the time step, resting or sliding; 0 to use the impulses and velocities
+            of the guess.
+        strength: the stiffness of points relative to their surroundings. Near the solution its inverse is the error that a
+            step leaves; far from it steps with less strength are more robust.
+        alike: 1 for equal stiffness of all points of a patch, so that undetermined impulses have the least norm; 0 to scale it
+            by each point's mass, which converges better where they slide and roll.
     """
 
     first: Scalar
@@ -54,13 +54,13 @@ class Approach:
 
 
 def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> tuple[Impulses, SparseFactors]:
-    """The impulses that would obey all laws if each point went on as it does now: apart, sticking, or sliding its way.
+    """The impulses that satisfy all laws if each point keeps its mode: apart, sticking, or sliding in the same direction.
 
-    M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, but for loops
-    and patches between two moving links. Where a point slides, K is not symmetric: its friction follows its normal force.
+    M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, except
+    for loops and patches between two moving links. Where a point slides, K is not symmetric: friction depends on normal force.
 
     Returns:
-        the impulses, and the factors of M + JᵀKJ.
+        The impulses, and the factors of M + JᵀKJ.
     """
     states = _states(given, guess, targets, approach)
     felt = [
@@ -72,14 +72,14 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
 
 
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
-    """A step with the factors of the one before: where no point slides, and none has changed its way."""
+    """A step with the factors of the previous one: valid where no point slides and none has changed its mode."""
     states = _states(given, guess, targets, approach)
     lacks = [patch.if_near(_lack, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
     return _after_all(given, guess, states, factors, lacks)
 
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
-    """Per patch, everything that the laws of its points depend on."""
+    """For each patch, everything that the laws of its points depend on."""
     twists = given.jacobians.twists(guess.v)
     return [
         (patch.frames, patch.initial_modes, frozen(impulses), patch.twist(given.jacobians, twists), tuple(wanted), approach)
@@ -90,8 +90,8 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
 def _after_all(
     given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
 ) -> Impulses:
-    """All impulses after a step of Newton's; `lacks`: the wrench that each patch is short of by its laws."""
-    still = [0.0 for _ in given.loops]  # the loops are closed: what opens them by dv they answer by their stiffness
+    """All impulses after a Newton step; `lacks`: the residual wrench of each patch."""
+    still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
     turned = given.jacobians.twists(factors.solve(given.efforts(lacks, still)))
     points = []
     for patch, state, impulses in zip(given.patches, states, guess.points, strict=True):
@@ -120,12 +120,12 @@ def _laws(
 
 
 def _felt(*state: Any) -> tuple[Force, Dense]:
-    """What a patch's impulses lack, and their stiffness."""
+    """The residual wrench of a patch, and its stiffness."""
     return _lack(*state), felt_stiffness(state[0], [law.K for law in _laws(*state)])
 
 
 def _lack(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Sequence[Sequence[Scalar]], *state: Any) -> Force:
-    """The wrench that a patch's impulses lack by its laws."""
+    """The residual wrench of a patch: its impulses by the laws minus those of the guess."""
     total = Force()
     for frame, law, old in zip(frames, _laws(frames, initial_modes, impulses, *state), impulses, strict=True):
         total = total + frame.wrench([a - b for a, b in zip(law.base, old, strict=True)])
@@ -133,13 +133,13 @@ def _lack(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Sequence
 
 
 def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
-    """A patch's impulses once its twist has changed by the last of `state`."""
+    """A patch's impulses after its twist has changed by the last item of `state`."""
     *now, change = state
     return [law.after(frame, frame.along(change)) for frame, law in zip(frames, _laws(frames, *now), strict=True)]
 
 
 def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
-    """By its velocity u above the target, and the velocity that tells whether it is apart, sticks, or which way it slides."""
+    """The law at the velocity u relative to the target; `told_by`: the velocity that decides its mode and sliding direction."""
     mu, tie = frame.friction, TIE * frame.mass
     aim, x, y = (part - rate * frame.mass for part, rate in zip(impulse, told_by, strict=True))
     closed = aim >= -tie
@@ -150,7 +150,7 @@ def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], to
     shrink = 1.0 / length
     dx, dy = x * shrink, y * shrink
     normal = impulse[0] - stiff * u[0]
-    # sliding, the force keeps its size and turns with the velocity: stiff across, the more so the slower it slides
+    # sliding friction keeps its size and turns with the velocity: it is stiff across, more so at lower speed
     kept = mu * maximum(impulse[0], 0.0) * shrink
     across = minimum(kept * frame.mass / maximum(1.0 - kept, 1.0 / STIFF), stiff)
     turns = select(sticks, 0.0, select(closed, across, 0.0))
@@ -171,7 +171,7 @@ def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], to
 
 
 def felt_stiffness(frames: Sequence[ContactFrame], of_points: Sequence[Dense]) -> Dense:
-    """The points' K (3×3, along their axes) as one 6×6 matrix: the wrench of a patch against its twist."""
+    """The points' K (3×3, along their axes) as one 6×6 matrix, from the twist of a patch to its wrench."""
     total = NO_STIFFNESS
     for frame, K in zip(frames, of_points, strict=True):
         columns = []

@@ -1,4 +1,4 @@
-"""The contact problem of one step: which impulses at the points, and in the loops, make the velocities what they may be."""
+"""The contact problem of one step: the impulses at points and in loops that make the velocities satisfy the contact laws."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .jacobians import LinkJacobians, Pattern, along, frozen
 
 __all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
 
-#: How much stiffer what holds is than its surroundings: what is undetermined is resolved to 1/STIFF a sweep.
+#: The stiffness of constraints relative to their surroundings: each sweep resolves undetermined impulses to 1/STIFF.
 STIFF = 1e7
-#: Sweeps that settle the loops' impulses.
+#: The number of sweeps for the loops' impulses.
 SWEEPS = 3
 
 
@@ -34,8 +34,8 @@ class Impulses:
 
     Attributes:
         points: (normal, tangent, tangent) of every point of every patch [N·s].
-        loops: of the loops' equations.
-        v: the velocities (nv) after them.
+        loops: the impulses of the loop equations.
+        v: the velocities (nv) after these impulses.
     """
 
     points: list[list[list[Scalar]]]
@@ -45,11 +45,11 @@ class Impulses:
 
 @dataclass(frozen=True)
 class Solved:
-    """What a contact model found.
+    """The result of a contact model.
 
     Attributes:
         impulses: of the step.
-        left: how far the search for them stopped from what it looks for [m/s]; zero of a model that does not search.
+        left: the residual at which the iteration stopped [m/s]; zero for a model that does not iterate.
     """
 
     impulses: Impulses
@@ -58,13 +58,13 @@ class Solved:
 
 @dataclass(frozen=True)
 class LoopEquation:
-    """An equation of a loop.
+    """One equation of a loop.
 
     Attributes:
-        row: of the Jacobian, by index in v.
-        start: what its rate must stay off [m/s, rad/s]: zero, or for a soft one its rate before contact acts.
+        row: its row of the Jacobian, by index in v.
+        start: the reference of its rate [m/s, rad/s]: zero, or for a soft equation its rate before contact acts.
         softness: `dynamics.Row.softness`.
-        size: of its answer to its own unit impulse.
+        size: its change of rate per unit impulse of its own.
     """
 
     row: dict[int, Scalar]
@@ -74,22 +74,22 @@ class LoopEquation:
 
     @property
     def stiffness(self) -> Scalar:
-        """With which it is held within a sweep."""
+        """The stiffness of the equation within a sweep."""
         return 1.0 / (self.softness + self.size / STIFF)
 
     def rate(self, v: Sequence[Scalar]) -> Scalar:
-        """How fast it opens."""
+        """The rate at which it opens, relative to `start`."""
         return along(self.row, v) - self.start
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that stays while it is solved.
+    """Everything that is constant during the solution.
 
     Attributes:
-        branch_factors: the tree at its posture, with the inertia matrix as a step feels it.
+        branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
         patches, loops: where impulses act.
-        factors: of the inertia matrix, with the loops held stiffly.
+        factors: those of the inertia matrix plus the stiffness of loops.
         v_free: the velocities (nv) after the step without contact.
     """
 
@@ -107,7 +107,7 @@ class Problem:
         loops: Sequence[LoopEquation],
         v_free: Sequence[Scalar],
     ) -> Problem:
-        """The problem with the factors that it needs."""
+        """The problem with its factors."""
         factors = branch_factors.factors
         if loops:
             stiff = {i: dict(row) for i, row in branch_factors.M.items()}
@@ -122,7 +122,7 @@ class Problem:
 
     @property
     def M(self) -> Pattern:
-        """The inertia matrix by its entries."""
+        """The inertia matrix, sparse."""
         return self.branch_factors.M
 
     @property
@@ -133,7 +133,7 @@ class Problem:
 
     @property
     def coupled(self) -> bool:
-        """Whether forces act between moving links, so that one branch's stiffness is felt by another."""
+        """Whether forces act between moving links, which couples the stiffness of branches."""
         return bool(self.loops) or any(patch.shift is not None for patch in self.patches)
 
     def nothing(self) -> Impulses:
@@ -142,13 +142,13 @@ class Problem:
         return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
 
     def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
-        """What the points' impulses do, with those in the loops that keep them closed; these are sought from `loops` on."""
+        """The effect of the points' impulses, and of the impulses that keep the loops closed; `loops`: their first guess."""
         wrenches = [
             sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
             for patch, of_points in zip(self.patches, points, strict=True)
         ]
         v = list(self.v_free)
-        # M (v − v_free): what is left to do is small after the first sweep, and so is its rounding
+        # M (v − v_free): the correction is small after the first sweep, and so is its rounding error
         moved: list[Scalar] = [0.0] * len(v)
         for _ in range(SWEEPS if self.loops else 1):
             pulls = [
@@ -166,7 +166,7 @@ class Problem:
         return Impulses(points, loops, v)
 
     def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
-        """Jᵀ λ (nv), of one wrench per patch and one impulse per equation."""
+        """Jᵀ λ (nv), from one wrench per patch and one impulse per equation."""
         on: dict[int, Force] = {}
         for patch, wrench in zip(self.patches, wrenches, strict=True):
             for link, part in patch.wrenches(wrench).items():
@@ -178,7 +178,7 @@ class Problem:
         return total
 
     def stiffened(self, on_patches: Sequence[Dense]) -> SparseFactors:
-        """The factors of M + Jᵀ K J, of one K (6×6) per patch, and with the loops held stiffly."""
+        """The factors of M + Jᵀ K J with one K (6×6) per patch, plus the stiffness of loops."""
         on: dict[int, Dense] = {}
         near: dict[int, Scalar] = {}
         for patch, K in zip(self.patches, on_patches, strict=True):
@@ -205,7 +205,7 @@ class Problem:
                 H[i][j] = H[i].get(j, 0.0) + value
 
     def relative_columns(self, patch: ContactPatch) -> dict[int, list[Scalar]]:
-        """The columns of A's twist against B's, by index in v."""
+        """The columns of A's twist relative to B's, by index in v."""
         tree, found = self.jacobians.tree, {}
         a, b = (tree.ancestors(index) for index in patch.links)
         for link in a:
@@ -221,7 +221,7 @@ class Problem:
         return found
 
     def residual(self, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Scalar:
-        """How far a guess is from obeying every law [m/s]: each point's |λ − cone(λ − u/size)|·size, each loop's open rate."""
+        """The residual of a guess [m/s]: the largest |λ − cone(λ − u/size)|·size of a point, or opening rate of a loop."""
         twists = self.jacobians.twists(guess.v)
         worst: Scalar = 0.0
         for patch, impulses, wanted in zip(self.patches, guess.points, targets, strict=True):
@@ -233,16 +233,16 @@ class Problem:
         return worst
 
     def gained(self, guess: Impulses) -> Scalar:
-        """The kinetic energy that the impulses add to what the step would have without them [J]."""
+        """The kinetic energy that the impulses add to that of the step without them [J]."""
         total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
         return total
 
     def work(self, guess: Impulses) -> Scalar:
-        """The work of the impulses by the mean of the velocities before and after [J]: what rests takes none.
+        """The work of the impulses at the mean of the velocities before and after [J]; points at rest contribute nothing.
 
-        Loops are closed before and after; theirs do no work.
+        Loops are closed before and after, so their impulses do no work.
         """
         return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
 
@@ -265,7 +265,7 @@ def _congruent(K: Dense, S: Dense) -> Dense:
 def _open(
     frames: Sequence[ContactFrame], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar]
 ) -> Scalar:
-    """How far the points of a patch are from obeying their laws [m/s]."""
+    """The residual of the points of a patch [m/s]."""
     most: Scalar = 0.0
     for frame, impulse, target in zip(frames, impulses, targets, strict=True):
         u = frame.along(twist)
@@ -276,7 +276,7 @@ def _open(
 
 
 def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
-    """Adds the stiffness of the loops' equations."""
+    """Adds the stiffness of the loop equations."""
     for equation in loops:
         for i, value in equation.row.items():
             for j, other in equation.row.items():
@@ -284,7 +284,7 @@ def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
 
 
 def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> Pattern:
-    """The inertia matrix as a step h feels that is implicit in damping and springs, by its entries that are not always zero."""
+    """The inertia matrix for a step h that is implicit in damping and springs, sparse."""
     M = crba(tree, q)
     for link in tree.links:
         resisting = resisting_inertia(link, link.velocities(v), implicit_step)

@@ -1,4 +1,4 @@
-"""A step's contact, from states to velocities: what `simulate` calls between the dynamics and the change of q."""
+"""The contact of a step, from states to velocities; `simulate` calls it between the dynamics and the update of q."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from .problem import Problem, Solved, inertia, loop_equations
 
 __all__ = ["impact_program"]
 
-#: Residuals are compared with the speeds of the points, and with this where all are at rest: what falls for 1 ms [m/s].
+#: Residuals are relative to the speeds of the points, or to this if all are slower: the speed after 1 ms of free fall [m/s].
 RESTING = 0.01
 
 
 def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved]) -> Program:
-    """(h, q, v, v_free) → velocities after the step, the work of contact, whether anything touches, the residual [m/s]; and of
+    """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
-    `missed` is the residual, and `unsolved` what the model's search left, as parts of the speeds of the points.
+    `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
     Raises:
-        InputError: for chains that are rolled up, from 100 links on.
+        InputError: for chains of 100 or more links that are compiled as loops.
     """
     tree = mechanism.base_parameter_tree
     if rolled_runs(tree):
         raise InputError(
-            f"{mechanism.name}: its chains of like links are so long ({len(tree.links)} links) that they become loops of code, "
-            "which models that change velocities cannot follow; take contact='penalty'"
+            f"{mechanism.name}: its chains of similar links are so long ({len(tree.links)} links) that they are compiled as "
+            "loops, which impulse-based contact models do not support. Use contact='penalty'"
         )
     pairs = contact_pairs(mechanism, tree, contact)
 
@@ -66,7 +66,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         return {
             "v": v_after,
             "work": work,
-            # what is not a number touches: a failed solve is not passed over by a step without contact
+            # NaN counts as touching: a failed solve must not be hidden by a step without contact
             "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
             "gained": gained,
             "impulses": [list(point.frame.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],

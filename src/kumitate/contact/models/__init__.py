@@ -1,4 +1,4 @@
-"""Contact models, one a file: what gives the impulses of a step (rigid bodies), or forces at any time (springs and dampers)."""
+"""Contact models, one per file: they give the impulses of a step (rigid bodies) or forces at any time (springs and dampers)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,23 +13,23 @@ from .rigid import rigid
 
 __all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "check_model", "multipoint", "rigid"]
 
-#: Models that change velocities once a step, by their names.
+#: Models that change velocities once per step, by name.
 IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}
-#: Models that are forces like any other, by their names: made from options and the mass of the mechanism [kg].
+#: Models that are continuous forces, by name: each is made from options and the mass of the mechanism [kg].
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
 
 
 def check_model(name: Any, options: Mapping[str, Any]) -> None:
-    """Refuses a model that there is not, and options of models that have none.
+    """Refuses an unknown model, and options for a model that does not have any.
 
     Raises:
-        InputError: with the names that there are. Models of forces check their options themselves.
+        InputError: listing the known names. Models of continuous forces check their options themselves.
     """
     known = [*IMPULSE_MODELS, *FORCE_MODELS]
     if not isinstance(name, str) or name not in known:
         raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}")
     if options and name in IMPULSE_MODELS:
         raise InputError(
-            f"{name} contact has no option {next(iter(options))!r}; it has none at all. Leave `options` out, or take a model "
-            f"that has some: {', '.join(FORCE_MODELS)}"
+            f"{name} contact has no option {next(iter(options))!r}; it does not have any. Leave `options` out, or use a "
+            f"model that has options: {', '.join(FORCE_MODELS)}"
         )

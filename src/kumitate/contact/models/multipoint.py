@@ -1,13 +1,13 @@
-"""Rigid contact by the method of Sugihara and Nakamura: impulses for velocities assumed, then made ones that can be.
+"""Rigid contact by the method of Sugihara and Nakamura: impulses for assumed velocities, then corrected for friction.
 
-Equations and steps as numbered in their paper, section 3. Where it leaves something open, or cannot work as printed:
+Equations and steps are numbered as in their paper, section 3. Differences, where it is incomplete or does not work as printed:
 
-- A gap is closed just so, and what has sunk in comes out as with `rigid`; the printed target, −e v (11), corrects nothing.
-  Weight acts on the way back too: without that a ball would gain g h with every bounce.
-- ε of (25) is 1e-4 m/s; what is slower is held at rest.
-- Kinetic friction (27) that would turn a point's sliding round within the step holds the point at rest instead: as printed,
-  a block never stops, but goes to and fro by μ g h.
-- (19) picks independent equations by counting points; here rank is of no concern, see `least_norm`.
+- A gap is closed exactly, and overlap is corrected as with `rigid`; the printed target, −e v (11), does not correct either.
+  Weight also acts on the rebound: without this a ball would gain g h in every bounce.
+- ε of (25) is 1e-4 m/s; slower points are held at rest.
+- Kinetic friction (27) that would reverse the sliding of a point within the step holds the point at rest instead: as printed,
+  a block never stops, but oscillates by μ g h.
+- (19) selects independent equations by counting points; this is not needed here, see `assumed_impulses`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ..impulse.problem import Impulses, Problem, Solved
 
 __all__ = ["multipoint"]
 
-#: Points no further apart are in contact, whether they close or not [m].
+#: Points with smaller gaps are in contact, whether they approach or not [m].
 TOUCHING = 1e-9
-#: A point that has no more than this part of the largest impulse along its normal does not push.
+#: A point whose normal impulse is not above this fraction of the largest impulse does not push.
 NOTHING = 1e-9
 _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
 class _Set:
-    """The points in contact (1, others 0), those that stay at rest, and what was found; `open` while that is not all."""
+    """The points in contact (1, others 0), those that stay at rest, and the impulses; `open`: 1 while the search goes on."""
 
     inside: list[list[Scalar]]
     rests: list[list[Scalar]]
@@ -42,9 +42,9 @@ class _Set:
 def multipoint(given: Problem) -> Solved:
     """The impulses of a step (steps 4 to 8).
 
-    This is no search for impulses that obey every law together. Normal impulses are those of points that keep their tangential
-    velocity; friction comes after, by its size only. So normal velocities miss their targets where friction turns a body, what
-    left the set does not come back, and energy can be gained: `ContactRecord.residual` and `work` say how much.
+    They do not satisfy all contact laws simultaneously. Normal impulses are computed for points that keep their tangential
+    velocity; afterwards only the size of friction is corrected. So normal velocities miss their targets where friction turns a
+    body, points that left the set do not return, and energy can be gained; see `ContactRecord.residual` and `work`.
     """
     inside = [[_touches(patch, point) for point in patch.points] for patch in given.patches]
     rests = [[_slower(point) for point in patch.points] for patch in given.patches]
@@ -86,7 +86,7 @@ def multipoint(given: Problem) -> Solved:
 
 
 def _touches(patch: ContactPatch, point: ContactPoint) -> Scalar:
-    """Whether a point is in contact: together, or closing within the step (step 2)."""
+    """Whether a point is in contact: touching, or closing within the step (step 2)."""
     touching = both(patch.near, either(point.touch.gap <= TOUCHING, point.free[0] < point.target))
     return select(touching, 1.0, 0.0)
 
@@ -97,12 +97,12 @@ def _slower(point: ContactPoint) -> Scalar:
 
 
 def _rubbed(point: ContactPoint, assumed: list[Scalar], rests: Scalar) -> list[Scalar]:
-    """The impulse with friction as it can be (25)-(28)."""
+    """The impulse with friction limited by (25)-(28)."""
     normal, *tangent = assumed
     size = sqrt(maximum(tangent[0] * tangent[0] + tangent[1] * tangent[1], _SMALLEST))
     speed = sqrt(maximum(point.velocity[1] * point.velocity[1] + point.velocity[2] * point.velocity[2], _SMALLEST))
     sticks = both(rests > 0.5, size <= point.surface.friction * normal)
-    kinetic = point.surface.kinetic * normal  # along what would hold it (at rest), or against sliding
+    kinetic = point.surface.kinetic * normal  # along the holding impulse (at rest), or against sliding
     against = [
         kinetic * select(rests > 0.5, part / size, -(u / speed)) for part, u in zip(tangent, point.velocity[1:], strict=True)
     ]
@@ -110,7 +110,7 @@ def _rubbed(point: ContactPoint, assumed: list[Scalar], rests: Scalar) -> list[S
 
 
 def _turned(point: ContactPoint, after: list[Scalar], inside: Scalar, rests: Scalar) -> Scalar:
-    """Whether friction turned its sliding round."""
+    """Whether friction reversed the sliding of the point."""
     back = point.velocity[1] * after[1] + point.velocity[2] * after[2] < 0.0
     return select(both(inside > rests, back), 1.0, 0.0)
 

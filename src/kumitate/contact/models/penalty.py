@@ -1,6 +1,6 @@
-"""Penalty contact: a spring and a damper at every point that has sunk in, and rounded friction (lecture Y, 10 and 11).
+"""Penalty contact: a spring and a damper at every penetrating point, and smoothed friction (lecture Y, 10 and 11).
 
-Steps may be rounded to sigmoids U_s(x) = 1/(1 + exp(−s x)) (10.10), written as (1 + tanh(s x/2))/2, which does not overflow.
+Steps may be smoothed to sigmoids U_s(x) = 1/(1 + exp(−s x)) (10.10), written as (1 + tanh(s x/2))/2, which does not overflow.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from ..surface import Surface
 
 __all__ = ["Penalty"]
 
-#: How deep the weight of a whole mechanism sinks in at one point with the usual stiffness [m], and that weight a mass [m/s²].
+#: With the default stiffness, the penetration of one point under the mechanism's weight [m], and the weight per mass [m/s²].
 DEPTH, FALL = 1e-3, 9.81
-#: Squares of speeds below this are rest [m²/s²].
+#: Squared speeds below this count as rest [m²/s²].
 _STILL = 1e-60
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """The force of one point of contact, from its gap y (10.2), its velocity and the surface.
+    """The force of one contact point, from its gap y (10.2), its velocity and the surface.
 
-    R = U(−y) (K (−y)ⁿ − C ẏ), and friction −μ R sgn_s(ẋ) against the slip ẋ (11.4), with the kinetic coefficient. A surface's
-    static coefficient and restitution have no part in it: what sticks creeps, and the damper decides how high a body rebounds.
+    R = U(−y) (K (−y)ⁿ − C ẏ), and friction −μ R sgn_s(ẋ) against the slip ẋ (11.4), with the kinetic coefficient. The
+    static coefficient and the restitution of a surface are not used: sticking points creep, and damping determines the rebound.
 
     Attributes:
         stiffness: K [N/mⁿ], positive; `damping`: C [N·s/m], zero or more.
-        pull: 1: the damper acts on the way out, too, and may hold back (10.7, method 1); 0: on the way in only (10.9, 2).
-        sharpness: s of the steps of y [1/m] and of ẏ [s/m]; infinite: steps, as in (10.6).
-        friction_sharpness: s of the sign of the slip [s/m]: below about 2/s friction is viscous.
-        exponent: n; at rest a weight W has sunk in by (W/K)^(1/n).
+        pull: 1: the damper also acts during separation and may pull (10.7, method 1); 0: during approach only (10.9, 2).
+        sharpness: s of the steps of y [1/m] and of ẏ [s/m]; infinite: exact steps, as in (10.6).
+        friction_sharpness: s of the smoothed sign of the slip [s/m]: at speeds below about 2/s friction is viscous.
+        exponent: n; at rest the penetration under a weight W is (W/K)^(1/n).
 
     Raises:
         InputError: for a value out of range, with its rule.
@@ -44,7 +44,7 @@ class Penalty:
     >>> floor = Penalty(stiffness=1e4, damping=10.0)
     >>> floor.normal_force(-1e-3, 0.0)  # at rest, 1 mm deep
     10.0
-    >>> floor.normal_force(-1e-3, 2.0), Penalty(1e4, 10.0, pull=1).normal_force(-1e-3, 2.0)  # on the way out
+    >>> floor.normal_force(-1e-3, 2.0), Penalty(1e4, 10.0, pull=1).normal_force(-1e-3, 2.0)  # separating
     (10.0, -10.0)
     """
 
@@ -60,7 +60,7 @@ class Penalty:
             object.__setattr__(self, item.name, _number(item.name, getattr(self, item.name)))
         _check("stiffness", self.stiffness, 0.0 < self.stiffness < math.inf, "positive and finite: weight over depth at rest")
         _check("damping", self.damping, 0.0 <= self.damping < math.inf, "zero or more, and finite: 2√(K m) is critical")
-        _check("pull", self.pull, self.pull in (0, 1), "1 (the damper acts on the way out, too) or 0 (it does not)")
+        _check("pull", self.pull, self.pull in (0, 1), "1 (the damper also acts during separation) or 0 (it does not)")
         _check("sharpness", self.sharpness, self.sharpness > 0.0, "positive; infinite, the default, is a step")
         _check(
             "friction_sharpness", self.friction_sharpness, 0.0 < self.friction_sharpness < math.inf,
@@ -70,12 +70,12 @@ class Penalty:
 
     @classmethod
     def of(cls, options: Mapping[str, float], mass: float) -> Penalty:
-        """The model with some options; stiffness and damping otherwise by the mass of the mechanism [kg].
+        """The model with the given options; defaults of stiffness and damping depend on the mass of the mechanism [kg].
 
-        By default its weight on one point sinks in by 1 mm, and the damper is critical for all of its mass.
+        By default its weight on one point penetrates by 1 mm, and the damping is critical for its total mass.
 
         Raises:
-            InputError: for an option that there is not, or a value out of range.
+            InputError: for an unknown option, or a value out of range.
         """
         known = [item.name for item in fields(cls)]
         for name in options:
@@ -87,11 +87,11 @@ class Penalty:
 
     @property
     def reach(self) -> float:
-        """Where U_s is zero to the last bit: (1 + tanh(−x))/2 is, from x = 20 on [m]."""
+        """The gap from which U_s is exactly zero [m]: (1 + tanh(−x))/2 is from x = 20 on."""
         return 40.0 / self.sharpness
 
     def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
-        """On the body that the normal points to [N], from its velocity against the other [m/s], all in one frame."""
+        """The force on the body that the normal points to [N], from its velocity relative to the other [m/s], in one frame."""
         rate = normal.dot(velocity)
         R = self.normal_force(gap, rate)
         slip = velocity - normal * rate
@@ -111,7 +111,7 @@ class Penalty:
         return 0.5 * (1.0 + tanh(0.5 * self.sharpness * x))
 
     def _spring(self, gap: Scalar) -> Scalar:
-        """−K y, or its like for other exponents."""
+        """The spring force: −K y, or K (−y)ⁿ for n ≠ 1."""
         if self.exponent == 1.0:
             return -self.stiffness * gap
         return -self.stiffness * gap * maximum(absolute(gap), 1e-300) ** (self.exponent - 1.0)

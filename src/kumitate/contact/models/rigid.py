@@ -1,4 +1,4 @@
-"""Rigid contact: unilateral and with Coulomb's round cone together, by Newton steps, weaker where they fail."""
+"""Rigid contact: unilateral contact with the circular Coulomb cone, by a Newton method with regularisation."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from ..impulse.problem import STIFF, Impulses, Problem, Solved
 
 __all__ = ["rigid"]
 
-#: The laws are obeyed to this [m/s], and to this part of the largest velocity.
+#: Tolerances of the contact laws: absolute [m/s], and relative to the largest velocity.
 ABSOLUTE, RELATIVE = 1e-11, 1e-11
-#: At most so many steps of Newton's.
+#: The maximum number of Newton steps.
 PASSES = 40
-#: A step that leaves more than the part PROGRESS of the residual is followed by one of so much less strength, others by
-#: stronger ones. What leaves more than there was is not done, unless nothing weaker is left to try.
+#: A step that leaves more than the fraction PROGRESS of the residual is followed by one with WEAKER times less strength, any
+#: other by a stronger one. A step that increases the residual is rejected, unless the strength is already WEAKEST.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
-#: After PATIENCE steps each further one makes a residual do that is EASE times larger, up to the part DOUBT of the velocities
-#: and of 1 m/s: points that stick at their limit, or more than carry a body in doubt, can keep a step from ever settling within
-#: rounding. What is left is in the record. Where more is left, every fourth step (EVERY) is followed by ROUNDS of splitting.
+#: After PATIENCE steps, each further step multiplies the accepted residual by EASE, up to DOUBT times (1 m/s + the largest
+#: velocity): points at their sticking limit, or redundant points, can prevent convergence to rounding error. The record
+#: contains the residual. Where more is left, every fourth step (EVERY) is followed by ROUNDS of operator splitting (ADMM).
 PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
-#: So many passes hold all points of a patch alike.
+#: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
-#: What the softness of the laws leaves of a velocity, if every point went on as guessed, is less than this part of it.
+#: The softness of the laws leaves less than this fraction of a velocity if the guessed modes are right.
 SOFT = 10.0 / STIFF
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """A guess, how far it is from the laws, and the residual that will do by now [m/s].
+    """The state of the Newton iteration.
 
-    Beside it the strength of the next step, the number of steps, and in how many there is help.
+    A guess, its residual [m/s], the residual accepted by now [m/s], the strength of the next step, the number of steps so far,
+    and the number of steps until operator splitting may help.
     """
 
     guess: Impulses
@@ -46,10 +47,10 @@ class _Pass:
 
 
 def rigid(given: Problem) -> Solved:
-    """The impulses of a step: λ_n ≥ 0, u_n ≥ target, one of them zero; |λ_t| ≤ μ λ_n, and against u_t where it slides.
+    """The impulses of a step: λ_n ≥ 0 and u_n ≥ target with complementarity; |λ_t| ≤ μ λ_n, opposite to u_t where it slides.
 
-    The target closes the gap exactly, or throws back with the restitution; where several points, restitution and friction
-    together would add kinetic energy, as Newton's law can (Kane and Levinson 1985), they throw back only so far that it stays.
+    The target closes the gap exactly, or rebounds with the restitution. Several points with restitution and friction can add
+    kinetic energy under Newton's law (Kane and Levinson 1985); the rebound is then reduced until the energy is conserved.
     """
     targets = [[point.target for point in patch.points] for patch in given.patches]
     solved = _solved(given, targets)
@@ -75,7 +76,7 @@ def rigid(given: Problem) -> Solved:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
-    """By Newton steps from what was before the step; where one does not help, a weaker one (Levenberg 1944), or splitting."""
+    """Newton steps from the state before the time step, with regularisation (Levenberg 1944) or splitting if one fails."""
     fastest, closing = given.fastest, 0.0
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):

@@ -1,4 +1,4 @@
-"""Shapes against shapes: points of contact, normals and gaps, over scalars (S, sections 2.1 and 3.3)."""
+"""Collision between shapes: contact points, normals and gaps, over scalars (S, sections 2.1 and 3.3)."""
 
 from .pairs import PAIRS, capacity, touches, without_routine
 from .touch import FAR, Touch

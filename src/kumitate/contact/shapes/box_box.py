@@ -1,4 +1,4 @@
-"""Box against box: the separating axis, then a face cut to the other box's face, or two edges that cross."""
+"""Box against box: the separating axis, then either a face clipped to the other box's face, or two crossing edges."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .touch import FAR, Touch, axes_of, signed
 
 __all__ = ["box_box"]
 
-#: Two edges are taken where they are further apart than any face by this part of the shortest half edge: in a stack, faces.
+#: Edges are chosen over faces only if their separation is larger by this fraction of the shortest half edge: stacks use faces.
 _FACES_FIRST = 0.02
-#: A's face is taken where it is further away than B's by this part, so that a stack keeps its choice.
+#: A's face is chosen over B's only if its separation is larger by this fraction, so that the choice is stable in a stack.
 _B_FIRST = 1e-4
-#: sin² of the angle between edges below which they are parallel, and faces or corners say all.
+#: sin² of the angle between edges below which they are parallel, and faces or corners suffice.
 _PARALLEL = 1e-4
 
 
@@ -31,7 +31,7 @@ class _Edges:
     axis_b: Scalar
 
     def or_else(self, other: _Edges) -> _Edges:
-        """Of two the one that is further apart."""
+        """The pair with the larger separation."""
         mine = self.apart >= other.apart
         return _Edges(
             maximum(self.apart, other.apart),
@@ -43,7 +43,7 @@ class _Edges:
 def box_box(a: Box, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
     """Two boxes: up to eight points where a face of one meets a face of the other, or one where two edges cross.
 
-    The direction in which the boxes are furthest apart, or overlap least, is sought among the normals of their faces and the
+    The direction of the largest separation, or least overlap, is found among the normals of their faces and the
     common perpendiculars of their edges (Gottschalk, Lin, Manocha, SIGGRAPH 1996).
     """
     box_a = Oriented(X_WA.translation, axes_of(X_WA), tuple(0.5 * edge for edge in a.size))
@@ -55,7 +55,7 @@ def box_box(a: Box, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
     turned = [[absolute(x) for x in row] for row in C]
     faces_a = [
         absolute(along_a[i]) - box_a.half[i] - dot(turned[i], box_b.half) for i in range(3)
-    ]  # how far apart along each normal; negative: the overlap
+    ]  # the separation along each normal; negative: overlap
     faces_b = [absolute(along_b[j]) - box_b.half[j] - dot([row[j] for row in turned], box_a.half) for j in range(3)]
     edges = _furthest_edges(C, turned, along_a, box_a, box_b)
 
@@ -90,7 +90,7 @@ def _furthest_edges(C: Any, turned: Any, along_a: Any, a: Oriented, b: Oriented)
 
 
 def _edge_touch(a: Oriented, b: Oriented, edges: _Edges, apart: Vector3, valid: Scalar) -> tuple[Touch, Scalar]:
-    """Where the lines of the two edges come closest, and whether that is on both edges."""
+    """The closest points of the lines of the two edges, and whether they are on both edges."""
     chosen_a = [equal(edges.axis_a, float(k)) for k in range(3)]
     chosen_b = [equal(edges.axis_b, float(k)) for k in range(3)]
     u, v = (
@@ -113,7 +113,7 @@ def _edge_touch(a: Oriented, b: Oriented, edges: _Edges, apart: Vector3, valid: 
 
 
 def _corner(box: Oriented, chosen: Any, direction: Vector3) -> Vector3:
-    """From the centre to the middle of that edge along the chosen axis that lies furthest in a direction."""
+    """From the center to the midpoint of the edge along the chosen axis that is furthest in a direction."""
     corner = Vector3()
     for axis, half, skipped in zip(box.axes, box.half, chosen, strict=True):
         corner = corner + axis * signed(select(skipped, 0.0, half), axis.dot(direction))

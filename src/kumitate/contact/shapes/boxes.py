@@ -15,26 +15,26 @@ from .touch import FAR, Touch, axes_of, signed
 
 __all__ = ["capsule_box", "cylinder_box", "hull_box", "sphere_box"]
 
-#: A direction whose component is smaller crosses no face [1].
+#: A direction with a smaller component does not cross a face [1].
 _ALONG = 1e-12
-#: Where the squared distance of the segment grows slower than this it does not grow [m]: rounding.
+#: Slower growth of the squared distance of the segment than this counts as zero, being rounding error [m].
 _LEVEL = 1e-13
-#: A capsule that leans less than this from a face [sin of the angle] lies on it with two points.
+#: A capsule inclined by less than this to a face [sin of the angle] lies on it with two points.
 _LEANING = 0.1
 #: Two points closer than this along a capsule are one [m].
 _ONE = 1e-9
 
 
 def sphere_box(a: Sphere, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
-    """A sphere with a box: one point, on a face, an edge or a corner; by the nearest face with the sphere's centre inside."""
+    """A sphere with a box: one point, on a face, an edge or a corner; at the nearest face if the sphere's center is inside."""
     return [_ball_on_box(X_WB.rotation.unrotate(X_WA.translation - X_WB.translation), a.radius, b, X_WB)]
 
 
 def capsule_box(a: Capsule, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
-    """A capsule with a box: where its axis comes closest; if it lies along a face or an edge also at the further end there.
+    """A capsule with a box: the closest point of its axis; if it lies along a face or an edge, also the further end there.
 
-    The squared distance of the box from the axis' point p + t u is convex and quadratic between the places where the axis
-    crosses the planes of the faces: its derivative, zero at the closest point, is interpolated between two of them.
+    The squared distance of the box from the point p + t u of the axis is convex, and quadratic between the points where the
+    axis crosses the planes of the faces: its derivative, zero at the closest point, is interpolated between two of them.
     """
     center, u = (
         X_WB.rotation.unrotate(vector) for vector in (X_WA.translation - X_WB.translation, axes_of(X_WA)[2])
@@ -46,7 +46,7 @@ def capsule_box(a: Capsule, X_WA: Transform, b: Box, X_WB: Transform) -> list[To
         places += [maximum(-ends, minimum(ends, (side - p) * inverse)) for side in (-h, h)]
     growths, squares = zip(*(_growth(center + u * t, u, half) for t in places), strict=True)
 
-    # the last place up to which the distance falls, and the first from which it grows
+    # the last t up to which the distance falls, and the first from which it grows
     before, growth_before, after, growth_after = -ends, -FAR, ends, FAR
     for t, growth in zip(places, growths, strict=True):
         falls = growth <= _LEVEL
@@ -71,7 +71,7 @@ def _growth(point: Vector3, u: Vector3, half: Sequence[float]) -> tuple[Scalar, 
 
 
 def _ball_on_box(center_B: Vector3, radius: float, box: Box, X_WB: Transform) -> Touch:
-    """A ball about a point, given in the axes of the box."""
+    """A ball with a box; its center is given in the axes of the box."""
     offsets = [absolute(x) - 0.5 * edge for x, edge in zip(center_B, box.size, strict=True)]
     distance, away = outside_corner(offsets)
     normal_B = Vector3(*(signed(part, x) for part, x in zip(away, center_B, strict=True)))
@@ -81,10 +81,10 @@ def _ball_on_box(center_B: Vector3, radius: float, box: Box, X_WB: Transform) ->
 
 
 def hull_box(a: Hull, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
-    """The vertices of a hull with that face of a box through which the hull has come, each where it stands over the face.
+    """A hull with a box: the vertices that project onto the one face of the box through which the hull has entered.
 
-    One face for all vertices: a foot set down near an edge of a step is not pushed off sideways. Corners and edges of the box
-    that meet a face of the hull between its vertices are not found.
+    All vertices use the same face, so a foot placed near the edge of a step is not pushed off sideways. Corners and edges of
+    the box that touch a face of the hull between its vertices are not found.
     """
     vertices = vertices_of(a, X_WA)
     in_box = [X_WB.rotation.unrotate(vertex - X_WB.translation) for vertex in vertices]
@@ -93,9 +93,9 @@ def hull_box(a: Hull, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
 
 
 def cylinder_box(a: Cylinder, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
-    """A cylinder with that face of a box through which it has come: the four points that it touches the face's plane with.
+    """A cylinder with a box: its four contact points with the plane of the one face through which it has entered.
 
-    Edges of the box that meet the side or a cap of the cylinder between these points are not found.
+    Edges of the box that touch the side or a cap of the cylinder between these points are not found.
     """
     center, u = (X_WB.rotation.unrotate(v) for v in (X_WA.translation - X_WB.translation, axes_of(X_WA)[2]))
     reach = [a.radius * sqrt(maximum(1.0 - x * x, 0.0)) + 0.5 * a.length * absolute(x) for x in u]
@@ -111,9 +111,9 @@ class _Face:
     """A face of a box B.
 
     Attributes:
-        normal_B: out of the box, one of the six.
-        height: of the face over the box's centre [m].
-        bounds: how far it reaches along each axis of B [m]; along its normal without end.
+        normal_B: its outward normal, one of six.
+        height: of the face above the box's center [m].
+        bounds: its extent along each axis of B [m]; unlimited along its normal.
     """
 
     normal_B: Vector3
@@ -122,7 +122,7 @@ class _Face:
 
 
 def _nearest_face(low: Sequence[Scalar], high: Sequence[Scalar], box: Box) -> _Face:
-    """The face that a body is furthest away from, or least deep in, which reaches from `low` to `high` along the box's axes."""
+    """The face with the largest separation, or least penetration, from a body within `low` to `high` along the box's axes."""
     half = [0.5 * edge for edge in box.size]
     apart = [maximum(a, -b) - h for a, b, h in zip(low, high, half, strict=True)]
     most = reduce(maximum, apart)
@@ -138,7 +138,7 @@ def _nearest_face(low: Sequence[Scalar], high: Sequence[Scalar], box: Box) -> _F
 
 
 def _on_face(face: _Face, points: Sequence[Vector3], in_box: Sequence[Vector3], X_WB: Transform) -> list[Touch]:
-    """Points, given in the world and in the box, each where it stands over the face."""
+    """Contact points of the given points (in the world and in the box) that project onto the face."""
     normal = X_WB.rotation.rotate(face.normal_B)
     touches = []
     for point, p_B in zip(points, in_box, strict=True):

@@ -1,4 +1,4 @@
-"""The distance to a corner: what boxes (in three directions) and cylinders (in two) have in common."""
+"""The distance to a corner, shared by boxes (in three directions) and cylinders (in two)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def outside_corner(offsets: Sequence[Scalar]) -> tuple[Scalar, list[Scalar]]:
     """The signed distance to the set where all offsets are ≤ 0, and the unit vector away from it.
 
     Args:
-        offsets: how far the point lies beyond each face, along directions perpendicular to one another [m].
+        offsets: how far the point lies beyond each face, along mutually perpendicular directions [m].
 
     Returns:
-        The distance [m], inside the negative depth below the nearest face; and the components along those directions.
+        The distance [m], which inside is minus the depth below the nearest face; and the components along those directions.
     """
     beyond = [maximum(offset, 0.0) for offset in offsets]
     square = sum((part * part for part in beyond[1:]), beyond[0] * beyond[0])
@@ -31,7 +31,7 @@ def outside_corner(offsets: Sequence[Scalar]) -> tuple[Scalar, list[Scalar]]:
     away, taken = [], False
     for offset, part in zip(offsets, beyond, strict=True):
         here = offset >= nearest
-        face = select(taken, 0.0, select(here, 1.0, 0.0))  # of equally near faces the first
+        face = select(taken, 0.0, select(here, 1.0, 0.0))  # the first of equally near faces
         taken = either(taken, here)
         away.append(select(outside, part * scale, face))
     return select(outside, length, minimum(nearest, 0.0)), away

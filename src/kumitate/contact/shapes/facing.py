@@ -1,4 +1,4 @@
-"""The face of one box cut to the face of the other that it looks at: the corners of what they have in common."""
+"""The face of one box clipped to the opposite face of the other box: the corners of their common area."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .touch import Touch, signed
 
 __all__ = ["Oriented", "face_touches"]
 
-#: A slope below which an edge runs along a side of the face.
+#: Edges with a slope below this are parallel to a side of the face.
 _ALONG = 1e-15
-#: By this part of its size a face is larger, and the one that it is cut to smaller, than it is: of two sides that coincide
-#: one counts, not none and not both.
+#: The reference face is enlarged, and the clipped one reduced, by this fraction of its size, so that exactly one of two
+#: coincident sides counts.
 _SLACK = 1e-9
 
 Pair = tuple[Scalar, Scalar]
@@ -23,7 +23,7 @@ Pair = tuple[Scalar, Scalar]
 
 @dataclass(frozen=True)
 class Oriented:
-    """A box in the world: its centre [m], its axes, its half edges [m]."""
+    """A box in the world: its center [m], its axes, its half edges [m]."""
 
     center: Vector3
     axes: tuple[Vector3, ...]
@@ -40,17 +40,17 @@ def face_touches(
     faces_b: Sequence[Scalar],
     by_a: Scalar,
 ) -> list[Touch]:
-    """Eight slots: the corners of the common part of two faces, each where a side of it begins.
+    """Eight slots: the corners of the common area of two faces, each at the start of one of its sides.
 
-    The common part of two convex quadrangles has at most eight sides, four of each; the slot of a side that has nothing of it
-    is empty, and so no corner is listed twice.
+    The common area of two convex quadrilaterals has at most eight sides, four of each; the slot of a side that is not part of
+    it is empty, so no corner is listed twice.
 
     Args:
         C: a_i·b_j; along_a, along_b: the components of p_BA in the axes of A, of B [m].
-        faces_a, faces_b: how far apart the boxes are along the normals of each [m].
-        by_a: whether the face is one of A, else of B.
+        faces_a, faces_b: the separation of the boxes along the normals of each [m].
+        by_a: whether the reference face is one of A, else of B.
     """
-    # the box R whose face it is, the other one O seen from it: rows are O's coordinates in R's axes
+    # the box R with the reference face, and the other box O seen from it: rows are O's coordinates in R's axes
     half_r = [select(by_a, a, b) for a, b in zip(box_a.half, box_b.half, strict=True)]
     half_o = [select(by_a, b, a) for a, b in zip(box_a.half, box_b.half, strict=True)]
     rows = [[select(by_a, C[i][j], C[j][i]) for j in range(3)] for i in range(3)]
@@ -58,7 +58,7 @@ def face_touches(
     axes = [_select(by_a, a, b) for a, b in zip(box_a.axes, box_b.axes, strict=True)]
     apart = [select(by_a, a, b) for a, b in zip(faces_a, faces_b, strict=True)]
 
-    # turned so that the face looks along R's third axis, towards O
+    # permuted so that the face's normal is R's third axis, towards O
     turn = _first_of_most(apart)
     half_r, rows, center, axes = (_turned(turn, items) for items in (half_r, rows, center, axes))
     flip = center[2]
@@ -66,7 +66,7 @@ def face_touches(
         items[1], items[2] = (_flipped(item, flip) for item in items[1:])
     center[1], center[2] = signed(center[1], flip), absolute(center[2])
 
-    # O's face that looks back, by its middle and the halves e, f of its sides, counter-clockwise from above
+    # the opposite face of O, by its midpoint and the halves e, f of its sides, counter-clockwise from above
     columns = [Vector3(*(row[j] for row in rows)) for j in range(3)]
     e, f, g = _turned(_first_of_most([absolute(column.z) for column in columns]), _scaled(columns, half_o))
     side = g.z < 0.0
@@ -95,9 +95,9 @@ def face_touches(
 
 
 def _starts(middle: Pair, e: Pair, f: Pair, half: Pair) -> list[tuple[Scalar, Scalar, Scalar]]:
-    """Where the four sides of a parallelogram middle ± e ± f begin inside the rectangle |x| ≤ half[0], |y| ≤ half[1].
+    """Where the four sides of a parallelogram middle ± e ± f start inside the rectangle |x| ≤ half[0], |y| ≤ half[1].
 
-    Counter-clockwise, as coordinates along e and f in −1…1, and whether the side has anything inside.
+    Counter-clockwise, as coordinates along e and f in −1…1, and whether any part of the side is inside.
     """
     found: list[tuple[Scalar, Scalar, Scalar]] = []
     for along, across, swapped in ((e, f, False), (f, e, True)):
@@ -108,7 +108,7 @@ def _starts(middle: Pair, e: Pair, f: Pair, half: Pair) -> list[tuple[Scalar, Sc
             at = [-((m + side * c) * x) for m, c, x in zip(middle, across, inverse, strict=True)]
             low = maximum(-1.0, maximum(at[0] - reach[0], at[1] - reach[1]))
             high = minimum(1.0, minimum(at[0] + reach[0], at[1] + reach[1]))
-            # of a side with nothing inside one end is beyond all bounds: its point stays on the side
+            # if no part of a side is inside, one end is beyond all bounds: clamp it so that its point stays on the side
             start = minimum(1.0, low) if (side < 0.0) != swapped else maximum(-1.0, high)
             found.append((side, start, high > low) if swapped else (start, side, high > low))
     return found
@@ -119,7 +119,7 @@ def _touch(origin: Vector3, axes: Sequence[Vector3], normal: Vector3, x: Scalar,
 
 
 def _first_of_most(values: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
-    """Conditions: the first value is the largest; the second is."""
+    """Two conditions: whether the first value is the largest, and whether the second is."""
     a, b, c = values
     return both(a >= b, a >= c), b >= c
 
@@ -142,7 +142,7 @@ def _select(condition: Scalar, yes: Any, no: Any) -> Any:
 
 
 def _flipped(item: Any, flip: Scalar) -> Any:
-    """A vector or list, turned round where `flip` is negative."""
+    """A vector or list, negated where `flip` is negative."""
     parts = [signed(x, flip) for x in item]
     return Vector3.of(parts) if isinstance(item, Vector3) else parts
 

@@ -1,6 +1,6 @@
-"""Planes and polygons: whatever touches them does so with few points that are known beforehand, each the middle of a ball.
+"""Planes and polygons: other shapes touch them at a few candidate points, each the center of a ball.
 
-S, section 2.1: contact along a line or a surface is contact of the vertices of that line or surface.
+By S, section 2.1, contact along a line or a surface is contact at the vertices of that line or surface.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = [
     "vertices_of",
 ]
 
-#: A point in the world, and the radius of the ball about it that belongs to the body [m].
+#: A ball of the body: its center in the world and its radius [m].
 Ball = tuple[Vector3, float]
 
-#: A cylinder whose axis leans less than this from the normal [rad] stands, and has no lowest direction.
+#: A cylinder whose axis is inclined by less than this to the normal [rad] is upright and has no lowest direction.
 _STANDING = 1e-9
 
 
@@ -44,7 +44,7 @@ def capsule_on(capsule: Capsule, X_WA: Transform, flat: Plane | Polygon, X_WB: T
 
 
 def box_on_plane(box: Box, X_WA: Transform, flat: Plane, X_WB: Transform) -> list[Touch]:
-    """A box with a plane: the four corners of the face that looks most towards it, the lowest corner among them."""
+    """A box with a plane: the four corners of the face that is most parallel to it, including the lowest corner."""
     halves = _halves(box, X_WA)
     normal = axes_of(X_WB)[2]
     up = [normal.dot(axis) for axis in axes_of(X_WA)]
@@ -63,7 +63,7 @@ def box_on_plane(box: Box, X_WA: Transform, flat: Plane, X_WB: Transform) -> lis
 
 
 def box_on_polygon(box: Box, X_WA: Transform, flat: Polygon, X_WB: Transform) -> list[Touch]:
-    """A box with a polygon: its eight corners, as those over the polygon need not be the lowest."""
+    """A box with a polygon: its eight corners, as those above the polygon need not be the lowest."""
     corners = [X_WA.translation]
     for half in _halves(box, X_WA):
         corners = [corner + side for corner in corners for side in (half, -half)]
@@ -71,7 +71,7 @@ def box_on_polygon(box: Box, X_WA: Transform, flat: Polygon, X_WB: Transform) ->
 
 
 def _halves(box: Box, X_WA: Transform) -> list[Vector3]:
-    """From the middle of a box to the middles of three of its faces, in the world [m]."""
+    """From the center of a box to the centers of three of its faces, in the world [m]."""
     return [axis * (0.5 * edge) for axis, edge in zip(axes_of(X_WA), box.size, strict=True)]
 
 
@@ -89,7 +89,7 @@ def vertices_of(hull: Hull, X_WA: Transform) -> list[Vector3]:
 def cylinder_on(cylinder: Cylinder, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
     """A cylinder with a plane or polygon: the lowest point of each rim, and two more of the lower one, 120° from its lowest.
 
-    Standing, it has a triangle to stand on, which turns its corner to where the cylinder begins to lean; lying, two points.
+    Upright, it stands on a triangle with one corner on the side to which the cylinder starts to tilt; lying, on two points.
     """
     points = cylinder_points(cylinder, X_WA, axes_of(X_WB)[2])
     return _on(flat, X_WB, [(point, 0.0) for point in points])
@@ -99,7 +99,7 @@ def cylinder_points(cylinder: Cylinder, X_WA: Transform, normal: Vector3) -> lis
     """The points of a cylinder that can touch a plane with this normal, in the world [m]: see `cylinder_on`."""
     x, _, u = axes_of(X_WA)
     along = normal.dot(u)
-    across = u * along - normal  # down the cap's plane
+    across = u * along - normal  # downwards in the cap's plane
     square = across.dot(across)
     standing = square < _STANDING * _STANDING
     scale = 1.0 / sqrt(select(standing, 1.0, square))
@@ -111,7 +111,7 @@ def cylinder_points(cylinder: Cylinder, X_WA: Transform, normal: Vector3) -> lis
 
 
 def _on(flat: Plane | Polygon, X_WB: Transform, balls: Sequence[Ball]) -> list[Touch]:
-    """Each ball against the plane z = 0 of B; with a polygon only where the foot of the perpendicular lies inside."""
+    """Each ball against the plane z = 0 of B; for a polygon only if the foot of the perpendicular lies inside."""
     x, y, normal = axes_of(X_WB)
     level, origin_x, origin_y = (axis.dot(X_WB.translation) for axis in (normal, x, y))
     touches = []
@@ -126,7 +126,7 @@ def _on(flat: Plane | Polygon, X_WB: Transform, balls: Sequence[Ball]) -> list[T
 
 
 def _inside(polygon: Polygon, x: Scalar, y: Scalar) -> Scalar:
-    """How far the point (x, y) lies inside of the nearest side's line [m]; negative outside."""
+    """The distance of the point (x, y) from the line of the nearest side [m], negative outside."""
     depth: Scalar = math.inf
     for k, (bx, by) in enumerate(polygon.vertices):
         ax, ay = polygon.vertices[k - 1]

@@ -1,4 +1,4 @@
-"""Which shapes can touch which, and the one function that finds where."""
+"""The pairs of shapes that can touch, and the function that finds their contact points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .touch import Touch
 
 __all__ = ["PAIRS", "capacity", "touches", "without_routine"]
 
-#: One way round of each pair of kinds; the other is the same with normals turned. A new pair is a new entry.
+#: Each pair of kinds in one order; the other order has reversed normals. A new pair is a new entry.
 PAIRS: dict[tuple[type, type], Callable[..., list[Touch]]] = {
     **{(Sphere, flat): sphere_on for flat in (Plane, Polygon)},
     **{(Capsule, flat): capsule_on for flat in (Plane, Polygon)},
@@ -36,16 +36,16 @@ PAIRS: dict[tuple[type, type], Callable[..., list[Touch]]] = {
 
 
 def touches(shape_a: Shape, X_WA: Transform, shape_b: Shape, X_WB: Transform) -> list[Touch]:
-    """Where two shapes touch, or come close, over scalars: S, section 3.3, step 2.
+    """The contact points of two shapes that touch or are close, over scalars: S, section 3.3, step 2.
 
-    The number of slots depends on the kinds of the shapes only, and on how many vertices a hull has; a slot without a point now
-    has the gap `FAR`. A gap that is positive is a distance, so that points that are about to touch are known before they do.
+    The number of slots depends only on the kinds of shapes and the number of vertices of a hull; a slot without a point at the
+    moment has the gap `FAR`. A positive gap is a distance, so points are known before they touch.
 
     Args:
         X_WA, X_WB: the poses of the shapes in the world.
 
     Raises:
-        ModelError: if nobody has written down how such a pair touches.
+        ModelError: if there is no routine for such a pair.
 
     >>> from kumitate.model import Plane, Sphere
     >>> from kumitate.spatial import pose
@@ -62,16 +62,16 @@ def touches(shape_a: Shape, X_WA: Transform, shape_b: Shape, X_WB: Transform) ->
 
 
 def capacity(shape_a: Shape, shape_b: Shape) -> int:
-    """How many points these two shapes can touch in.
+    """The maximum number of contact points of these two shapes.
 
     Raises:
-        ModelError: as `touches`.
+        ModelError: as for `touches`.
     """
     return len(touches(shape_a, Transform(), shape_b, Transform()))
 
 
 def without_routine(shape_a: Shape, shape_b: Shape) -> str | None:
-    """Why two shapes cannot touch, and what to do: no routine is written for their kinds; None if there is one."""
+    """The fault and remedy if there is no routine for the kinds of two shapes; None if there is one."""
     a, b = type(shape_a), type(shape_b)
     if (a, b) in PAIRS or (b, a) in PAIRS:
         return None

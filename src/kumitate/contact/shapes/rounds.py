@@ -1,4 +1,4 @@
-"""Spheres, capsules and cylinders against one another: the distance of points and segments."""
+"""Spheres, capsules and cylinders against one another: distances of points and segments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .touch import Touch, axes_of, between_balls, signed
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
 
-#: sin² of the angle between two capsules: below, they are parallel; above, they touch in one point only.
+#: sin² of the angle between two capsules below which they are parallel; above it they touch at one point only.
 _PARALLEL, _CROSSED = 1e-10, 0.01
 #: Two points closer than this along a capsule are one [m].
 _ONE = 1e-9
@@ -29,7 +29,7 @@ def sphere_capsule(a: Sphere, X_WA: Transform, b: Capsule, X_WB: Transform) -> l
 
 
 def sphere_cylinder(a: Sphere, X_WA: Transform, b: Cylinder, X_WB: Transform) -> list[Touch]:
-    """A sphere with a cylinder: one point, on the side, a cap or a rim, also with the sphere's centre inside."""
+    """A sphere with a cylinder: one point, on the side, a cap or a rim, even if the sphere's center is inside."""
     x, _, u = axes_of(X_WB)
     center = X_WA.translation - X_WB.translation
     height = u.dot(center)
@@ -46,7 +46,7 @@ def sphere_cylinder(a: Sphere, X_WA: Transform, b: Cylinder, X_WB: Transform) ->
 
 
 def capsule_capsule(a: Capsule, X_WA: Transform, b: Capsule, X_WB: Transform) -> list[Touch]:
-    """Two capsules: where their axes come closest; if they are nearly parallel also at the further end of their overlap.
+    """Two capsules: the closest points of their axes; if they are nearly parallel, also the further end of their overlap.
 
     The closest points of two segments are found as by Ericson, Real-Time Collision Detection (2005), section 5.1.9.
     """
@@ -55,7 +55,7 @@ def capsule_capsule(a: Capsule, X_WA: Transform, b: Capsule, X_WB: Transform) ->
     cosine, along_a, along_b = u.dot(v), u.dot(apart), v.dot(apart)
     sine2 = 1.0 - cosine * cosine
     parallel = sine2 < _PARALLEL
-    # of A's axis, the stretch beside which B's axis runs
+    # the part of A's axis next to B's axis
     beside = absolute(cosine) * half_b
     low, high = maximum(-half_a, -along_a - beside), minimum(half_a, beside - along_a)
     crossing = (cosine * along_b - along_a) / select(parallel, 1.0, sine2)
@@ -74,7 +74,7 @@ def capsule_capsule(a: Capsule, X_WA: Transform, b: Capsule, X_WB: Transform) ->
 
 
 def _perpendicular(u: Vector3, v: Vector3, otherwise: Vector3) -> Vector3:
-    """A unit vector across u and v; `otherwise` where they are parallel."""
+    """A unit vector perpendicular to u and v; `otherwise` where they are parallel."""
     across = u.cross(v)
     square = across.dot(across)
     parallel = square < _PARALLEL

@@ -1,4 +1,4 @@
-"""What a pair of shapes says of its contact: points, normals, gaps."""
+"""The contact data of a pair of shapes: points, normals, gaps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["FAR", "Touch", "axes_of", "between_balls", "signed"]
 #: The gap of a slot that holds no point now [m].
 FAR = 1e6
 
-#: Centres closer than this have no direction from one to the other [m].
+#: Centers closer than this have no direction from one to the other [m].
 _TOGETHER = 1e-12
 
 
 @dataclass(frozen=True)
 class Touch:
-    """One possible point of contact of a shape A with a shape B, in the axes and from the origin of the world W.
+    """One possible contact point of a shape A with a shape B, in the axes and from the origin of the world W.
 
     Attributes:
         point: midway between the two surfaces along the normal [m].
-        normal: of unit length, from B towards A: B pushes A along it.
+        normal: the unit vector from B towards A, along which B pushes A.
         gap: the distance of the surfaces along the normal [m]; negative where they overlap, `FAR` where the slot holds no
             point now. An empty slot still has a unit normal and a point near the shapes, within a few times their size:
             contact models compute the velocity of every slot, and one of 1e12 m/s would spoil the others by rounding.
@@ -34,11 +34,11 @@ class Touch:
 
     @property
     def on_b(self) -> Touch:
-        """The same with its point on B's surface; one that is metres away stays about where it is."""
+        """The same with its point on B's surface; the point of a distant slot hardly moves."""
         return replace(self, point=self.point - self.normal * (0.5 * minimum(self.gap, 1.0)))
 
     def flipped(self) -> Touch:
-        """The same point, seen as one of B with A."""
+        """The same point, as one of B with A."""
         return Touch(self.point, -self.normal, self.gap)
 
     def only_if(self, condition: Scalar) -> Touch:
@@ -50,8 +50,8 @@ def between_balls(p_WA: Vector3, radius_a: float, p_WB: Vector3, radius_b: float
     """A ball about one point against a ball about another.
 
     Args:
-        p_WA, p_WB: the centres in the world [m]; radius_a, radius_b: the radii [m].
-        otherwise_W: the normal where the centres coincide.
+        p_WA, p_WB: the centers in the world [m]; radius_a, radius_b: the radii [m].
+        otherwise_W: the normal if the centers coincide.
     """
     apart = p_WA - p_WB
     square = apart.dot(apart)
@@ -70,5 +70,5 @@ def axes_of(X_WS: Transform) -> tuple[Vector3, Vector3, Vector3]:
 
 
 def signed(magnitude: Scalar, like: Scalar) -> Scalar:
-    """`magnitude` with its sign turned where `like` is negative."""
+    """`magnitude`, negated where `like` is negative."""
     return select(like < 0.0, -magnitude, magnitude)

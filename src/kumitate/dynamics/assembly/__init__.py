@@ -1,1 +1,1 @@
-"""Assembly and disassembly of articulated bodies: what `ada`, `dca` and `hybrid` share."""
+"""Assembly and disassembly of articulated bodies: the parts that `ada`, `dca` and `hybrid` share."""

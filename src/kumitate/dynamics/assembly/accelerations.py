@@ -1,8 +1,8 @@
 """Accelerations and joint forces by assembling articulated bodies and taking them apart again (thesis 2.2, 3.1).
 
-Loops make no difference to the algorithm: a chord is one more joint, a gear one more thing to be closed, in any order. The one
-that finds its links held together already closes a loop, which may be redundant or in a singular posture: what it holds is
-then inverted where it is not singular (`RangeInverse`), and forces that move nothing are left out.
+The algorithm treats loops like trees: a chord is one more joint, a gear one more connection, closed in any order. A connection
+whose links are already connected closes a loop, which may be redundant or in a singular posture. Its matrix is then inverted
+on its range only (`RangeInverse`), and forces that do not affect the motion are left out.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = ["Accelerations", "assembled_accelerations"]
 class Accelerations:
     """v̇ (nv), and the force [n; f] of each joint on its link, in the link's frame and about its origin, by the link's index.
 
-    `chords`: of each chord on its follower, in the axes of its frame M and about M's origin. Of what redundant loops leave open
-    some solution is given; the determined components are right.
+    `chords`: the force of each chord on its follower, in the axes of its frame M and about M's origin. Where redundant loops
+    leave forces undetermined, one solution is given; the determined components are exact.
     """
 
     vdot: list[Scalar]
@@ -51,20 +51,21 @@ def assembled_accelerations(
     *,
     order: Order = None,
 ) -> Accelerations:
-    """Accelerations and joint forces of a tree, its chords and gears holding, by assembly and disassembly.
+    """Accelerations and joint forces of a tree with its chords and gears, by assembly and disassembly.
 
     Args:
-        law: how a joint is closed; `ada` and `dca` have theirs.
-        acting: what acts besides the drives of the joints, at an instant.
-        order: in which joints are assembled: a name of `order.ORDERS`, or the links' indices and after them those of
-            chords and gears; by default one that costs little.
+        law: how a joint is closed; `ada` and `dca` each have their own.
+        acting: everything that acts apart from the drives of the joints, at an instant.
+        order: the order in which joints are assembled: a name in `order.ORDERS`, or the indices of the links followed by those
+            of chords and gears; by default an order that costs little.
 
     Raises:
-        ModelError: if a link's inertia has no inverse and no joint can lend it what it lacks, or the order does not name
-            every joint once; InputError: for an unknown order.
+        ModelError: if a link's inertia has no inverse and moving inertia across its joints does not give it one, or if the
+            order does not name every joint exactly once.
+        InputError: for an unknown order.
 
     Warns:
-        KumitateWarning: of light links between heavy ones that cost digits; see `ada`.
+        KumitateWarning: if light links between heavy ones cost digits; see `ada`.
     """
     acting.at_an_instant("assembly")
     ready, held = prepared(tree), connected_links(tree)
@@ -74,7 +75,7 @@ def assembled_accelerations(
     first = {handle: j for j in reversed(turns) for handle in held[j]}
     joints: list[JointConnection] = []
     for link in ready.tree.links:
-        # as long as the carrier is single, its Φ is numbers in its own frame: those are not turned
+        # as long as the carrier is a single link, its Φ is constant in its own frame: stay there instead of rotating it
         carrier = ready.carriers[link.index]
         single = carrier != WORLD and first.get(carrier) == link.index
         joints.append(joint_of(ready, link, q, v, tau, motions[link].bias, in_carrier=single))
@@ -104,7 +105,7 @@ def assembled_accelerations(
 
 
 def _true_force(ready: Prepared, joint: JointConnection, force: Force, V: Motion, omega: Vector3) -> Force:
-    """What a joint exerts on a link, in its frame as it was; less what moves the piece that the link carries for another."""
+    """The force of a joint on a link, in the link's original frame, without the part that accelerates lent inertia."""
     index, X_LC = joint.b, ready.to_center(joint.b)
     on_link = joint.inner.inward(force).to_parent(X_LC)
     if index in ready.lent:

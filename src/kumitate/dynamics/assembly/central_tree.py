@@ -1,4 +1,4 @@
-"""A tree made ready for assembling by inverse inertias."""
+"""A tree prepared for assembly by inverse inertias."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Prepared", "prepared"]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A tree with few numbers and with inverse inertias: it moves as before, its frames and joint forces are not as before.
+    """An equivalent tree with simpler frames and invertible inertias: the same motion, but other frames and joint forces.
 
     Attributes:
-        moved: the pose of every link's frame in its former one, by the link's index.
-        lent: inertia that links carry in their parents' stead.
-        centers: the links' mass centres, and the world's origin.
-        carriers: the link, or the world, that carries a link.
-        frail: the joints of light links between heavy ones that stay light.
+        moved: the pose of every link's new frame in its original one, by the link's index.
+        lent: inertia that was moved from a parent to the link, by the link's index.
+        centers: the links' centers of mass, and the world's origin.
+        carriers: the index of the link, or of the world, that carries each link.
+        frail: the joints of light links between heavy ones to which no inertia could be moved.
     """
 
     tree: Tree
@@ -37,7 +37,7 @@ class Prepared:
     frail: tuple[str, ...] = ()
 
     def warn_of_lost_digits(self) -> None:
-        """Tells of light links that nothing could be lent, where inverse inertias are assembled.
+        """Warns if light links between heavy ones will cost digits, because inverse inertias are assembled.
 
         Warns:
             KumitateWarning: naming their joints.
@@ -45,23 +45,23 @@ class Prepared:
         if self.frail:
             warnings.warn(
                 f"joints {', '.join(map(repr, self.frail))} carry links more than a million times lighter than links on both "
-                "sides of them: beside their inverse inertias those of the others lose as many digits by rounding in methods "
-                "'ada' and 'dca'. Take method='aba', or give such links more inertia",
+                "sides of them; the methods 'ada' and 'dca' add inverse inertias, and rounding loses as many digits as the "
+                "ratio has. Use method='aba', or give these links more inertia",
                 KumitateWarning,
                 stacklevel=3,
             )
 
     def to_center(self, index: int) -> Transform:
-        """The pose of a link's handle in the link."""
+        """The pose of a link's handle in the link's frame."""
         return Transform(translation=self.centers[index])
 
     def from_center(self, index: int, X_LF: Transform) -> Transform:
-        """The pose of a frame of a link, or of the world, seen from the handle there."""
+        """The pose of a frame F of a link, or of the world, in the frame of its handle."""
         return Transform(X_LF.rotation, X_LF.translation - self.centers[index])
 
 
 def prepared(tree: Tree) -> Prepared:
-    """The tree made ready for assembling: frames and inertias moved where the motion stays the same.
+    """The tree prepared for assembly: frames and inertias are moved in ways that do not change the motion.
 
     Raises:
         InputError: for a base-parameter tree, whose links may have no inverse inertias.
@@ -81,5 +81,5 @@ def prepared(tree: Tree) -> Prepared:
 
 
 def _exact(value: Scalar) -> float:
-    """Zero where rounding alone left something."""
+    """The value, or zero if it is only rounding error."""
     return 0.0 if abs(float(value)) < 1e-13 else float(value)

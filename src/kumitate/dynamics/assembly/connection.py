@@ -1,7 +1,7 @@
-"""What assembling closes: the joints of the tree and the chords, each between two handles, and the gears between joints.
+"""Connections, which assembly closes: joints of the tree and chords, each between two handles, and gears between joints.
 
-A connection has a space of its own: the six directions of the frame J where a joint is closed, or the one along which a gear
-turns. There it says how one side moves beyond the other, and what forces in it do to the handles.
+A connection has its own space: the six directions of the frame J in which a joint is closed, or the single direction of a gear.
+In this space it gives the motion of one side relative to the other, and the effect of its forces on the handles.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = ["Connection", "HandleResponse", "Holding", "heavy_freedoms"]
 
 
 def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
-    """Which freedoms have an armature; what is not known yet counts."""
+    """The degrees of freedom with an armature; symbolic values count as nonzero."""
     return [k for k, a in enumerate(armature) if not is_zero(a)]
 
 
 @dataclass(frozen=True)
 class Holding:
-    """The forces T λ that a connection holds by, and how much it yields to each: Tᵀ(what A does beyond B) = (… + softness) λ.
+    """The constraint forces T λ of a connection, and its compliance: Tᵀ(relative acceleration of A and B) = (… + softness) λ.
 
     Attributes:
-        T: one column a force.
-        softness: one value a column.
-        angular: whether a column is a moment.
+        T: one column per force.
+        softness: the compliance, one value per column.
+        angular: whether each column is a moment.
     """
 
     T: Dense
@@ -39,25 +39,25 @@ class Holding:
     angular: tuple[bool, ...]
 
     def damping(self, tree: Tree) -> list[float]:
-        """What Tᵀ Ψ T is damped by where it may be singular, one value a column."""
+        """The damping of Tᵀ Ψ T where it may be singular, one value per column."""
         return [DAMPING / tree.mass * (tree.size**-2 if turning else 1.0) for turning in self.angular]
 
 
 @dataclass(frozen=True)
 class HandleResponse:
-    """What forces in a connection's space do at a handle: sign · block (6, size of the space)."""
+    """The effect of forces in a connection's space at a handle: sign · block (6, size of the space)."""
 
     block: Dense
     sign: float
 
     @property
     def empty(self) -> bool:
-        """Whether they do nothing."""
+        """Whether they have no effect."""
         return all(is_zero(x) for x in self.block.entries())
 
 
 class Connection(Protocol):
-    """What can be closed."""
+    """A connection that assembly can close: a joint, a chord or a gear."""
 
     @property
     def handles(self) -> tuple[int, ...]:
@@ -65,20 +65,20 @@ class Connection(Protocol):
 
     @property
     def drift(self) -> Sequence[Scalar]:
-        """What velocities add to `excess`."""
+        """The part of `excess` that velocities cause."""
 
     @property
     def holding(self) -> Holding:
-        """What it holds by."""
+        """Its constraint forces."""
 
     def excess(self, V: Callable[[int], Motion]) -> list[Scalar]:
-        """How A moves beyond B, when handles move with V."""
+        """The acceleration of A relative to B when the handles accelerate with V."""
 
     def mobility(self, bodies: Bodies) -> Dense:
-        """Ψ: how B moves beyond A by forces in the connection's space."""
+        """Ψ: the acceleration of B relative to A per force in the connection's space."""
 
     def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
-        """How a handle moves by forces in the connection's space."""
+        """The acceleration of a handle per force in the connection's space."""
 
     def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
-        """What a force in the connection's space does to handles."""
+        """The forces on handles that a force in the connection's space amounts to."""

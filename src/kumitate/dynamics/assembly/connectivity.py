@@ -1,4 +1,4 @@
-"""Which links are held to one another by what: the graph that assembling works through."""
+"""The connectivity graph of a mechanism: which links its joints, chords and gears connect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def carriers(tree: Tree) -> dict[int, int]:
 
 
 def connected_links(tree: Tree) -> list[tuple[int, ...]]:
-    """The links (or the world) that each joint, chord and gear holds to one another; none for what only pushes."""
+    """The links (or the world) that each joint, chord and gear constrains to one another; empty if it only applies forces."""
     held: list[tuple[int, ...]] = []
     carried_by = carriers(tree)
     for link in tree.links:
@@ -32,7 +32,7 @@ def connected_links(tree: Tree) -> list[tuple[int, ...]]:
 
 
 def loop_closers(tree: Tree, order: Sequence[int]) -> set[int]:
-    """Which of them, in this order, hold links that are held together already: those close a loop. Gears always count."""
+    """Those that close a loop when connections are closed in this order, their links being connected already; and all gears."""
     held = connected_links(tree)
     body = {index: index for index in range(WORLD, len(tree.links))}  # named by one of its links
     closers = set(range(len(tree.links) + len(tree.chords), len(held)))

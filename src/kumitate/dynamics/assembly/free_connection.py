@@ -1,4 +1,4 @@
-"""A joint that leaves all six freedoms: it holds nothing, and only its drive acts."""
+"""A joint with six degrees of freedom: it constrains nothing, and only its drive acts."""
 
 from __future__ import annotations
 

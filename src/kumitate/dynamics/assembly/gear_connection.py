@@ -1,4 +1,4 @@
-"""A gear as what assembling closes: one force along the freedoms of several joints."""
+"""A gear as a connection: one force along degrees of freedom of several joints."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ __all__ = ["GearConnection"]
 
 @dataclass(frozen=True)
 class GearConnection:
-    """A relation of joints' velocities: `units` is what its force does to handles, `given` what velocities add."""
+    """A linear relation between joint velocities.
+
+    `units`: the forces on handles per unit force of the gear; `given`: the part of its acceleration that velocities cause."""
 
     units: Mapping[int, Force]
     given: Scalar
 
     @classmethod
     def of(cls, joints: Sequence[tuple[JointConnection, int, Scalar]]) -> GearConnection:
-        """From joints, which of their freedoms, and how much each counts."""
+        """From terms (joint, index of the degree of freedom, coefficient)."""
         units: dict[int, Force] = {}
         given: Scalar = 0.0
         for joint, k, ratio in joints:

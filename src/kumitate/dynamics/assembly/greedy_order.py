@@ -1,4 +1,4 @@
-"""An order of assembly for loops: always the joint that leaves the fewest handles to the body it makes."""
+"""A greedy order of assembly for loops: next comes the joint whose assembled body keeps the fewest handles."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["few_handles"]
 
 
 def few_handles(tree: Tree, preferred: Sequence[int]) -> list[int]:
-    """What leaves the fewest handles to the bodies it makes, again and again: loops as soon as they are small.
+    """Repeatedly picks the connection whose assembled body keeps the fewest handles; small loops are closed first.
 
-    The world does not count: nothing passes through it, so that what hangs on it stays apart. Of equals
-    the first in the order `preferred` is taken.
+    The world does not count as a handle, since forces do not pass through it: trees that stand on it stay separate. Ties
+    are decided by the order `preferred`.
     """
     held = connected_links(tree)
     coupled = {link.index: {link.index} for link in tree.links}
@@ -34,6 +34,6 @@ def few_handles(tree: Tree, preferred: Sequence[int]) -> list[int]:
 
 
 def _handles_left(ends: Sequence[int], coupled: dict[int, set[int]], still_open: Counter[int]) -> int:
-    """How many handles the body would have that holding these makes."""
+    """How many handles the body would keep if these ends were connected."""
     joined = {index for end in ends if end != WORLD for index in coupled[end]}
     return sum(still_open[index] > (index in ends) for index in joined)

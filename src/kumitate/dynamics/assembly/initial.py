@@ -1,4 +1,4 @@
-"""What assembling starts from: the links, each a rigid body with one handle, the world, and the connections between them."""
+"""The initial state of assembly: the links, each a rigid body with one handle, the world, and the connections between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def joint_of(
     *,
     in_carrier: bool,
 ) -> JointConnection:
-    """The joint that carries a link, closed in the link's frame; `in_carrier` in the other's, if it looks the same there."""
+    """The joint that carries a link, closed in the link's frame; with `in_carrier` in its carrier's, if T is equal there."""
     own, carrier = link.coordinates(q), ready.carriers[link.index]
     S, T_a, T = link.kind.subspace(own), link.kind.active(own), link.kind.constraint(own)
     drive = _exerted(T_a, driving_force(link, link.velocities(tau), own, link.velocities(v)))
@@ -48,7 +48,7 @@ def joint_of(
 
 
 def chord_of(ready: Prepared, motions: PerLink[LinkMotion], chord: Chord, closing: Closing, drive: Force) -> JointConnection:
-    """A chord under this force of its drive, closed in its frame M."""
+    """A chord as a joint, closed in its frame M; `drive`: the force of its drive."""
     bias = velocity_terms(ready.tree, motions, chord, closing) * -1.0
     outer = Route((ready.from_center(chord.base.link, chord.base.pose), closing.pose))
     inner = Route((ready.from_center(chord.follower.link, chord.follower.pose),)).inverse()
@@ -57,7 +57,7 @@ def chord_of(ready: Prepared, motions: PerLink[LinkMotion], chord: Chord, closin
 
 
 def gears_of(tree: Tree, joints: Sequence[JointConnection]) -> list[GearConnection]:
-    """The gears, between joints by their links' indices."""
+    """The gears as connections; `joints` are indexed like the links they carry."""
     at = {link.v_start + k: (joints[link.index], k) for link in tree.links for k in range(link.kind.nv)}
     return [GearConnection.of([(*at[index], ratio) for index, ratio in gear.v_ratios]) for gear in tree.gears]
 
@@ -69,9 +69,9 @@ def rigid_bodies(
     pushed: Sequence[Force],
     gravity: Sequence[Scalar],
 ) -> Bodies:
-    """Single links, under joints' drives and what pushes each at its mass centre; and the world.
+    """The single links, under the drives of joints and the external force on each at its center of mass; and the world.
 
-    No force moves the world; it is accelerated upwards in place of gravity.
+    The world is immovable; its upward acceleration takes the place of gravity.
     """
     drives: dict[int, Force] = {link.index: force for link, force in zip(ready.tree.links, pushed, strict=True)}
     for joint in joints:
@@ -87,7 +87,7 @@ def rigid_bodies(
 
 
 def unheld_motion(Phi: InverseInertia, rotational: Symmetric3, center: Vector3, omega: Vector3, push: Force) -> Motion:
-    """B (2.4) of a link alone, at its mass centre, under a push there; `rotational`: its inertia about that."""
+    """B (2.4) of a single link at its center of mass, under a force `push` there; `rotational`: its inertia about it."""
     push = push - Inertia(rotational=rotational).velocity_force(omega)
     return Phi.times(push) - Motion(linear=centripetal(omega, center))
 
@@ -100,7 +100,7 @@ def _exerted(T_a: Sequence[Force], strengths: Sequence[Scalar]) -> Force:
 
 
 def central_inertia(inertia: Inertia, c: Vector3) -> Symmetric3:
-    """The rotational inertia about the mass centre; entries that rounding alone left count as zero."""
+    """The rotational inertia about the center of mass; entries that are only rounding error become zero."""
     about_origin = inertia.rotational
     central = inertia.to_parent(Transform(translation=-c)).rotational
     size = 4e-16 * (about_origin.xx + about_origin.yy + about_origin.zz)

@@ -1,4 +1,4 @@
-"""A joint as what assembling closes: between two bodies, or a body and itself (thesis eq. 2.14-2.18, 3.12-3.16)."""
+"""A joint as a connection, between two bodies or within one (thesis eq. 2.14-2.18, 3.12-3.16)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class JointConnection:
     """A joint between A and B, the links (or the world) a and b, closed in a frame J.
 
     Attributes:
-        S: the motion subspace; none of chords, which are closed by what they hold.
+        S: the motion subspace; empty for chords, which are closed by their constraint forces.
         T_a, T: the force subspaces.
-        armature: along each freedom.
-        drive: what the drive exerts on B, T_a τ; it acts on both links before they are assembled.
-        bias: what velocities add to the relative acceleration.
+        armature: along each degree of freedom.
+        drive: the force of the drive on B, T_a τ; it acts on both links before they are assembled.
+        bias: the part of the relative acceleration that velocities cause.
         outer, inner: the routes from handle a to J, and from J to handle b.
     """
 
@@ -47,7 +47,7 @@ class JointConnection:
 
     @property
     def holding(self) -> Holding:
-        """A drive's armature a takes part of its force: along T_a the joint is then not free but gives way with 1/a."""
+        """With an armature a, the joint is not free along T_a: it is a constraint with compliance 1/a."""
         heavy = heavy_freedoms(self.armature)
         held = [*self.T, *(self.T_a[k] for k in heavy)]
         softness = [0.0] * len(self.T) + [1.0 / self.armature[k] for k in heavy]
@@ -84,5 +84,5 @@ class JointConnection:
 
 
 def _by_forces(block: Dense, to_joint: Route) -> Dense:
-    """Φ_ab for forces in the inner frame of a route that starts at handle b: a row pairs with forces, as a motion does."""
+    """Φ_ab for forces in the inner frame of a route that starts at handle b; its rows transform like motions."""
     return Dense.of(to_joint.inward(Motion.of(row)) for row in block.rows)

@@ -1,6 +1,6 @@
-"""The order in which joints are assembled: free in principle (thesis 2.2.1), but not all orders cost the same.
+"""The order in which joints are assembled: any order is valid (thesis 2.2.1), but the costs differ.
 
-What is assembled is numbered: the joints of the tree by their links, then the chords, then the gears.
+Connections are numbered: the joints of the tree by their links, then the chords, then the gears.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .greedy_order import few_handles
 
 __all__ = ["ORDERS", "Order", "assembly_order"]
 
-#: A name of `ORDERS`, or the numbers of what is assembled; None for one that costs little.
+#: A name in `ORDERS`, or the numbers of the connections; None for an order that costs little.
 Order = str | Sequence[int] | None
 
 
 def both_ends(tree: Tree) -> list[int]:
-    """From the world to the middle of every trunk, and from the tips to there.
+    """From the world to the middle of every unbranched chain, and from the tips to the middle.
 
-    The bodies next to the world and at the tips have many zeros, and the joint in the middle, closed last, passes nothing on.
+    The bodies next to the world and at the tips have many zeros, and the joint in the middle, closed last, leaves no handles.
     """
     branching = {link.index for link in tree.links if len(tree.children(link.index)) > 1}
     trunks = [_trunk(tree, root) for root in tree.children(WORLD)]
@@ -40,7 +40,7 @@ def serial(tree: Tree) -> list[int]:
 
 
 def balanced(tree: Tree) -> list[int]:
-    """As many joints as possible side by side, then the same with what they have made: O(log n) rounds in a chain."""
+    """As many independent joints as possible per round, then the same with the assembled bodies: O(log n) rounds in a chain."""
     joints = carriers(tree)
     body = {index: index for index in (WORLD, *joints)}  # named by one of its links
     order: list[int] = []
@@ -65,10 +65,10 @@ ORDERS: dict[str, Callable[[Tree], list[int]]] = {
 
 
 def assembly_order(tree: Tree, order: Order = None) -> list[int]:
-    """The indices of a tree's joints, chords and gears in the order named, or as given; else in one that costs little.
+    """The indices of a tree's joints, chords and gears in a named or given order; by default in one that costs little.
 
     Raises:
-        InputError: for an unknown name; ModelError: if a sequence does not name every one of them once.
+        InputError: for an unknown name; ModelError: if a sequence does not name each of them exactly once.
     """
     if order is None:
         order = "few_handles" if tree.closed else "both_ends"
@@ -85,7 +85,7 @@ def assembly_order(tree: Tree, order: Order = None) -> list[int]:
 
 
 def _with_loops(tree: Tree, joints: Iterable[int]) -> list[int]:
-    """Chords and gears put in as soon as what they hold is one body."""
+    """The order with chords and gears inserted as soon as their links belong to one body."""
     held = connected_links(tree)
     waiting = list(range(len(tree.links), len(held)))
     body = {index: index for index in range(WORLD, len(tree.links))}
@@ -103,7 +103,7 @@ def _with_loops(tree: Tree, joints: Iterable[int]) -> list[int]:
 
 
 def _trunk(tree: Tree, link: Link) -> list[int]:
-    """The links from this one on as long as each carries one other."""
+    """The unbranched chain that starts at this link."""
     trunk = [link.index]
     while len(children := tree.children(trunk[-1])) == 1:
         trunk.append(children[0].index)

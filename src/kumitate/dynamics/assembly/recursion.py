@@ -1,7 +1,7 @@
-"""One assembly after another, and back: the equations that ADA and DCA share (thesis eq. 2.15, 2.18, 2.21, 2.41, 2.46).
+"""Recursive assembly and disassembly: the equations that ADA and DCA share (thesis eq. 2.15, 2.18, 2.21, 2.41, 2.46).
 
-A joint between two bodies and one that closes a body on itself are the same: what forces at A and B do to one another is zero
-for the first, and Ψ and the reach of every handle take it in for the second (thesis eq. 3.14-3.17, for one joint at a time).
+A joint between two bodies and one that closes a loop within a body are treated alike: the coupling between A and B is zero in
+the first case; in the second, Ψ and the reach of every handle include it (thesis eq. 3.14-3.17, for one joint at a time).
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["ClosingLaw", "Grip", "Step", "assembled", "closed_bodies", "disassem
 
 
 class Grip(Protocol):
-    """A closed connection's W of F = W (A's acceleration − B's) (2.21, 2.42), besides what drives exert."""
+    """W of a closed connection: F = W (A's acceleration − B's) (2.21, 2.42), in addition to the force of drives."""
 
     def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
         """W a."""
 
     def between(self, left: Dense, right: Dense) -> Dense:
-        """G W Hᵀ; symmetric where both are the same, and one triangle is read then."""
+        """G W Hᵀ; symmetric if both arguments are the same object, in which case only one triangle is read."""
 
 
-#: How a connection is closed: from the connection, Ψ at it, and what damps what it holds by if it closes a loop.
+#: How a connection is closed: from the connection, its Ψ, and the damping of its constraint matrix if it closes a loop.
 ClosingLaw = Callable[[Connection, Dense, Sequence[float] | None], Grip]
 
 
 @dataclass(frozen=True)
 class Step:
-    """Connection j closed, the bodies before that; γ is its force while all other handles are free."""
+    """The closing of connection j: `bodies` are those before it, γ is its force while all other handles are free."""
 
     j: int
     connection: Connection
@@ -51,7 +51,7 @@ def assembled(
     order: Sequence[int],
     damping: Mapping[int, Sequence[float]],
 ) -> list[Step]:
-    """The steps of closing connections in this order, starting from `bodies`; `damping` by those that close loops."""
+    """Closes the connections in this order, starting from `bodies`; `damping`: by the number of each that closes a loop."""
     still_open = Counter(handle for j in order for handle in connections[j].handles)
     steps = []
     for j in order:
@@ -66,7 +66,7 @@ def assembled(
 
 
 def closed_bodies(step: Step, kept: set[int]) -> Bodies:
-    """The bodies with a connection closed, by these handles (2.21, 2.46)."""
+    """The bodies after a connection is closed, at the kept handles (2.21, 2.46)."""
     before, connection, grip = step.bodies, step.connection, step.grip
     Phi = {handle: before.Phi[handle] for handle in before.Phi if handle in kept}
     B = {handle: before.B[handle] for handle in before.B if handle in kept}
@@ -90,16 +90,16 @@ def closed_bodies(step: Step, kept: set[int]) -> Bodies:
 
 
 def _less(block: Dense | None, through: Dense, sign: float) -> Dense:
-    """Φ_ab less what goes through the connection."""
+    """Φ_ab minus the part that goes through the connection."""
     if block is None:
         return -through if sign > 0.0 else through
     return block - through if sign > 0.0 else block + through
 
 
 def disassembled(steps: Sequence[Step]) -> tuple[dict[int, list[Scalar]], dict[int, Force]]:
-    """The forces of all connections, in their spaces, and their sum on every link, at its handle; in reverse order."""
+    """The forces of all connections in their spaces, and their sum at the handle of every link; steps are undone in reverse."""
     forces: dict[int, list[Scalar]] = {}
-    pulls: dict[int, Force] = {}  # by the connections that are open again
+    pulls: dict[int, Force] = {}  # from the connections opened so far
     for step in reversed(steps):
         bodies = step.bodies
 

@@ -1,1 +1,1 @@
-"""Closed loops: the equations that chords and gears demand, the forces that keep them, and the pages that hold both."""
+"""Closed loops: the constraint equations of chords and gears, the constraint forces, and the algorithms that combine both."""

@@ -1,4 +1,4 @@
-"""Forward dynamics with loops: articulated bodies, and what the forces in chords and gears add."""
+"""Forward dynamics with loops: articulated bodies, plus the effect of the forces in chords and gears."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def aba_with_loops(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ of a tree whose chords and gears hold; arguments as of `aba`."""
+    """The joint accelerations v̇ of a tree with its chords and gears; arguments as for `aba`."""
     if not tree.closed:
         return aba(tree, q, v, tau, acting)
     motions = link_motions(tree, q, v)

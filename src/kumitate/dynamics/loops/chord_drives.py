@@ -1,4 +1,4 @@
-"""What the drives, springs, damping and friction of joints that close loops do to the links."""
+"""The forces on links from the drives, springs, damping and friction of joints that close loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["chord_drive", "chord_drives", "free_springs", "with_chord_drives"]
 
 
 def with_chord_drives(tree: Tree, closings: Sequence[Closing], acting: Acting) -> Acting:
-    """What acts on the links of the tree, the drives, springs, damping and friction of its chords among it."""
+    """`acting` with the drives, springs, damping and friction of chords added to its wrenches."""
     return replace(acting, wrenches=chord_drives(tree, closings, acting.loop_tau, acting.wrenches, acting.implicit_step))
 
 
@@ -28,7 +28,7 @@ def chord_drives(
     others: Applied | None,
     implicit_step: Scalar = 0.0,
 ) -> Applied | None:
-    """What drives, springs, damping and friction of chords do to links, on top of `others`; `efforts` by the chord's name."""
+    """The forces of the drives, springs, damping and friction of chords, added to `others`; `efforts` by the chord's name."""
     pushes: dict[int, Force] = {}
     for chord, closing in zip(tree.chords, closings, strict=True):
         if closing.active:
@@ -38,10 +38,10 @@ def chord_drives(
 
 
 def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[Scalar]], implicit_step: Scalar = 0.0) -> Force:
-    """What a chord's drive, spring, damping and friction do to its follower, in the axes of its frame M."""
+    """The force of a chord's drive, spring, damping and friction on its follower, in the axes of its frame M."""
     effort = efforts.get(chord.name, (0.0,) * len(closing.rates))
     springs = free_springs(chord, closing)
-    at = chord.rest if springs else closing.coordinates  # as if at ease: its spring comes on its own
+    at = chord.rest if springs else closing.coordinates  # at rest length: its spring is added separately
     strengths = driving_force(chord, effort, at, closing.rates, implicit_step)
     driven = sum((T * strength for T, strength in zip(closing.active, strengths, strict=True)), Force())
     return sum((T * -(k * x) for T, k, x in springs), driven)
@@ -50,7 +50,7 @@ def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[S
 def free_springs(chord: Chord, closing: Closing) -> list[tuple[Force, Scalar, Scalar]]:
     """The springs of a chord whose spring has no free length, −k p: unit forces, stiffness and stretch in all directions.
 
-    None of other chords, whose springs work along their freedoms.
+    Empty for other chords, whose springs act along their degrees of freedom.
     """
     if not closing.springs or not springy(chord) or any(not is_zero(rest) for rest in chord.rest):
         return []

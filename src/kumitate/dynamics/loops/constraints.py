@@ -1,4 +1,4 @@
-"""What chords and gears demand of the motion, as equations: one a direction that they hold."""
+"""The constraint equations of chords and gears: one row per constrained direction."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "ve
 
 @dataclass(frozen=True)
 class Row:
-    """Σ on·A + Σ along·v̇ + bias = −softness·λ: what the force λ of this row is to bring about.
+    """Σ on·A + Σ along·v̇ + bias = −softness·λ: the equation that determines the force λ of this row.
 
     Attributes:
         on: the row's unit force on links, by index (−1: the world), in their frames and about their origins.
-        along: the same on joints, by index in v.
-        bias: acceleration of the row by velocities alone; `rate`, `error`: its velocity and position.
-        softness: how much the row yields to its own force; zero for what is rigid.
+        along: the unit force on joints, by index in v.
+        bias: the part of the row's acceleration that velocities cause; `rate`, `error`: its velocity and position.
+        softness: the compliance of the row to its own force; zero if rigid.
         angular: whether the row's force is a moment.
         owner: name of the chord or gear; `unit`: the row's unit force on a chord's follower, in the axes of its frame M.
     """
@@ -40,7 +40,7 @@ class Row:
 
 
 def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Closing]:
-    """What every chord allows and exerts."""
+    """The `Closing` of every chord: its motion and force subspaces, error and velocity at this state."""
     return [chord_closing(tree, q, v, chord) for chord in tree.chords]
 
 
@@ -53,7 +53,7 @@ def constraint_rows(
     *,
     implicit_step: Scalar = 0.0,
 ) -> list[Row]:
-    """The rows of all chords and gears. Inertia along a chord's freedoms, and implicit damping there, are soft rows."""
+    """The rows of all chords and gears. Armature and implicit damping along a chord's degrees of freedom give soft rows."""
     rows: list[Row] = []
     for chord, closing in zip(tree.chords, closings, strict=True):
         rigid, free = chord_rows(tree, motions, chord, closing)
@@ -67,7 +67,7 @@ def constraint_rows(
 
 
 def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:
-    """The rows that a chord holds, and those along its freedoms: these have no error, and nothing holds them by itself."""
+    """The constraint rows of a chord, and the rows along its degrees of freedom, which are free and have no error."""
     bias = velocity_terms(tree, motions, chord, closing)
 
     def row(T: Force, rate: Scalar, error: Scalar) -> Row:
@@ -80,13 +80,13 @@ def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: 
 def ends(chord: Chord, closing: Closing, T: Force) -> dict[int, Force]:
     """The force T on M's link, and its opposite on F's."""
     if chord.base.link == chord.follower.link:
-        return {}  # it holds a link to itself
+        return {}  # both ends are on one link
     back = T.to_parent(closing.pose).to_parent(chord.base.pose)
     return {chord.base.link: back * -1.0, chord.follower.link: T.to_parent(chord.follower.pose)}
 
 
 def velocity_terms(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> Motion:
-    """What velocities add to the acceleration of M in F, beyond what the closure allows, where A counts the links' own."""
+    """The velocity-dependent part of M's acceleration in F, without the closure's own bias; A contains that of the links."""
     at_base = chord.base.pose @ closing.pose
     omega_F, swing_F = _turning(tree, motions, Place(chord.base.link, at_base))
     omega_M, swing_M = _turning(tree, motions, chord.follower)
@@ -97,7 +97,7 @@ def velocity_terms(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closi
 
 
 def _turning(tree: Tree, motions: PerLink[LinkMotion], place: Place) -> tuple[Vector3, Vector3]:
-    """ω of a place's link, and the acceleration ω × (ω × r) of the place over its link's origin, in the place's axes."""
+    """ω of a place's link, and the acceleration ω × (ω × r) of the place relative to its link's origin, in the place's axes."""
     if place.link < 0:
         return Vector3(), Vector3()
     omega, X = motions[tree.links[place.link]].omega, place.pose

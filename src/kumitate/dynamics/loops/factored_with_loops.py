@@ -1,4 +1,4 @@
-"""Forward dynamics with loops from an inertia matrix, a second route beside `aba_with_loops`."""
+"""Forward dynamics with loops from an inertia matrix, an alternative to `aba_with_loops`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def factored_with_loops(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> list[Scalar]:
-    """The joint accelerations v̇ (nv) by the inertia matrix that `mass_matrix` computes; the rest as of `aba_with_loops`."""
+    """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; the rest as for `aba_with_loops`."""
     if not tree.closed:
         return factored(mass_matrix, tree, q, v, tau, acting)
     return loop_system(mass_matrix, tree, q, v, tau, acting).solved(tree)

@@ -1,4 +1,4 @@
-"""The norm in which forces that the motion leaves open are least (row T-sing)."""
+"""The norm that is minimized by forces that the motion does not determine (row T-sing)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["JointForce", "least_norm"]
 
 @dataclass(frozen=True)
 class JointForce:
-    """The force of one joint as it depends on the strengths λ of the loops' rows: given + Σ units λ.
+    """The force of one joint as a function of the forces λ of the loops' rows: given + Σ units λ.
 
     Attributes:
         given: the part that does not depend on λ; `units`: by the row's number.
-        to_base: from the point that both are about to the origin of the joint's other end, in their axes [m].
+        to_base: from the reference point of both to the origin of the joint's other end, in their axes [m].
         counted: whether the norm counts this joint.
     """
 
@@ -27,18 +27,18 @@ class JointForce:
     counted: bool = True
 
     def total(self, strengths: Sequence[Scalar]) -> Force:
-        """The force."""
+        """The joint's force for given forces λ of the rows."""
         return sum((unit * strengths[k] for k, unit in self.units.items()), self.given)
 
     def measured(self, force: Force, length: float) -> list[Scalar]:
-        """The components whose squares the norm adds up: |f|² + |n|²/ℓ², n half about either end."""
+        """The components whose squares the norm sums: |f|² + |n|²/ℓ², half of n² about each end."""
         about_base = force.moment - self.to_base.cross(force.force)
         weight = sqrt(0.5) / length
         return [*(force.moment * weight), *(about_base * weight), *force.force]
 
 
 def least_norm(joints: Sequence[JointForce], n: int, length: float) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """The metric (n, n) that Σ|force|² over joints makes of the rows' strengths, and the strengths (n) that make it least."""
+    """The metric (n, n) of Σ|force|² over joints as a function of the rows' forces λ, and the λ (n) that minimize the sum."""
     metric: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     pull: list[Scalar] = [0.0] * n
     for joint in joints:
@@ -51,6 +51,6 @@ def least_norm(joints: Sequence[JointForce], n: int, length: float) -> tuple[lis
                     metric[i][j] = metric[i][j] + dot(a, b)
     for i in range(n):
         if is_zero(metric[i][i]):
-            metric[i][i] = 1.0  # gears, and what holds a link to itself, load no joint
+            metric[i][i] = 1.0  # gears, and chords with both ends on one link, do not load a joint
     still = [[0.0] * n for _ in range(n)]
     return metric, DampedFactors(metric, still).solve(pull)

@@ -1,4 +1,4 @@
-"""What the loops' rows do to the joints of the tree while nothing moves: statics, and by it the Jacobian."""
+"""The Jacobian of the loops' rows by statics: the effect of each row's unit force on the joints of the tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Carried = tuple[dict[int, Force], dict[int, Force]]
 
 
 def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> PerLink[Carried]:
-    """By link, two dictionaries by the row's number: the unit force of each row whose ends lie on either side of its joint.
+    """For each link, two dictionaries by row number: unit forces of the rows whose ends lie on different sides of its joint.
 
     The first in the link's frame and about its origin, the second in the parent's.
     """
@@ -32,7 +32,7 @@ def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]
 
 
 def loop_jacobian(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[list[Scalar]]:
-    """J (rows, nv): J v is how fast the rows open, and Jᵀλ what their forces do along the joints."""
+    """J (rows, nv): J v are the rates of the rows, and Jᵀλ are the generalised forces of their forces λ."""
     J: list[list[Scalar]] = [[0.0] * tree.nv for _ in rows]
     for k, row in enumerate(rows):
         for i, ratio in row.along.items():

@@ -1,7 +1,7 @@
-"""The forces in the loops' rows that give the rows the accelerations they should have.
+"""The forces (Lagrange multipliers) of the loops' rows that give the rows the required accelerations.
 
-Λ = J M⁻¹ Jᵀ may be singular: loops may be redundant, and in a singular posture they lose rank. The damped solve then leaves
-forces that move nothing where they were, in straight-line code.
+Λ = J M⁻¹ Jᵀ may be singular: loops may be redundant, and in a singular posture they lose rank. The damped
+solve then leaves forces in the null space of Λ unchanged, and needs no branches in the code.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from .propagation import RowResponse
 
 __all__ = ["mobilities", "row_forces", "solved_rows"]
 
-#: Damping of Λ, relative to the inverse of the mechanism's whole mass (or of mass times length squared). Of 1e-5 … 1e-10 this
-#: passes singular postures most exactly: less lets rounding in the null space through, more resolves too little.
+#: Damping of Λ, relative to the inverse of the mechanism's total mass (or of mass times length squared). Among 1e-5 … 1e-10
+#: this passes singular postures most accurately: less lets rounding in the null space through, more resolves too little.
 DAMPING = 1e-6
 
 
 def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[RowResponse], wanted: Sequence[Scalar]) -> list[Scalar]:
-    """The forces λ that give the rows the accelerations `wanted` on top of their free ones: (Λ + softness) λ = wanted."""
+    """The forces λ that add `wanted` to the free accelerations of the rows: (Λ + softness) λ = wanted."""
     return solved_rows(tree, rows, mobilities(reached), wanted)
 
 
 def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
-    """Λ = J M⁻¹ Jᵀ (rows, rows): the accelerations of all rows by unit forces of each."""
+    """Λ = J M⁻¹ Jᵀ (rows, rows): the accelerations of all rows per unit force of each."""
     Lambda: list[list[Scalar]] = [[0.0] * len(reached) for _ in reached]
     for i, a in enumerate(reached):
         for j, b in enumerate(reached[: i + 1]):
@@ -47,12 +47,12 @@ def solved_rows(
     damping: float = DAMPING,
     sweeps: int = SWEEPS,
 ) -> list[Scalar]:
-    """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ leaves them open.
+    """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ does not determine them.
 
     Args:
-        metric: (rows, rows), what "nearest" is measured by; by default forces, and moments over the mechanism's size.
+        metric: (rows, rows), the metric of "nearest"; by default that of forces, and of moments over the mechanism's size.
         start: (rows), zero by default.
-        damping: of Λ, as `DAMPING`; `sweeps`: of the solve. Rounding in the null space grows with sweeps over damping.
+        damping: of Λ, as `DAMPING`; `sweeps`: of the solve. Rounding in the null space grows as sweeps/damping.
     """
     soft = [list(line) for line in Lambda]
     for i, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Back onto the loops: the smallest change, in the metric of the mass matrix, that closes them and makes velocities agree."""
+"""Projection onto the loop constraints: the smallest change in the metric of the mass matrix that satisfies them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def projected(
     velocities_only: bool = False,
     more: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Row]] | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """q one Newton step nearer to closed loops, and v with what opens them taken out.
+    """q after one Newton step towards closed loops, and v without the part that opens them.
 
-    Both changes are M⁻¹Jᵀλ: what an impulse in the loops would do. Near closed loops the step squares the error.
+    Both changes are M⁻¹Jᵀλ, the effect of an impulse in the loops. Near closed loops the error converges quadratically.
 
     Args:
-        q, v: coordinates (nq) and velocities (nv), beside the loops by little.
-        velocities_only: whether q stays.
-        more: rows of what else holds the links, at q and v.
+        q, v: coordinates (nq) and velocities (nv), with small loop errors.
+        velocities_only: whether to leave q unchanged.
+        more: further constraint rows, at q and v.
     """
 
     def all_rows(q: Sequence[Scalar]) -> list[Row]:
@@ -53,10 +53,10 @@ def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
 
 
 def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar]) -> list[Scalar]:
-    """M⁻¹Jᵀλ with Λλ = wanted: the acceleration dynamics with nothing moving, nothing pushing and no gravity."""
+    """M⁻¹Jᵀλ with Λλ = wanted: the accelerations at rest, without external forces and gravity."""
     still = [0.0] * tree.nv
     weightless, motions = Acting((0.0, 0.0, 0.0)), link_motions(tree, q, still)
-    at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # springs held back
+    at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # cancels the springs
     handles = articulated(tree, motions, q, still, at_ease, weightless)
     reached = propagate_rows(tree, motions, handles, rows, Motion())
     released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))

@@ -1,7 +1,7 @@
-"""How the loops' rows act on the joints of the tree.
+"""The effect of the loops' rows on the joints of the tree.
 
-Every row is carried inwards through the articulated bodies of ABA: that is L⁻¹Jᵀ of M = L D Lᵀ, which gives Λ = J M⁻¹ Jᵀ and
-the rows' free accelerations without forming J or M.
+Every row is propagated inwards through the articulated bodies of ABA. This computes L⁻¹Jᵀ of M = L D Lᵀ, and hence Λ = J M⁻¹ Jᵀ
+and the rows' free accelerations, without forming J or M.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["RowResponse", "propagate_rows", "with_forces"]
 
 @dataclass(frozen=True)
 class RowResponse:
-    """What a row's unit force does to the joints between it and the world.
+    """The effect of a row's unit force on the joints between it and the world.
 
     Attributes:
-        push: w, the force along each joint it comes by, by index in v, every joint further in being held (a row of L⁻¹Jᵀ).
-        mobility: of these joints, D⁻¹.
-        free: the row's acceleration without any row's force.
+        push: w, the force along each of these joints, by index in v, with every joint further in locked (a row of L⁻¹Jᵀ).
+        mobility: D⁻¹ of these joints.
+        free: the row's acceleration with all rows' forces zero.
     """
 
     push: dict[int, Scalar]
@@ -37,7 +37,7 @@ class RowResponse:
 def propagate_rows(
     tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], root: Motion
 ) -> list[RowResponse]:
-    """Carries every row inwards; `root` is the acceleration of the world."""
+    """Propagates every row inwards; `root` is the acceleration of the world."""
     found = [RowResponse({}, {}, row.bias) for row in rows]
     free = [row.bias for row in rows]
 
@@ -72,7 +72,7 @@ def propagate_rows(
 def with_forces(
     handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar]
 ) -> Callable[[Link], list[Release]]:
-    """The releases of every link's joint with the rows' forces acting too."""
+    """The releases of every link's joint, with the rows' forces included."""
 
     def released(link: Link) -> list[Release]:
         releases = []

@@ -28,9 +28,9 @@ class LoopSystem:
     """The equations Λ λ = −(drift + pull) at one state.
 
     Attributes:
-        rows: of the chords and gears; `Lambda`: (rows, rows), their accelerations by unit forces of each.
-        drift: J̇v, the rows' accelerations by velocities; `pull`: by the drives and all other forces.
-        free: v̇ (nv) without the rows' forces; `responses`: v̇ by a unit force of each row.
+        rows: of the chords and gears; `Lambda`: (rows, rows), their accelerations per unit force of each.
+        drift: J̇v, the rows' accelerations due to velocities; `pull`: those due to the drives and all other forces.
+        free: v̇ (nv) without the rows' forces; `responses`: v̇ per unit force of each row.
     """
 
     rows: list[Row]
@@ -61,7 +61,7 @@ def loop_system(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> LoopSystem:
-    """The equations by the inertia matrix that `mass_matrix` computes; other arguments as of `aba_with_loops`."""
+    """The equations from the inertia matrix that `mass_matrix` computes; other arguments as for `aba_with_loops`."""
     closings = chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_system"))
     bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)
@@ -77,11 +77,11 @@ def with_rows(
     M: list[list[Scalar]],
     push: Sequence[Scalar],
 ) -> LoopSystem:
-    """The equations that the rows of chords and gears add to M v̇ = push, by whatever method these were found.
+    """The equations that the rows of chords and gears add to M v̇ = push, whichever method computed M and push.
 
     Args:
-        tree: with its state q (nq), v (nv); `closings`: of its chords there.
-        M: (nv, nv); `push`: (nv), tau − h with the drives of the chords in it.
+        tree: with its state q (nq), v (nv); `closings`: of its chords at that state.
+        M: (nv, nv); `push`: (nv), tau − h, including the drives of the chords.
     """
     motions = link_motions(tree, q, v)
     free = solve_symmetric(M, push)

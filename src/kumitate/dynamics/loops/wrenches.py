@@ -1,9 +1,9 @@
-"""The force at every joint of a mechanism with loops (row T-sing): the determined parts exact, the others least in one norm.
+"""The force at every joint of a mechanism with loops (row T-sing): exact where determined, else of least norm.
 
-Redundant loops leave some forces open: whatever stress the loop holds, the motion is the same. Of all forces λ of the loops'
-rows that give the motion, those are taken that make Σ |f|² + |n|²/ℓ² least over all joints that move, of the tree and of the
-loops, ℓ being the mechanism's size (`Tree.size`) and n taken half about either end of the joint. Nothing in that depends on
-where the loop is cut, how bodies are numbered or how the world is turned.
+Redundant loops leave some forces undetermined, because internal stress does not change the motion. Among all forces λ of the
+loops' rows that give the motion, the result minimizes Σ |f|² + |n|²/ℓ² over all movable joints of the tree and of the loops,
+where ℓ is the mechanism's size (`Tree.size`) and half of |n|² is taken about each end of the joint. It does not depend on where
+the loop is cut, how bodies are numbered or how the world is oriented.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class LoopWrenches:
     """The force [n; f] that each joint exerts on the link it carries, and each chord on its follower.
 
     Attributes:
-        tree: one a link, in the link's frame and about its origin.
-        chords: one a chord, in the axes of its frame M and about M's origin.
+        tree: one per link, in the link's frame and about its origin.
+        chords: one per chord, in the axes of its frame M and about M's origin.
     """
 
     tree: list[Force]
@@ -48,7 +48,7 @@ def loop_wrenches(
     tau: Sequence[Scalar],
     acting: Acting,
 ) -> LoopWrenches:
-    """All joint forces; arguments as of `aba_with_loops`, errors as of `joint_forces`."""
+    """All joint forces; arguments as for `aba_with_loops`, errors as for `joint_forces`."""
     tree.check_physical("loop_wrenches")
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_wrenches"))
@@ -59,7 +59,7 @@ def loop_wrenches(
     moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), acting.gravity)
     vdot = [rate for link in tree.links for rate in moved[link][1]]
 
-    # a joint of the tree carries what the motion takes, less what the rows bring from beyond it: W₀ − P λ
+    # a joint of the tree carries the force that the motion requires minus that of the rows beyond it: W₀ − P λ
     needed = supports(tree, motions, q, vdot, gravity=pushed.gravity, wrenches=pushed.wrenches)
     carried = carried_forces(tree, motions, rows)
     joints = []
@@ -72,11 +72,11 @@ def loop_wrenches(
     for chord, closing in zip(tree.chords, closings, strict=True):
         units = own.get(chord.name, {})
         driven = chord_drive(chord, closing, acting.loop_tau)
-        # a weld is no joint: its force follows from balance
+        # a weld is not counted as a joint: its force follows from equilibrium
         joints.append(JointForce(driven, units, closing.pose.inverse().translation, counted=chord.closure.rows < 6))
 
     metric, start = least_norm(joints, len(rows), tree.size)
-    # here the null space itself is of interest: more damping, and more sweeps to make up for it
+    # the null space itself matters here: more damping, and more sweeps to compensate
     strengths = solved_rows(tree, rows, Lambda, wanted, metric, start, damping=1e-5, sweeps=6)
     forces = [joint.total(strengths) for joint in joints]
     return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :])

@@ -1,1 +1,1 @@
-"""ADA in rounds that grow with the logarithm of the number of links, each a batch of one program."""
+"""ADA in O(log n) rounds for n links, each a batch of one program."""

@@ -1,9 +1,8 @@
-"""ADA by levels: what happens at one link, and at one pair of bodies (thesis 2.2.1; left open in its 8.2 item 2).
+"""ADA by levels: the computation for one link and for one pair of bodies (thesis 2.2.1; future work in its 8.2 item 2).
 
-All pairs of a round of `rounds` do the same with other numbers, so that one program serves them all. The equations
-are those of `assembly.recursion`, one joint at a time; a drive acts when its joint is closed, so that nothing is added up over
-children.
-Angular velocities are a prefix of turns ω_L = R_LP ω_P + w, which come together and apart in the same rounds.
+All pairs in a round of `rounds` do the same computation with other numbers, so one program serves them all. The equations are
+those of `assembly.recursion`, one joint at a time; a drive acts when its joint is closed, so no sum over children is needed.
+Angular velocities are a parallel prefix computation over the maps ω_L = R_LP ω_P + w, in the same rounds.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ __all__ = ["Closed", "Single", "Turn", "closed_pair", "opened_pair"]
 
 @dataclass(frozen=True)
 class Turn:
-    """How a link turns with another, further in: ω_L = R_LP ω_P + w, each in its own axes."""
+    """The angular velocity of a link from that of another link further in: ω_L = R_LP ω_P + w, each in its own axes."""
 
     R_LP: Matrix3
     w: Vector3
 
     @classmethod
     def of(cls, link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> Turn:
-        """That of a link with its carrier."""
+        """The turn of a link relative to its carrier."""
         return cls(link.pose(q).rotation.matrix().T, link_motion(link, Vector3(), q, v).omega)
 
     def after(self, inner: Turn) -> Turn:
-        """This turn and one further in, as one."""
+        """The composition of this turn with one further in."""
         return Turn(self.R_LP @ inner.R_LP, self.omega(inner.w))
 
     def omega(self, omega_P: Vector3) -> Vector3:
@@ -49,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Single:
-    """A link alone: its joint, its mass centre, its rotational inertia and its Φ there."""
+    """A single link: its joint, its center of mass, and its rotational inertia and Φ there."""
 
     link: Link
     center: Vector3
@@ -57,18 +56,18 @@ class Single:
     Phi: InverseInertia
 
     def unheld(self, q: Sequence[Scalar], v: Sequence[Scalar], omega_P: Vector3) -> tuple[Motion, Motion]:
-        """What velocities add to its joint's relative acceleration, and its B (2.4) without any drive."""
+        """The velocity-dependent part of its joint's relative acceleration, and its B (2.4) without any drive."""
         motion = link_motion(self.link, omega_P, q, v)
         return motion.bias, unheld_motion(self.Phi, self.rotational, self.center, motion.omega, Force())
 
 
 @dataclass(frozen=True)
 class Closed:
-    """A joint closed: the body by the handles it keeps, and the joint's force F = F_0 + T Σ K_h F_h from the forces on these.
+    """A closed joint: the body at the handles it keeps, and the joint's force F = F_0 + T Σ K_h F_h from the forces on them.
 
     Attributes:
-        F_0: (6), its force in the joint's frame while the kept handles are free, its drive included.
-        K: by handle (6 − n_J and one more an armature, 6).
+        F_0: (6), its force in the joint's frame while the kept handles are free, including its drive.
+        K: by handle, (6 − n_J plus the number of armatures, 6).
     """
 
     bodies: Bodies
@@ -77,7 +76,7 @@ class Closed:
 
 
 def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> Closed:
-    """The joint between two bodies closed (2.15, 2.18, 2.21)."""
+    """Closes the joint between two bodies (2.15, 2.18, 2.21)."""
     free = not joint.holding.softness
     grip = FreeGrip() if free else constraint_law(joint, joint.mobility(bodies), None)
     driven = joint.pull(list(joint.drive))
@@ -90,7 +89,7 @@ def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> 
 
 
 def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Dense:
-    """K: what unit forces on a handle add to the forces that the joint holds by."""
+    """K: the joint's constraint forces per unit force on a handle."""
     columns = []
     for axis in range(6):
         push = {handle: Force.of([1.0 if k == axis else 0.0 for k in range(6)])}
@@ -102,7 +101,7 @@ def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Den
 def opened_pair(
     joint: JointConnection, F_0: Sequence[Scalar], K: Mapping[int, Dense], forces: Mapping[int, Force]
 ) -> dict[int, Force]:
-    """The forces on the handles of both bodies, the joint open again, from those on the handles kept (2.15)."""
+    """Opens the joint again: the forces on the handles of both bodies, from those on the kept handles (2.15)."""
     F = list(F_0)
     for handle, gain in K.items():
         held = joint.holding.T @ (gain @ Dense.column(forces[handle]))

@@ -1,4 +1,4 @@
-"""Forward dynamics of one large mechanism by ADA in rounds: O(log n) programs deep, each a batch over links or pairs."""
+"""Forward dynamics of one large mechanism by ADA in rounds: O(log n) programs in sequence, each a batch over links or pairs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["ParallelADA", "parallel_ada"]
 class ParallelADA:
     """v̇ of one mechanism without loops, by ADA in rounds (thesis 2.2.1; its 8.2 item 2).
 
-    Memory is taken when it is made, kernels are compiled at the first call. For one state of one large mechanism: many states
-    of a small one are better off with `forward_dynamics`, which takes them all at once.
+    Memory is allocated on construction, kernels are compiled at the first call. It is meant for one state of one large
+    mechanism; for many states of a small one use `forward_dynamics`, which takes them all at once.
 
     Attributes:
-        mechanism: whose.
-        threads: how many share the batches of a round.
+        mechanism: the one whose v̇ is computed.
+        threads: how many threads share the batches of a round.
     """
 
     def __init__(self, mechanism: Mechanism, *, threads: int = 1):
-        """Makes ready.
+        """Plans the rounds and allocates their arrays.
 
         Raises:
-            ModelError: if the mechanism has loops or couplings, or as method "ada" of `forward_dynamics`.
-            InputError: if `threads` is no positive whole number.
+            ModelError: if the mechanism has loops or couplings, or as for method "ada" of `forward_dynamics`.
+            InputError: if `threads` is not a positive whole number.
         """
         if mechanism.tree.closed:
             raise ModelError(
@@ -65,19 +65,19 @@ class ParallelADA:
             return self._plan.rates.copy()
 
     def on(self, threads: int) -> ParallelADA:
-        """The same, in the same memory, on so many threads."""
+        """The same computation in the same memory, on the given number of threads."""
         other = copy(self)
         other._share(threads)
         return other
 
     @property
     def levels(self) -> int:
-        """How many rounds the joints are closed in: ⌈log₂(n + 1)⌉ for a chain of n links."""
+        """The number of rounds in which the joints are closed: ⌈log₂(n + 1)⌉ for a chain of n links."""
         return self._plan.levels
 
     @property
     def rounds(self) -> list[Round]:
-        """All that a call does: batches that wait only for those of earlier rounds."""
+        """The rounds of a call: batches, each of which depends only on those of earlier rounds."""
         return self._plan.rounds
 
     def _share(self, threads: int) -> None:
@@ -87,19 +87,19 @@ class ParallelADA:
 
     @property
     def operations(self) -> int:
-        """Of one call."""
+        """The number of operations of one call."""
         return sum(batch.operations for batches in self._plan.rounds for batch in batches)
 
     @property
     def bytes(self) -> int:
-        """Of the arrays that are kept between programs and calls, without the mechanism's constants."""
+        """The size of the arrays kept between programs and calls, without the mechanism's constants [bytes]."""
         return sum(array.nbytes for array in self._plan.arrays.values())
 
 
 def parallel_ada(robot: HasMechanism | Mechanism, *, threads: int = 1) -> ParallelADA:
-    """v̇ of one large robot without loops as a function of q, v and tau, by ADA in rounds: O(log n) programs deep.
+    """v̇ of one large robot without loops as a function of q, v and tau, by ADA in O(log n) rounds.
 
-    Every round is a batch over pairs of bodies, shared by so many `threads`. Raises what `ParallelADA` raises.
+    Every round is a batch over pairs of bodies, shared by `threads` threads. Errors are those of `ParallelADA`.
 
     >>> import kumitate as km
     >>> arm = km.load("pa10")

@@ -1,6 +1,6 @@
-"""What ADA in rounds computes, in which arrays: every program with the rows that it reads and writes, round after round.
+"""The plan of ADA in rounds: the programs of every round, and the array rows that they read and write.
 
-The bodies of a round are stored in the order in which the next rounds read them, so that large arrays are read where they lie.
+The bodies of a round are stored in the order in which the next rounds read them, so that large arrays are read sequentially.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .rounds import Cluster, Merge, rounds
 
 __all__ = ["LevelPlan"]
 
-#: Pairs or links of one batch: smaller ones are shared out more evenly, larger ones ask less of Python.
+#: Pairs or links per batch: smaller batches balance better between threads, larger ones cost less Python overhead.
 CHUNK = 2048
-#: Of what links and pairs a program is for.
+#: Identifies the structure of the links or pairs that a program is for.
 Key = tuple[Any, ...]
 #: An array, and the rows of it for each link or pair of a batch.
 Place = tuple[np.ndarray, np.ndarray]
@@ -35,7 +35,7 @@ Place = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class _Group:
-    """Pairs of one form, in one round."""
+    """The pairs of one form in one round."""
 
     key: Key
     merges: list[Merge]
@@ -49,24 +49,24 @@ class LevelPlan:
     """The arrays and the rounds.
 
     Attributes:
-        state: (nq + 2 nv) where q, v and tau are put; `rates`: (nv) where v̇ is found.
-        levels: how many rounds the joints are closed in.
-        rounds: of all programs, one after the other.
-        arrays: all that is kept between programs, by name.
+        state: (nq + 2 nv), the input q, v and tau; `rates`: (nv), the output v̇.
+        levels: the number of rounds in which the joints are closed.
+        rounds: the batches of all programs, in order.
+        arrays: the arrays kept between programs, by name.
     """
 
     def __init__(self, mechanism: Mechanism):
-        """Plans for a mechanism whose joints hold all there is.
+        """Plans for a mechanism without loops and couplings.
 
         Raises:
-            ModelError: as method "ada" of `forward_dynamics`.
+            ModelError: as for method "ada" of `forward_dynamics`.
         """
         self.nq, self.nv = mechanism.nq, mechanism.nv
         self._ready, self._gravity = prepared(mechanism.tree), mechanism.gravity
         self._ready.warn_of_lost_digits()
         self._links = self._ready.tree.links
         self._singles = [single_of(self._ready, link) for link in self._links]
-        # an armature that is there makes a joint hold one force more
+        # a nonzero armature adds one constraint force to a joint
         self._forms = [(structure_of(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
         n = len(self._links)
         plan = _in_reading_order([self._grouped(merges) for merges in rounds(self._ready.tree)])
@@ -83,9 +83,9 @@ class LevelPlan:
             groups[self._forms[merge.joint], PairForm.of(merge, len(self._links))].append(merge)
         return [_Group(key, members) for key, members in groups.items()]
 
-    # --- links by themselves, and how they turn -----------------------------------------------------------------------
+    # --- single links and their angular velocities --------------------------------------------------------------------
     def _velocities(self, plan: list[list[_Group]]) -> list[Round]:
-        """ω of every link's carrier, then what velocities do to the link and its joint."""
+        """ω of every link's carrier, then the velocity-dependent terms of the link and its joint."""
         families: dict[Key, list[int]] = defaultdict(list)
         for index, form in enumerate(self._forms):
             families[form].append(index)
@@ -108,7 +108,7 @@ class LevelPlan:
         return [first, *up, *down, last]
 
     def _states(self, joints: Iterable[int]) -> Place:
-        """Where q, v and tau of joints stand."""
+        """The places of q, v and tau of the joints in the state array."""
         rows = []
         for link in (self._links[joint] for joint in joints):
             q = range(link.q_start, link.q_start + link.kind.nq)
@@ -118,7 +118,7 @@ class LevelPlan:
 
     # --- pairs --------------------------------------------------------------------------------------------------------
     def _forces(self, plan: list[list[_Group]]) -> list[Round]:
-        """Bodies assembled and taken apart again; then every link's acceleration, and every joint's."""
+        """Assembly and disassembly of bodies; then the acceleration of every link and every joint."""
         together: dict[Key, list[Merge]] = defaultdict(list)
         for group in (group for groups in plan for group in groups):
             together[group.key] += group.merges
@@ -151,7 +151,7 @@ class LevelPlan:
         return programs, Kernel(programs.close()), Kernel(programs.open(held))
 
     def _stored(self, plan: list[list[_Group]]) -> tuple[dict[int, np.ndarray], dict[int, int]]:
-        """The arrays of bodies by how many handles they have, and every body's row there; room for a full batch at the end."""
+        """The arrays of bodies by their number of handles, padded to a full batch, and the row of each body."""
         rows = {index: index for index in range(len(self._links))}
         counts = {1: 0, 2: 0}
         for group in (group for groups in plan for group in groups):
@@ -206,7 +206,7 @@ class LevelPlan:
 
 
 def _in_reading_order(plan: list[list[_Group]]) -> list[list[_Group]]:
-    """The pairs of every round in the order in which those that join their bodies read them."""
+    """The pairs of every round, in the order in which later pairs read their bodies."""
     ordered: list[list[_Group]] = []
     rank: dict[int, tuple[int, ...]] = {}  # of bodies
     following = 0
@@ -223,9 +223,9 @@ def _in_reading_order(plan: list[list[_Group]]) -> list[list[_Group]]:
 
 
 def _turns(plan: list[list[_Group]], links: int) -> tuple[list[list[np.ndarray]], list[list[np.ndarray]], int]:
-    """Which turns are joined (inner, outer, result), which rotate ω (turn, from whose carrier, to whose), how many there are.
+    """The turns to compose (inner, outer, result), those that rotate ω (turn, from whose carrier, to whose), and their number.
 
-    A handle's turn leads to it from the carrier of the innermost link of its body.
+    A handle's turn maps ω of the carrier of its body's innermost link to ω of the handle.
     """
     row = {index: index for index in range(links)}
     innermost = dict(row)
@@ -254,7 +254,7 @@ def _whole(rows: np.ndarray) -> Place:
 
 
 def _batches(kernel: Kernel, sources: Sequence[Place], targets: Sequence[Place]) -> list[KernelBatch]:
-    """A kernel over rows in chunks; few rows are repeated until they fill the lanes of the processor."""
+    """Applies a kernel to rows in chunks; if there are too few rows, they are repeated to fill the processor's SIMD lanes."""
     lanes = kernel.lanes
 
     def full(at: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The programs of ADA in rounds: each for one link, or one pair of bodies, of a form; what differs within the form is read."""
+"""The programs of ADA in rounds, each for links or pairs of bodies of one form; the numbers that differ are inputs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["PairForm", "PairNumbers", "PairPrograms", "SinglePrograms", "join_tu
 
 Given = dict[str, Any]
 Inputs = dict[str, int | tuple[int, ...]]
-#: What the handles of a pair are called, whatever links they are: the joint's carrier and its link, another of either body.
+#: Names of the handles of a pair: the joint's carrier and its link, and one further handle of either body.
 CARRIER, LINK, BESIDE_CARRIER, BESIDE_LINK = 0, 1, 2, 3
 _HANDLE = (InverseInertia.immovable(), Motion())
-#: Sizes of a turn, and of a body by how many handles it has; a link alone is stored by its B.
+#: Sizes of a turn, and of a body by its number of handles; of a single link only B is stored.
 TURN, BODY = 12, {0: 6, 1: 27, 2: 90}
 
 
 def single_of(ready: Prepared, link: Link) -> Single:
-    """The numbers of a link, whatever its place in the tree."""
+    """The constants of a link, independent of its place in the tree."""
     center = ready.centers[link.index]
     rotational = central_inertia(link.inertia, center)
     anyone = replace(link, name="", index=LINK, parent=CARRIER, q_start=0, v_start=0, inertia=Inertia())
@@ -40,10 +40,10 @@ def single_of(ready: Prepared, link: Link) -> Single:
 
 @dataclass(frozen=True)
 class PairForm:
-    """Which handles the two bodies of a pair have, in the order they are stored in, and which are kept.
+    """The handles of the two bodies of a pair, in the order they are stored, and which of them are kept.
 
     Attributes:
-        inner, outer: none of the world and of links alone, whose Φ are among the numbers.
+        inner, outer: the handles; empty for the world and for single links, whose Φ are among the constants.
         grounded: whether the inner body is the world.
     """
 
@@ -54,7 +54,7 @@ class PairForm:
 
     @classmethod
     def of(cls, merge: Merge, links: int) -> PairForm:
-        """The form of one pair in a tree of so many links."""
+        """The form of one pair in a tree with this number of links."""
         name = dict.fromkeys(merge.inner.handles, BESIDE_CARRIER) | dict.fromkeys(merge.outer.handles, BESIDE_LINK)
         name |= {merge.carrier: CARRIER, merge.joint: LINK}
         inner, outer = (
@@ -65,7 +65,7 @@ class PairForm:
 
 @dataclass(frozen=True)
 class PairNumbers:
-    """The constants of a pair: the link with its joint, the mass centres of it and its carrier, and Φ of bodies of one link."""
+    """The constants of a pair: the link and its joint, the centers of mass of it and its carrier, and Φ of single links."""
 
     link: Link
     centers: tuple[Vector3, Vector3]
@@ -73,7 +73,7 @@ class PairNumbers:
 
     @classmethod
     def of(cls, form: PairForm, carrier: Single | None, outer: Single) -> PairNumbers:
-        """From the links at the joint's ends; `carrier`: none for the world."""
+        """From the links at the joint's ends; `carrier`: None for the world."""
         singles = {} if carrier is None or form.inner else {CARRIER: carrier.Phi}
         singles |= {} if form.outer else {LINK: outer.Phi}
         return cls(outer.link, (Vector3() if carrier is None else carrier.center, outer.center), singles)
@@ -81,12 +81,12 @@ class PairNumbers:
 
 @dataclass(frozen=True)
 class SinglePrograms:
-    """What is done for every link of a form."""
+    """The programs for the links of one form."""
 
     family: Family[Single]
 
     def turn(self) -> Program:
-        """state → turn: how the link turns with its carrier."""
+        """state → turn: from the link's carrier to the link."""
 
         def page(given: Given) -> Any:
             single = self.family.like(given["numbers"])
@@ -121,7 +121,7 @@ class SinglePrograms:
 
 @dataclass(frozen=True)
 class PairPrograms:
-    """What is done for every pair of a form."""
+    """The programs for the pairs of one form."""
 
     form: PairForm
     family: Family[PairNumbers]
@@ -129,7 +129,7 @@ class PairPrograms:
     gravity: tuple[float, ...]
 
     def close(self) -> Program:
-        """state, bias, the bodies (of links alone: B) → the body, F_0, K of every handle kept."""
+        """state, bias, the bodies (of single links: B) → the body, F_0, K of every kept handle."""
         form = self.form
 
         def page(given: Given) -> Any:
@@ -142,10 +142,10 @@ class PairPrograms:
         return _program("ada_close", page, self._inputs(bias=6, inner=inner, outer=BODY[len(form.outer)]))
 
     def open(self, held: int) -> Program:
-        """state, F_0, K, the forces on the handles kept → those on the joint's link and (unless the world) its carrier.
+        """state, F_0, K, the forces on the kept handles → those on the joint's link and (unless the world) its carrier.
 
         Args:
-            held: how many forces the joint holds by.
+            held: the number of the joint's constraint forces.
         """
         kept = self.form.kept
 
@@ -183,7 +183,7 @@ class PairPrograms:
         between: dict[int, dict[int, Dense]] = {}
         for name, handles, end in (("inner", self.form.inner, CARRIER), ("outer", self.form.outer, LINK)):
             numbers = list(given[name])
-            if not handles and numbers:  # a link alone
+            if not handles and numbers:  # a single link
                 Phi[end], B[end] = pair.singles[end], Motion.of(numbers)
             for handle in handles:
                 Phi[handle], B[handle] = flatten(_HANDLE)[1](numbers[:27])
@@ -195,7 +195,7 @@ class PairPrograms:
 
 
 def join_turns() -> Program:
-    """A turn and one further out → both as one."""
+    """A turn and one further out → their composition."""
 
     def page(given: Given) -> Any:
         return flatten(_turn(given["outer"]).after(_turn(given["inner"])))[0]
@@ -204,14 +204,14 @@ def join_turns() -> Program:
 
 
 def rotate() -> Program:
-    """A turn, ω of where it starts → ω of where it leads."""
+    """A turn, ω at its start → ω at its end."""
     return _program(
         "ada_rotate", lambda given: list(_turn(given["turn"]).omega(Vector3.of(given["omega"]))), {"turn": TURN, "omega": 3}
     )
 
 
 def _program(name: str, page: Callable[[Given], Any], inputs: Inputs) -> Program:
-    """Inputs without entries are left out; the page sees them empty."""
+    """Inputs without entries are left out; the page receives them empty."""
     read: Inputs = {key: size for key, size in inputs.items() if size != 0}
     return trace(lambda *arrays: page(dict.fromkeys(inputs, ()) | dict(zip(read, arrays, strict=True))), read, name)
 
@@ -232,7 +232,7 @@ def _parts(link: Link, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scal
 
 
 def _stored(bodies: Bodies, handles: Sequence[int]) -> list[Scalar]:
-    """A body's numbers: Φ and B of each handle; of two the Φ between them."""
+    """The numbers of a body: Φ and B of each handle, and of two handles the Φ between them."""
     numbers = [number for h in handles for number in flatten((bodies.Phi[h], bodies.B[h]))[0]]
     if len(handles) == 2:
         first, second = handles

@@ -1,9 +1,9 @@
-"""Which joints may be assembled side by side: rounds of pairs, so that no body is in two pairs of a round (thesis fig. 2.4).
+"""Which joints can be assembled in parallel: rounds of pairs in which each body occurs at most once (thesis fig. 2.4).
 
-A chain of n links takes ⌈log₂(n + 1)⌉ rounds. A body keeps two handles at most, so that all bodies of a round are alike and a
-round can be one batch. Trees too come together in O(log n) rounds as long as no link carries very many others: a branch's last
-link joins its carrier whatever handles that has, and links with one other behind them join in pairs. What a link carries comes
-one at a time: a hub with k spokes takes k rounds.
+A chain of n links takes ⌈log₂(n + 1)⌉ rounds. A body keeps at most two handles, so that all bodies of a round are alike and a
+round can be one batch. Trees also take O(log n) rounds unless a link carries very many others: the last link of a branch joins
+its carrier whatever handles that has, and links that carry one other link join in pairs. The links that one link carries are
+joined one per round: a hub with k spokes takes k rounds.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..assembly.connectivity import WORLD, carriers
 
 __all__ = ["Cluster", "Merge", "rounds"]
 
-#: Handles of a body that are still to be joined.
+#: The most handles of a body that are still to be joined.
 MOST_HANDLES = 2
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Links assembled to one body.
+    """Links assembled into one body.
 
     Attributes:
-        number: its own; of a link alone the link's index, −1 of the world.
-        handles: the links in it that further joints will act on, in the order of the tree; none of the world.
+        number: its identity; for a single link the link's index, −1 for the world.
+        handles: the links in it that further joints will act on, in the order of the tree; empty for the world.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Merge:
 
 
 def rounds(tree: Tree) -> list[list[Merge]]:
-    """All joints of a tree in rounds. Every tree on the world has a world of its own there: nothing passes through it.
+    """All joints of a tree in rounds. Each tree on the world has its own copy of the world: forces do not pass through it.
 
     >>> from kumitate.model.samples.chains import planar_chain
     >>> [[merge.joint for merge in done] for done in rounds(planar_chain(7).tree)]
@@ -67,7 +67,7 @@ def rounds(tree: Tree) -> list[list[Merge]]:
                 continue
             result = Cluster(following, tuple(sorted(kept)))
             merges.append(Merge(joint, carrier, inner, outer, result))
-            taken.add(result.number)  # what was in it bears its number now
+            taken.add(result.number)  # the bodies in it have its number from now on
             still_open.subtract((joint, carrier))
             cluster_of |= dict.fromkeys(kept, result)
             following += 1

@@ -1,8 +1,8 @@
-"""A sub-chain as an articulated body, from its joint-space equations (thesis eq. 4.2-4.9; on the ground 4.14-4.20).
+"""A sub-chain as an articulated body, by its joint-space equations (thesis eq. 4.2-4.9; on the ground 4.14-4.20).
 
-The first link of a free sub-chain moves by V̇ of its own, and M, c are those of (4.2) by the pages for whole trees. M is
-eliminated from the tips inward, M = Lᵀ D⁻¹ L in the order of the tree; Φ = (L⁻ᵀJᵀ)ᵀ D (L⁻ᵀJᵀ) is then (4.7), or (4.19), and
-the same factors give the accelerations back once forces at handles are known (4.9, 4.32, 4.33).
+V̇ of the first link of a free sub-chain is one of its unknowns; M and c of (4.2) are computed by the algorithms for whole trees.
+M is eliminated from the tips inward, M = Lᵀ D⁻¹ L in the order of the tree; Φ = (L⁻ᵀJᵀ)ᵀ D (L⁻ᵀJᵀ) is then (4.7) or (4.19), and
+the same factors give the accelerations once the forces at handles are known (4.9, 4.32, 4.33).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["JointSpace", "joint_space", "rates"]
 
 @dataclass(frozen=True)
 class JointSpace:
-    """A sub-chain's equations in a state, eliminated; by its own links' indices. Rows run from the tips to the first link.
+    """The factored equations of a sub-chain at a state, by its own link indices. Rows run from the tips to the first link.
 
     Attributes:
         factors: of M.
         driven: L⁻¹ (τ − c − g).
-        reaches: L⁻¹ Jᵀ of every handle, one row a velocity.
-        Phi, B, between: of the body (4.7, 4.8), as `Bodies` has them.
+        reaches: L⁻¹ Jᵀ of every handle, one row per velocity.
+        Phi, B, between: of the body (4.7, 4.8), as in `Bodies`.
     """
 
     factors: Factors
@@ -53,9 +53,9 @@ def joint_space(
     """The equations of a sub-chain.
 
     Args:
-        q, v, tau: its own; of a free one v begins with [ω; 0] of its first link, and tau with six zeros.
-        pushed: what acts on every link besides the sub-chain's own drives, in its frame and about its origin.
-        gravity: of what the world carries; zero for a free sub-chain, whose V̇ is counted from free fall.
+        q, v, tau: its own; in a free sub-chain, v begins with [ω; 0] of its first link, and tau with six zeros.
+        pushed: the force on every link apart from the sub-chain's own drives, in its frame and about its origin.
+        gravity: for a sub-chain on the ground; zero for a free one, whose V̇ is relative to free fall.
     """
     tree = subchain.tree
     motions, still = link_motions(tree, q, v), table([0.0] * tree.nv)
@@ -67,7 +67,7 @@ def joint_space(
     def carry(link: Any, carrier: Motion) -> Motion:
         return acceleration(motions[link], carrier, link.velocities(still))
 
-    swept = outward(tree, carry, falling(gravity))  # J̇ q̇, and free fall
+    swept = outward(tree, carry, falling(gravity))  # J̇ q̇ and free fall
     reaches = {}
     for handle in subchain.handles:
         columns = _jacobian(tree, motions, handle)  # of (4.3), (4.15)
@@ -86,7 +86,7 @@ def joint_space(
 
 
 def rates(factors: Factors, driven: Sequence[Scalar], reaches: Sequence[Dense], forces: Sequence[Force]) -> list[Scalar]:
-    """[V̇; q̈] of a free sub-chain, q̈ of a grounded one, from the forces at its handles (4.9, 4.32, 4.33)."""
+    """[V̇; q̈] of a free sub-chain, or q̈ of a grounded one, from the forces at its handles (4.9, 4.32, 4.33)."""
     left = list(driven)
     for reach, force in zip(reaches, forces, strict=True):
         left = [a + b for a, b in zip(left, (reach @ Dense.column(force)).entries(), strict=True)]
@@ -98,7 +98,7 @@ def rates(factors: Factors, driven: Sequence[Scalar], reaches: Sequence[Dense], 
 
 
 def _jacobian(tree: Tree, motions: PerLink[LinkMotion], handle: int) -> list[Motion]:
-    """The columns of J of a link in its own axes at its origin."""
+    """The columns of the Jacobian of a link, in its own axes and at its origin."""
     columns = [Motion()] * tree.nv
     moved: list[int] = []
     for link in reversed(tree.ancestors(handle)):

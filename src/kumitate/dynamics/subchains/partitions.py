@@ -1,7 +1,7 @@
-"""Which sub-chains to prepare: the partition with the fewest operations, sought by counting (left open in thesis 4.6, 8.2).
+"""The partition into sub-chains with the fewest operations, found by counting (an open question in thesis 4.6, 8.2).
 
-A partition is a set of joints that lie between sub-chains, its cuts. Branches by themselves and sub-chains of like size are
-tried first; the best is then changed cut by cut as long as that helps.
+A partition is the set of joints between sub-chains, its cuts. Branches and sub-chains of equal size are tried first; the best
+partition is then changed cut by cut as long as that reduces the count.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ...model.tree.subchains import Partition, parts_by_cuts, parts_by_names
 
 __all__ = ["BUDGET", "Trial", "chosen_parts", "tried_partitions"]
 
-#: How many partitions are counted: of small trees, and of those with more than `LARGEST` links, which cost more to trace.
+#: How many partitions are counted, for small trees and for those with more than `LARGEST` links, which cost more to trace.
 BUDGET, FEW = 24, 6
-#: Sub-chains of more links are not tried: their operations grow with the cube.
+#: Sub-chains with more links are not tried: the number of operations is cubic in the number of links.
 LARGEST = 30
 
 Parts = tuple[tuple[int, ...], ...]
@@ -27,7 +27,7 @@ Parts = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Trial:
-    """A partition that was tried: its sub-chains by the indices of their links, and the operations that it takes.
+    """A partition that was tried: its sub-chains by the indices of their links, and the number of operations.
 
     `operations` is infinite where a sub-chain has no inverse inertia.
     """
@@ -37,15 +37,15 @@ class Trial:
 
 
 def chosen_parts(tree: Tree, partition: Partition | str, count: Callable[[Tree, Parts], int]) -> Parts:
-    """The sub-chains of a partition, by the indices of their links; "auto": those with the lowest count.
+    """The sub-chains of a partition, by the indices of their links; "auto": those with the fewest operations.
 
     Raises:
-        InputError: for another word; ModelError: for what is no partition.
+        InputError: for a word other than "auto"; ModelError: for an invalid partition.
     """
     if not isinstance(partition, str):
         return parts_by_names(tree, partition)
     if partition != "auto":
-        raise InputError(f'there is no partition {partition!r}; give "auto", or sequences of joints, one for every sub-chain')
+        raise InputError(f'there is no partition {partition!r}; give "auto", or one sequence of joints per sub-chain')
     return min(tried_partitions(tree, count), key=lambda trial: (trial.operations, len(trial.parts))).parts
 
 
@@ -57,7 +57,7 @@ def tried_partitions(tree: Tree, count: Callable[[Tree, Parts], int], budget: in
     def tried(cuts: frozenset[int]) -> float:
         if cuts not in found:
             found[cuts] = math.inf
-            with suppress(ModelError):  # the whole is never refused
+            with suppress(ModelError):  # the whole tree as one sub-chain is always valid
                 found[cuts] = count(tree, parts_by_cuts(tree, cuts))
         return found[cuts]
 
@@ -76,7 +76,7 @@ def tried_partitions(tree: Tree, count: Callable[[Tree, Parts], int], budget: in
 
 
 def _like_sizes(tree: Tree) -> Iterator[frozenset[int]]:
-    """The whole; branches; sub-chains of half of the links, …, 6, 4, 3, 2, from the world on and from the tips."""
+    """The whole tree; branches; sub-chains of half of the links, …, 6, 4, 3, 2, counted from the world and from the tips."""
     n = len(tree.links)
     inner = frozenset(link.index for link in tree.links) - {link.index for link in tree.children(-1)}
     forked = {child.index for link in tree.links if len(tree.children(link.index)) > 1 for child in tree.children(link.index)}
@@ -94,7 +94,7 @@ def _every(tree: Tree, size: int) -> list[int]:
 
 
 def _filled(tree: Tree, size: int) -> list[int]:
-    """Cuts where, from the tips inward, at least `size` links are together."""
+    """Cuts where at least `size` links are together, counted from the tips inward."""
 
     def together(link: Link, children: list[int]) -> int:
         return 1 + sum(count for count in children if count < size)
@@ -104,7 +104,7 @@ def _filled(tree: Tree, size: int) -> list[int]:
 
 
 def _changed(tree: Tree, cuts: frozenset[int]) -> Iterator[frozenset[int]]:
-    """Each cut moved by a link outward or inward, or left out; each sub-chain's middle cut."""
+    """Each cut moved by a link outward or inward; each sub-chain cut in the middle; each cut left out."""
     inner = {child.index: link for link in tree.links for child in tree.children(link.index)}
     for cut in sorted(cuts):
         for other in (inner[cut].index, *(child.index for child in tree.children(cut))):

@@ -1,4 +1,4 @@
-"""A tree parted into sub-chains and made ready for their equations, and how its sub-chains stand side by side."""
+"""A tree split into sub-chains and prepared for their equations, and the sub-chains as a set of bodies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SPHERE = Inertia(1.0, rotational=Symmetric3.diagonal(1.0, 1.0, 1.0))
 
 @dataclass(frozen=True)
 class Parted:
-    """A tree and its sub-chains, with few numbers: it moves as before, its frames and joint forces are not as before.
+    """An equivalent tree with simpler constants, and its sub-chains: the same motion, but other frames and joint forces.
 
     Attributes:
-        ready: the tree, and what was moved in it; handles lie at the links' origins.
+        ready: the prepared tree; handles are at the links' origins.
         parts: the sub-chains.
         between: the joints between sub-chains, by the index of the link that each carries.
-        order: in which these, the chords and the gears are assembled, numbered as in `order`.
-        closers: which of them close loops.
+        order: the order in which these, the chords and the gears are assembled, numbered as in `assembly.order`.
+        closers: those of them that close loops.
     """
 
     ready: Prepared
@@ -46,17 +46,17 @@ class Parted:
 
 @lru_cache(maxsize=64)
 def parted_tree(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> Parted:
-    """The tree parted so.
+    """The tree split into these sub-chains.
 
     Raises:
-        ModelError: if there are free sub-chains, and a link whose inertia has no inverse while no joint can lend it what it
-            lacks.
+        ModelError: if there are free sub-chains, and a link has an inertia without an inverse and moving inertia across its
+            joints does not give it one.
     """
     between = tuple(part.root for part in parted(tree, parts) if not part.subchain.grounded)
     if between:
-        # where every link resists every motion, so does every sub-chain, in every posture
+        # if the inertia of every link is invertible, so is that of every sub-chain, in every posture
         ready = prepared(tree)
-    else:  # the sub-chains move as the mechanism does: frames alone are moved, which does not depend on inertias
+    else:  # all sub-chains are on the ground: only frames are moved, which does not depend on inertias
         sturdy = tuple(replace(link, inertia=_SPHERE) for link in tree.links)
         ready = replace(prepared(replace(tree, links=sturdy)), tree=with_dh_frames(tree))
     ready = replace(ready, centers=dict.fromkeys(ready.centers, Vector3()))
@@ -71,7 +71,7 @@ def parted_tree(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> Parted:
 
 
 def side_by_side(parts: Sequence[Part], equations: Sequence[JointSpace], gravity: Sequence[Scalar]) -> Bodies:
-    """The sub-chains as bodies, by the whole tree's indices; and the world."""
+    """The sub-chains as articulated bodies, by the indices of the whole tree, and the world."""
     bodies = Bodies({WORLD: InverseInertia.immovable()}, {WORLD: falling(gravity)}, {})
     for part, own in zip(parts, equations, strict=True):
         named = part.members
@@ -85,7 +85,7 @@ def side_by_side(parts: Sequence[Part], equations: Sequence[JointSpace], gravity
 
 @dataclass(frozen=True)
 class SubchainPage:
-    """The page of a sub-chain's equations, one for all that have its shape."""
+    """The page of a sub-chain's equations, shared by all sub-chains of the same shape."""
 
     shape: Subchain
 
@@ -96,7 +96,7 @@ class SubchainPage:
 def subchain_call(
     parted: Parted, part: Part, q: Any, v: Any, tau: Any, omega: Vector3, pushed: Sequence[Force], gravity: Sequence[Scalar]
 ) -> tuple[SubchainPage, tuple[Any, ...]]:  # fmt: skip
-    """A sub-chain's page, and what it is called with: `omega` of its first link, and what pushes all links of the tree."""
+    """A sub-chain's page and its arguments; `omega`: of its first link, `pushed`: the forces on all links of the tree."""
     links, subchain = parted.ready.tree.links, part.subchain
     own_v, own_tau, falls = part.velocities(links, v), part.velocities(links, tau), tuple(gravity)
     if not subchain.grounded:
