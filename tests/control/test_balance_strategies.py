@@ -143,7 +143,7 @@ def random_model(rng) -> ThreeJointModel:
 @pytest.mark.row("T-6.4")
 @pytest.mark.parametrize(**seeds(8))
 def test_the_models_coupling_is_the_numeric_momentum(seed):
-    """Momentum along x of unit rates, the general partition's x row, and differences of the mass centre agree with it."""
+    """Momentum along x of unit rates, the general partition's x row, and differences of the center of mass agree with it."""
     rng = np.random.default_rng(seed)
     model, angles = random_model(rng), rng.uniform(-2.0, 2.0, 3)
     tree = three_joints(model).tree
@@ -266,7 +266,7 @@ def test_upper_body_rotation_turns_the_trunk_about_z():
 
 @pytest.mark.row("T-6.4")
 def test_rotation_extension_keeps_mass_centre_and_zero_moment_point():
-    """In phase; the mass centre moves < 10 mm; the zero-moment point stays in the soles, and leaves them without the law."""
+    """In phase; the center of mass moves < 10 mm; the zero-moment point stays in the soles, and leaves them without the law."""
     result, shown = outcome("combined")
     assert correlation(shown) > 0.5
     assert shown.moved.max() < 0.010

@@ -134,7 +134,7 @@ def test_steps_that_gain_energy_are_counted(fallen):
 def leg_forces(run: km.Run) -> np.ndarray:
     """What the hip exerts on the leg (n, 3), by the leg's own momentum: m (a − g) less the contact's force on it.
 
-    The acceleration of the leg's mass centre comes from its velocities at the ends of the step, each from the poses.
+    The acceleration of the leg's center of mass comes from its velocities at the ends of the step, each from the poses.
     """
     mechanism, h = run.mechanism, run.settings["step"]
     tree = mechanism.tree

@@ -1,4 +1,4 @@
-"""What is computed of a state besides the state itself: named programs of what is known of it, evaluated in the step's code."""
+"""Outputs of a simulation: named programs of the state and its signals, evaluated in the step's code."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..scalar.purity import judged
 
 __all__ = ["SIGNALS", "STATE", "Output", "evaluated", "function_output", "signal_output"]
 
-#: What a step carries and always records.
+#: Quantities that a step carries and always records.
 STATE = ("q", "v", "work", "error")
-#: What outputs can be computed from: time [s], state, accelerations (nv), and the efforts at the joints (nv).
+#: Signals that outputs can be computed from: time [s], state, accelerations (nv), and the efforts at the joints (nv).
 SIGNALS = ("t", "q", "v", "a", "tau")
 
 
@@ -24,10 +24,10 @@ class Output(NamedTuple):
     """A named quantity.
 
     Attributes:
-        name: of the arrays that it is recorded in; a program of several outputs records each as "name.output".
-        key: what says, with the mechanism, which program it is.
-        make: gives the program, whose inputs are some of `SIGNALS`.
-        shape: that its one output, given flat, is put into.
+        name: of the recorded array; a program with several outputs records each as "name.output".
+        key: identifies the program, together with the mechanism.
+        make: returns the program, whose inputs are some of `SIGNALS`.
+        shape: of its one output, which the program gives flat.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Output(NamedTuple):
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
-    """One of the `SIGNALS` itself."""
+    """One of the `SIGNALS`, unchanged."""
     size: Any = {"t": (), "q": mechanism.nq}.get(signal, mechanism.nv)
 
     def copied(x: Any) -> Any:
@@ -49,13 +49,13 @@ def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
 def function_output(
     mechanism: Mechanism, name: str, function: Callable[..., Any], states: Sequence[tuple[float, np.ndarray, np.ndarray]]
 ) -> Output:
-    """A function of (t, q, v).
+    """An output computed by a function of (t, q, v).
 
     Args:
-        states: that it is tried at.
+        states: at which the function is tried.
 
     Raises:
-        InputError: if it cannot be compiled; it says why.
+        InputError: if it cannot be compiled, with the reason.
     """
     t, q, v = states[0]
     shape = np.shape(function(t, q.copy(), v.copy()))
