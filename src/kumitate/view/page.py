@@ -19,7 +19,7 @@ ASSETS = Path(__file__).with_name("assets")
 
 
 def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
-    """Write what `build_scene` made as one HTML file. Appears whole or not at all.
+    """Write a scene of `build_scene` as one HTML file, whole or not at all.
 
     Args:
         path: of the file; its folder must exist.
@@ -44,11 +44,12 @@ def _page(scene: Mapping[str, Any], target: str) -> str:
     parts = {
         "title": html.escape(str(scene.get("title", ""))),
         "style": _asset("page.css"),
-        # as JSON this is the same; as HTML nothing in it can end the element that holds it
+        # the same JSON, but nothing in it can close the HTML element that holds it
         "scene": data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
         "player": _asset("player.js"),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # one pass: data is never a template
+    # one pass, so that data is never treated as a template
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
 
 
 def _asset(name: str) -> str:

@@ -34,7 +34,7 @@ def cassie() -> Mechanism:
     if folder is None or not (folder / FILE).exists():
         raise InputError(f"{FILE} is not on this computer; it comes with `pip install example-robot-data pin`")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
+        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` reports them
         return lock(read_file(folder / FILE), {"static": [0.0]})
 
 

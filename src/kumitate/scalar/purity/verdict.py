@@ -21,7 +21,7 @@ from .watch import Impure, watched
 
 __all__ = ["Verdict", "judged"]
 
-#: t [s], q, v: something that a function can be tried at.
+#: t [s], q, v: a state at which a function is tried.
 State = tuple[float, np.ndarray, np.ndarray]
 
 
@@ -40,16 +40,16 @@ class Verdict(NamedTuple):
     reach: Reachable | None = None
 
     def changed_since(self) -> str | None:
-        """What has changed of all that the function can reach since it was judged; None if nothing has."""
+        """The path of something in the function's reach that has changed since the verdict; None if nothing has."""
         return None if self.reach is None else self.reach.changed()
 
 
 def judged(function: Callable[..., Any], states: Sequence[State], size: int) -> Verdict:
     """The verdict on a function of (t, q, v) that gives `size` values.
 
-    All that the function can reach by the names in its code is looked through, and must be known. Then it is tried on copies of
-    the `states`, and traced; whatever it changed by that is put back. It is compiled if nothing was changed, nothing was called
-    that may depend on more than its arguments, and the program gives what the function gives.
+    Everything that the function can reach by the names in its code is inspected, and must be known. Then it is tried on copies
+    of the `states`, and traced; any changes are undone. It is compiled if nothing was changed, nothing was called that may
+    depend on more than its arguments, and the program gives what the function gives.
     """
     try:
         reach = Reachable(function)
@@ -110,7 +110,7 @@ def _traced(
         return Verdict(None, True, f"`{path}` changes{reach.where(path)}", reach)
     for (t, q, v), expected in zip(states, values, strict=False):
         found = np.array(evaluate(program, [t, *q, *v]), dtype=float)
-        scale = float(np.nan_to_num(np.abs(expected), posinf=0.0).max(initial=0.0))  # a zero beside others rounds as they do
+        scale = float(np.nan_to_num(np.abs(expected), posinf=0.0).max(initial=0.0))  # zeros are rounded like the other values
         if not np.allclose(found, expected, rtol=1e-9, atol=1e-12 * max(scale, 1.0), equal_nan=True):
             return Verdict(
                 None, False, "its trace gives other values than a call: it looks at the type of its arguments", reach
@@ -135,5 +135,5 @@ def _stores(at: TracebackType | None, frame: FrameType) -> bool:
     while at is not None and at.tb_frame is not frame:
         at = at.tb_next
     if at is None or (at.tb_next is not None and at.tb_next.tb_frame.f_code is not Symbol.__float__.__code__):
-        return False  # it failed deeper inside
+        return False  # the error comes from a called function
     return any(step.offset == at.tb_lasti and step.opname == "STORE_SUBSCR" for step in dis.get_instructions(frame.f_code))
