@@ -155,7 +155,7 @@ def test_the_projector_is_smooth_where_the_rank_changes():
         found.append(N)
     jumps = np.abs(np.diff(found, axis=0)).max(axis=(1, 2))
     assert jumps.max() < 0.5
-    assert np.trace(found[60]) == pytest.approx(2.0, abs=1e-6)  # straight: one more freedom
+    assert np.trace(found[60]) == pytest.approx(2.0, abs=1e-6)  # straight: one more degree of freedom
     assert np.trace(found[0]) == pytest.approx(1.0, abs=1e-6)
 
 

@@ -266,7 +266,7 @@ def test_what_the_rod_shows_does_not_depend_on_its_axial_inertia(axial_inertia):
 
 
 @pytest.mark.row("T-3.5")
-def test_the_free_rod_tells_of_its_axial_inertia():
+def test_the_free_rod_reports_its_axial_inertia():
     assert "1e-06 kg·m²" in example("free_rod").summary
     told = " ".join(free_rod.run(axial_inertia=1e-4).audit.lines())
     assert "axial_inertia = 0.0001 kg·m²" in told

@@ -66,7 +66,7 @@ def test_the_controller_is_a_function_of_time_that_leaves_the_trunk_alone():
     np.testing.assert_allclose(torques, plan.efforts[:1], atol=1e-9)
 
 
-def test_in_the_planned_flight_the_mass_centre_is_free():
+def test_in_the_planned_flight_the_center_of_mass_is_in_free_fall():
     plan, robot = jumping(flight=0.14), hoap1()
     height = Kernel(trace(lambda q: center_of_mass(robot.tree, q)[2], {"q": robot.nq}, "height_hoap1"))(plan.motion.q)
     h = plan.times[1]

@@ -67,6 +67,6 @@ def test_a_file_that_is_not_there_is_named():
 
 
 @there
-def test_a_foot_that_is_no_body_is_named():
+def test_a_foot_that_is_not_a_body_is_named():
     with pytest.raises(InputError, match="has no body paw"):
         legged(quadruped_standing.FILE, ["paw", "LF_FOOT"])

@@ -20,7 +20,7 @@ from kumitate.scalar import TraceError, call, evaluate, loop, table, trace, when
         (lambda x: [x[0] if x[0] > 0.0 else 0.0], r"no truth value.*km\.where.*scalar\.select"),
         (lambda x: [x[0] and x[1]], "no truth value"),
         (lambda x: [max(x[0], x[1])], "no truth value"),
-        (lambda x: [math.sin(x[0])], "no float yet: use NumPy's functions instead of math's"),
+        (lambda x: [math.sin(x[0])], "cannot be converted to a float: use NumPy's functions instead of math's"),
         (lambda x: [float(x[0])], "no float yet"),
         (lambda x: [[1.0, 2.0][x[0]]], "no float yet"),
         (lambda x: [2.0 ** x[0]], None),

@@ -183,7 +183,7 @@ def test_entries_that_lie_over_one_another_are_refused(saved):
         for name in ("v", "a", "tau"):
             info = file.getinfo(f"{name}.npy")
             info.header_offset, info.file_size, info.compress_size = first.header_offset, first.file_size, first.file_size
-        file._didModify = True  # so that the directory is written anew
+        file._didModify = True  # so that the directory is written again
     refused(saved[".npz"], "its entries promise", "more than the file has")
 
 

@@ -1,4 +1,4 @@
-"""What simulations and contacts are asked for is checked before anything is computed: the value, the rule, what to do."""
+"""The arguments of simulations and contacts are checked before anything is computed: the value, the rule, what to do."""
 
 import math
 

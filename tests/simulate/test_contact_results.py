@@ -64,7 +64,7 @@ def test_contact_comes_back_bit_by_bit(fallen, tmp_path, suffix):
     assert [path.name for path in tmp_path.iterdir()] == [f"run{suffix}"]
 
 
-def test_units_stand_beside_the_arrays(fallen, tmp_path):
+def test_units_are_stored_with_the_arrays(fallen, tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(save(fallen, tmp_path / "run.h5")) as file:
         units = {name: data.attrs["unit"] for name, data in file["contact"].items() if name != "bodies"}

@@ -360,7 +360,7 @@ def test_elbow_and_tip_are_held_at_once():
 
 
 # --- use --------------------------------------------------------------------------------------------------------------
-def test_wrenches_act_beside_held_points():
+def test_wrenches_act_together_with_held_points():
     """A wrench that lifts the tip's weight off is taken from the floor's force."""
     push = {"link3": [0.0, 0.0, 0.0, 0.0, 0.0, 2.0]}
     still = HeldDynamics(HeldPoints(arm(), [TIP]))

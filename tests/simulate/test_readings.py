@@ -108,5 +108,5 @@ def test_what_acted_must_be_given_again(pushed):
             reading(run, wrenches={"hand": np.zeros(6), "foot": np.zeros(6)})
         with pytest.raises(InputError, match="has 3 rows"):
             reading(run, wrenches={"hand": np.zeros((3, 6))})
-    with pytest.raises(InputError, match="no loop"):
+    with pytest.raises(InputError, match="not a loop"):
         powers_of(run, wrenches={"hand": np.zeros(6)}, loop_tau={"hinge": [0.0]})

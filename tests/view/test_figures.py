@@ -83,7 +83,7 @@ def test_the_panels_of_an_arm_are_those_of_the_thesis(pendulum):
     assert np.array_equal(panels_of(pendulum, "q", degrees=False)[0].values, pendulum.q)
 
 
-def test_floating_bases_show_their_mass_centre_too(robot):
+def test_floating_bases_show_their_center_of_mass_too(robot):
     quantities = [panel.quantity for panel in panels_of(robot)]
     assert quantities[-3:] == ["Center of mass", "Velocity of center of mass", "Energy"]
     assert "Base torque" not in quantities  # nothing drives the base, and there are joints to show

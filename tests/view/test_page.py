@@ -308,7 +308,7 @@ def test_meshes_that_are_missing_or_broken_are_named_and_the_rest_is_drawn(tmp_p
 
 
 @pytest.mark.usefixtures("kept")
-def test_frames_without_mass_are_not_drawn_beside_meshes(tmp_path):
+def test_frames_without_mass_are_not_drawn_next_to_meshes(tmp_path):
     joints = (
         Joint("hip", "revolute", "world", "leg", axis=(0, 1, 0)),
         Joint("weld", "fixed", "leg", "sole", pose((0.0, 0.0, -LENGTH))),
