@@ -1,6 +1,4 @@
-"""Pinocchio as a peer: the conversion between our order of q and v and theirs, and its loops over states in C++ on one
-thread.
-"""
+"""Pinocchio as a peer: conversion between our q and v and theirs, and its loops over states in C++ on one thread."""
 
 from __future__ import annotations
 

@@ -32,9 +32,7 @@ class Target:
 
     @property
     def verdict(self) -> str:
-        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks against ADA; others are only
-        reported.
-        """
+        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks against ADA; others are shown."""
         if self.form not in ("dense blocks", "prepared") or (self.method, self.beside) != ("hybrid", "ADA"):
             return ""
         return "met" if max(self.operations, self.time) <= self.at_most else "missed"

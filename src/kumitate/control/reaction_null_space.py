@@ -33,8 +33,7 @@ _ALL = (0, 1, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class BasePartition:
-    """Inertia partitioned at the base link (thesis eq. 6.1): in the axes of the world, about the base's origin or the center of
-    mass.
+    """Inertia partitioned at the base link (thesis eq. 6.1), in world axes, about the base's origin or the center of mass.
 
     Attributes:
         M_f: (6, 6) of the whole mechanism as one rigid body that moves with the base.
@@ -120,8 +119,7 @@ def reactionless_acceleration(
     weights: Sequence[float] | None = None,
     decay: Scalar = 0.0,
 ) -> list[Scalar]:
-    """The joint accelerations (n) nearest to desired ones that keep the momentum constant: −M_fl⁺ Ṁ_fl θ̇ + N_fl ζ (thesis eq.
-    6.4).
+    """The nearest joint accelerations (n) that keep the momentum constant: −M_fl⁺ Ṁ_fl θ̇ + N_fl ζ (thesis eq. 6.4).
 
     Args:
         v: velocities (nv), of which the joints' are read.

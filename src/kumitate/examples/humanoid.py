@@ -217,9 +217,7 @@ def jumping(*, flight: float = 0.14, servos: Servos = Servos()) -> Plan:
 
 
 def _swayed(times: np.ndarray, height: np.ndarray, rise: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """x (n) with z ẍ − (g + z̈) x = moment/mass, zero at both ends: the pendulum of a center of mass that also rises and
-    falls.
-    """
+    """x (n) with z ẍ − (g + z̈) x = moment/mass, zero at both ends: a pendulum whose center of mass rises and falls."""
     h, inner = times[1] - times[0], np.arange(1, len(times) - 1)
     A = np.eye(len(times))
     for k, share in ((-1, 1.0), (0, -2.0), (1, 1.0)):

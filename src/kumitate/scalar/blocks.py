@@ -78,8 +78,7 @@ class Hole(Program):
 
 @dataclass(frozen=True, eq=False)
 class LoopBlock:
-    """The body of a loop node: `line`, repeated `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept of every
-    pass.
+    """The body of a loop node: `line`, repeated `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept per pass.
 
     `condition` (None: always) is evaluated before a pass; a lane where it fails keeps its values from then on. The node's
     arguments are the first carried values, then what the line captures. Unread entries hold None, and have no argument.

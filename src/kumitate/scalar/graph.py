@@ -127,8 +127,7 @@ class Symbol:
             return f"{self.payload[0]}[{self.payload[1]}]"
         return f"<{self.op} #{self.serial}>"
 
-    # --- properties that only numbers have
-    # ---------------------------------------------------------------------------------------
+    # --- properties that only numbers have ---------------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise TraceError(
             "a traced value has no truth value: Python's `if`, `while`, `and`, `or` cannot depend on it. "

@@ -157,9 +157,7 @@ class Actuation:
 
     @cached_property
     def program(self) -> Program | None:
-        """(t, q, v, u) → u with the compiled functions' values in place; None if no function is compiled, or some must be
-        called.
-        """
+        """(t, q, v, u) → u with the compiled functions' values in place; None if none is compiled, or some must be called."""
         if self.mode == "called" or How.COMPILED not in self.how:
             return None
         forcing, m = self.forcing, self.forcing.mechanism

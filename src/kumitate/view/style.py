@@ -72,9 +72,7 @@ def curve_style(index: int) -> dict[str, Any]:
 
 
 def tint(color: Any, amount: float) -> tuple[float, float, float]:
-    """The colour mixed with white (amount > 0, 1: white) or black (amount < 0, −1: black); opaque, as EPS has no
-    transparency.
-    """
+    """The colour mixed with white (amount > 0, 1: white) or black (amount < 0, −1: black); opaque, for EPS."""
     goal = 1.0 if amount > 0.0 else 0.0
     red, green, blue = (part + (goal - part) * abs(amount) for part in drawing("matplotlib.colors").to_rgb(color))
     return red, green, blue

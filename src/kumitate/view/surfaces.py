@@ -29,8 +29,7 @@ def unscaled(mesh: Mesh) -> Mesh:
 
 
 def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Facets]:
-    """The meshes that bodies are drawn with, unscaled, thinned for drawing: visuals, or collision shapes if a body has no
-    visuals.
+    """The meshes that bodies are drawn with, unscaled, thinned: visuals, or collision shapes if a body has no visuals.
 
     Warns:
         KumitateWarning: of meshes that are not found or cannot be read, with the bodies, the files and the places tried.

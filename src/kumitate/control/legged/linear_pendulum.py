@@ -17,9 +17,7 @@ __all__ = ["MassCenterPlan", "mass_center_plan"]
 
 
 class MassCenterPlan(NamedTuple):
-    """A motion of the center of mass, horizontally: position [m], velocity [m/s], acceleration [m/s²], each of the zmp's
-    shape.
-    """
+    """A horizontal motion of the center of mass: position [m], velocity [m/s], acceleration [m/s²], shaped like zmp."""
 
     position: np.ndarray
     velocity: np.ndarray

@@ -29,8 +29,7 @@ def closed_gravity_compensation(robot: Any) -> Controller:
 
     `gravity_compensation` holds the tree with zero loop forces: of two feet on the floor, one carries everything. The
     loops' forces λ are free, however, because drives and loops can work against each other: tau = g − Jᵀλ holds it with any λ,
-    and with the same motion. This law takes the λ with the least tau, so that both legs carry their share. Joint springs are
-    included.
+    and with the same motion. This law takes the λ with the least tau, so that both legs share the load; springs are included.
     """
     mechanism = mechanism_of(robot)
     tree, nv = mechanism.base_parameter_tree, mechanism.nv
