@@ -1,1 +1,1 @@
-"""Studies: kumitate timed beside other programs, the tables of the papers, and the pages of docs that commands write."""
+"""Studies: kumitate timed against other programs, the tables of the papers, and the pages of docs that commands write."""

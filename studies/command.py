@@ -7,7 +7,7 @@ from kumitate.cli.app import command, run_command
 __all__ = ["app", "run"]
 
 _STUDIES = {
-    "bench": "Time kumitate beside Pinocchio and MuJoCo, where they are installed.",
+    "bench": "Time kumitate against Pinocchio and MuJoCo, where they are installed.",
     "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
     "contact-table": "Run contact models on problems with closed forms, and compare with what was expected.",
     "gym": "Time environments for learning, and the share of Python in it.",

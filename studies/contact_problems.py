@@ -88,7 +88,7 @@ class Trial:
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
 def solid(name: str, shape: Box | Sphere, mass: float = 1.0) -> Body:
-    """A homogeneous body [kg], centred on its frame, that touches with its shape."""
+    """A homogeneous body [kg], centered on its frame, that touches with its shape."""
     if isinstance(shape, Sphere):
         inertia = (0.4 * mass * shape.radius**2,) * 3
     else:
@@ -280,7 +280,7 @@ def block_on_spring(trial: Trial) -> list[Measured]:
 
 # --- loads ------------------------------------------------------------------------------------------------------------
 def stack(trial: Trial, masses: Sequence[float] = (1.0,) * 4, duration: float = 2.0) -> list[Measured]:
-    """Boxes on one another, from below: each contact carries what is above it, and nothing moves once it stands."""
+    """A stack of boxes: each contact carries the weight above it, and nothing moves once the stack is at rest."""
     names = [f"box{k}" for k in range(len(masses))]
     boxes = unconnected(*(solid(name, CUBE, mass) for name, mass in zip(names, masses, strict=True)))
     below = list(zip(names, ["ground", *names], strict=False))
@@ -307,7 +307,7 @@ def heavy_on_light(trial: Trial) -> list[Measured]:
 
 
 def box_on_corners(trial: Trial) -> list[Measured]:
-    """A box with its mass centre off the middle: corner forces sum to m g, and are the least-norm ones that balance it."""
+    """A box with its center of mass off the middle: corner forces sum to m g, and are the least-norm ones that balance it."""
     shape, mass, (x, y) = Box((0.4, 0.3, 0.2)), 2.0, (0.1, 0.05)
     middle = solid("box", shape, mass)
     body = Body("box", mass, (x, y, 0.0), middle.inertia, middle.visuals, middle.collisions)

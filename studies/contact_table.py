@@ -21,7 +21,7 @@ MODELS = (*IMPULSE_MODELS, *FORCE_MODELS)
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model is expected to do, and why; `at_first`: what was thought before the first run, where it differed."""
+    """What a model is expected to do, and why; `at_first`: the expectation before the first run, if it was different."""
 
     holds: bool
     because: str
@@ -68,7 +68,7 @@ class Verdict:
 
     @property
     def as_expected(self) -> bool:
-        """Whether it came out as was written before."""
+        """Whether the verdict is the expected one."""
         return self.holds == self.row.expected[self.model].holds
 
     @property
@@ -242,7 +242,7 @@ _HEAD = """\
 
 Printed by `scripts/study contact-table --markdown docs/contact-table.md`.
 What is expected of each model, and why, was written
-before it ran; where the first run taught otherwise, what was thought at first stands beside the reason. No model can pass all
+before it ran; where the first run showed otherwise, the first expectation is given with the reason. No model can pass all
 rows: the cradle has two answers, and what rounds friction off cannot stick.
 
 A model holds on a row if every error is within its tolerance: positions 1.5 h v, impacts h, with steps h of {step:g} s; what no

@@ -40,7 +40,7 @@ def row(identity: str) -> Row:
     """The row of this id.
 
     Raises:
-        InputError: if there is none; the message names those that look alike.
+        InputError: if it does not exist; the message suggests similar ids.
     """
     for entry in ROWS:
         if entry.id == identity:
@@ -84,10 +84,10 @@ ROWS: tuple[Row, ...] = (
     Row("T-1.2", "Four parts: solver, controller, model, user interface", "T", "1.1.2, fig. 1.2"),
     Row("T-5.1", "The flow: simulate or re-open, integrate, compute outputs, draw", "T", "5.1"),
     Row("T-5.2", "Outputs: data, EPS and PDF graphs, GIF; external forces; fifth-order splines", "T", "5.2"),
-    Row("T-5.3", "Analyses: zero-moment point, mass centre, momentum, energy", "T", "5.2, table 5.1"),
+    Row("T-5.3", "Analyses: zero-moment point, center of mass, momentum, energy", "T", "5.2, table 5.1"),
     Row("T-PA10", "Seven-joint arm PA-10 in free fall", "T", "5.3"),
     # balance control
-    Row("T-6.0", "Push force from mass centre and centre of pressure", "T", "6.2, eq. 6.5"),
+    Row("T-6.0", "Push force from center of mass and center of pressure", "T", "6.2, eq. 6.5"),
     Row("T-6.1", "Reaction null space of any model and base", "T", "6.1, eq. 6.1-6.9"),
     Row("T-6.2", "Ten-joint lower body after HOAP-2, both feet fixed", "T", "6.3"),
     Row("T-6.3", "Upper-body rotation strategy", "T", "6.3.1, eq. 6.6, 6.7"),

@@ -1,4 +1,4 @@
-"""Benchmarks as data: kumitate beside its peers, in one process, on the same numbers, checked equal before they are timed."""
+"""Benchmarks as data: kumitate against its peers, in one process, on the same numbers, checked equal before timing."""
 
 from kumitate.measure.timing import Effort
 

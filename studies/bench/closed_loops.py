@@ -1,4 +1,4 @@
-"""The cases with closed loops: dynamics beside Pinocchio's constraintDynamics, steps beside MuJoCo's equality constraints."""
+"""The cases with closed loops: dynamics against Pinocchio's constraintDynamics, steps against MuJoCo's equality constraints."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def _passes(run: Callable[[], None], states: int) -> Contender:
 
 
 def _bare_calls(count: int) -> Callable[[], None]:
-    """Calls of constraintDynamics with next to nothing to do."""
+    """Calls of constraintDynamics with almost no work."""
     leg = FourBars("leg", "one leg", 0)
     theirs = Pinocchio(leg)
     return theirs.constrained(leg.constraints(theirs.pin, theirs.model), *leg.random_states(count))[0]
 
 
 def _without_calls(timings: dict[str, Timing]) -> Timing | None:
-    """The peer's time without what its calls from Python cost."""
+    """The peer's time without the cost of its calls from Python."""
     if "peer" not in timings:
         return None
     peer, calls = timings["peer"], timings["calls"]
@@ -110,7 +110,7 @@ def _without_calls(timings: dict[str, Timing]) -> Timing | None:
 
 @dataclass(frozen=True)
 class ClosedSteps(Case):
-    """Steps of the classical Runge-Kutta method of a swinging linkage, beside MuJoCo's integrator RK4 with `equality`.
+    """Steps of the classical Runge-Kutta method of a swinging linkage, against MuJoCo's integrator RK4 with `equality`.
 
     Ours closes the loops at every stage; theirs pull them together by the stiffest springs that MuJoCo offers for the step.
 
@@ -179,7 +179,7 @@ class ClosedSteps(Case):
         return rollout(mechanism, step, self.step, count)
 
     def _open(self, q: np.ndarray, v: np.ndarray) -> float:
-        """How far our loops ever are from closed [m] along a trajectory."""
+        """The largest gap of our loops [m] along a trajectory."""
         kernel, equations = Kernel(self.program(1)), LoopEquations(self.subject.mechanism)
         states = []
         for _ in range(self.watched):

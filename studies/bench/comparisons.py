@@ -1,4 +1,4 @@
-"""The cases with a peer: dynamics and single calls beside Pinocchio, steps of an integrator beside MuJoCo."""
+"""The cases with a peer: dynamics and single calls against Pinocchio, steps of an integrator against MuJoCo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Dynamics", "PythonCall", "Steps"]
 
 @dataclass(frozen=True)
 class Dynamics(Case):
-    """Forward and inverse dynamics of many states on one thread, beside Pinocchio's own loop over states in C++.
+    """Forward and inverse dynamics of many states on one thread, against Pinocchio's own loop over states in C++.
 
     Attributes:
         one, batch: targets for the ratio, one state at a time and all lanes of the processor at once.
@@ -91,7 +91,7 @@ class Dynamics(Case):
 
 @dataclass(frozen=True)
 class PythonCall(Case):
-    """One call from Python for one state, into arrays that exist, beside Pinocchio's `aba` called likewise."""
+    """One call from Python for one state, into existing arrays, against Pinocchio's `aba` called likewise."""
 
     subject: Subject
     at_least: float
@@ -129,7 +129,7 @@ class PythonCall(Case):
 
 @dataclass(frozen=True)
 class Steps(Case):
-    """Steps of the classical Runge-Kutta method with a PD controller and damped joints, beside MuJoCo's integrator RK4.
+    """Steps of the classical Runge-Kutta method with a PD controller and damped joints, against MuJoCo's integrator RK4.
 
     Attributes:
         one, batch: targets for the ratio, one trajectory after another and all lanes of the processor at once.

@@ -1,4 +1,4 @@
-"""The cases with contact: steps of a humanoid that stands on a floor and that falls onto it, beside MuJoCo's."""
+"""The cases with contact: steps of a humanoid that stands on a floor and that falls onto it, against MuJoCo's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["ContactSteps", "Residuals"]
 
 @dataclass(frozen=True)
 class Residuals:
-    """How far a second of standing is from the laws of rigid contact, at the worst.
+    """The largest violations of the laws of rigid contact in one second of standing.
 
     Attributes:
         penetration: how deep a point lies below the floor [m]; a gap that stays open does not count.

@@ -1,4 +1,4 @@
-"""What a benchmark case is."""
+"""The contract of benchmark cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Case(ABC):
     Attributes:
         name: what the command line calls it; `title` says what it is.
         missing: what is not installed and keeps it from being measured at all; "" if nothing is.
-        peer: the name of the peer that stands beside it, as in `peers.PEERS`; "" if none does.
+        peer: the name of the peer it is compared with, as in `peers.PEERS`; "" if none does.
     """
 
     name: str

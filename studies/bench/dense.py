@@ -21,7 +21,7 @@ from kumitate.spatial import DenseRotation, Force, Inertia, Matrix3, Motion, Sym
 
 __all__ = ["constants", "dense_program", "dense_tree", "unit_vector_at_run_time"]
 
-#: Numbers of a link besides those of its degrees of freedom: rotation 9, translation 3, mass 1, first moment 3, inertia 6.
+#: Numbers of a link apart from those of its degrees of freedom: rotation 9, translation 3, mass 1, first moment 3, inertia 6.
 _PER_LINK, _PER_FREEDOM = 22, 7
 
 
@@ -65,9 +65,9 @@ class DenseLink(Link):
 
 
 def constants(tree: Tree, q: Sequence[float]) -> np.ndarray:
-    """The numbers that a dense tree of this one takes at the coordinates q, in the order that `dense_tree` reads them.
+    """The numbers that a dense tree of this one takes at the coordinates q, in the order in which `dense_tree` reads them.
 
-    The motion subspaces of some kinds of joints depend on q, so that all of them are given anew with every q.
+    The motion subspaces of some kinds of joints depend on q, so that all of them are given again with every q.
     """
     values: list[Scalar] = []
     for link in tree.links:

@@ -1,4 +1,4 @@
-"""The methods for the inertia matrix beside each other: in dense-block form, and as they are traced for one mechanism."""
+"""The methods for the inertia matrix compared: in dense-block form, and as they are traced for one mechanism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIMED_UP_TO = 60_000
 
 @dataclass(frozen=True)
 class InertiaMatrix(Case):
-    """Composite rigid bodies beside unit vectors and Jacobians (rows C-crb, C-uv, C-mj).
+    """Composite rigid bodies against unit vectors and Jacobians (rows C-crb, C-uv, C-mj).
 
     Attributes:
         at_least: target for the ratio in dense-block form, where no method gains from zeros that a mechanism happens to have.

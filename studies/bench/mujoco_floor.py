@@ -1,4 +1,4 @@
-"""MuJoCo beside us on a floor: the same mechanism as MJCF, with its shapes, its drives and a plane below."""
+"""MuJoCo as a peer on a floor: the same mechanism as MJCF, with its shapes, its drives and a plane below."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Settings:
     solimp: tuple[float, float, float] = (0.9, 0.95, 0.001)
 
 
-#: As MuJoCo comes.
+#: MuJoCo's defaults.
 DEFAULT = Settings("as it comes")
 #: As hard as it allows at a step of 1 ms: a time constant of two steps, nearly full impedance, the round cone.
 STIFF = Settings("as hard as it allows", "elliptic", 1e-15, 100.0, (2e-3, 1.0), (0.9999, 0.9999, 0.001))
@@ -109,7 +109,9 @@ def floor_mjcf(mechanism: Mechanism, contact: Contact, settings: Settings, *, st
         InputError: for a shape or a joint that it does not translate.
     """
     if [geometry.shape for geometry in contact.ground] != [Plane()] or contact.ground[0].pose != Geometry(Plane()).pose:
-        raise InputError(f"{mechanism.name}: beside MuJoCo the ground must be the plane z = 0, got {contact.ground!r:.80}")
+        raise InputError(
+            f"{mechanism.name}: in a comparison with MuJoCo the ground must be the plane z = 0, got {contact.ground!r:.80}"
+        )
     tree = mechanism.tree
     friction = {body.name: contact.of(body.name).against(contact.of(GROUND)).friction for body in mechanism.bodies}
     on_link: dict[int, list[str]] = {}
@@ -142,7 +144,7 @@ def _joint(link: Link) -> str:
     if link.kind.name == "floating":
         return f'<freejoint name="{link.name}"/>'
     if link.kind.name not in kinds:
-        raise InputError(f"joint {link.name!r} is {link.kind.name}; beside MuJoCo joints are floating, revolute or prismatic")
+        raise InputError(f"joint {link.name!r} is {link.kind.name}; for MuJoCo joints must be floating, revolute or prismatic")
     return (
         f'<joint name="{link.name}" type="{kinds[link.kind.name]}" axis="0 0 1" damping="{link.damping[0]!r}" '
         f'armature="{link.armature[0]!r}"/>'
@@ -158,6 +160,6 @@ def _geom(place: Place, geometry: Geometry, friction: float) -> str:
     elif isinstance(shape, Capsule):
         kind, size = "capsule", [shape.radius, 0.5 * shape.length]
     else:
-        raise InputError(f"{type(shape).__name__}: beside MuJoCo shapes are boxes, spheres and capsules")
+        raise InputError(f"{type(shape).__name__}: for MuJoCo shapes must be boxes, spheres or capsules")
     at = f'{placed(place.pose @ geometry.pose)} contype="0"'
     return f'<geom type="{kind}" size="{listed(size)}" friction="{friction!r} 0 0" {at}/>'

@@ -1,4 +1,4 @@
-"""MuJoCo beside us: the same mechanism as MJCF, with its drives and loops, stepped by its own Runge-Kutta integrator."""
+"""MuJoCo as a peer: the same mechanism as MJCF, with its drives and loops, stepped by its own Runge-Kutta integrator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our side: the programs that are timed."""
+"""The programs of kumitate that are timed."""
 
 from __future__ import annotations
 

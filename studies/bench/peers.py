@@ -1,4 +1,4 @@
-"""The programs that kumitate is timed beside."""
+"""The programs that kumitate is timed against."""
 
 from __future__ import annotations
 

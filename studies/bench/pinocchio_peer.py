@@ -1,4 +1,4 @@
-"""Pinocchio beside us: the way from our order of q and v to theirs, and its loops over states in C++ on one thread."""
+"""Pinocchio as a peer: conversion between our q and v and theirs, and its loops over states in C++ on one thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark found: rows of figures, as a table in Markdown and as plain data."""
+"""The results of a benchmark: rows of figures, as a table in Markdown and as plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Row:
 
     Attributes:
         case, what: which case, and what of it is timed.
-        ours: seconds of kumitate a unit of work (a state, a step, a call, a compilation).
+        ours: seconds of kumitate per unit of work (a state, a step, a call, a compilation).
         beside: what it is compared with: a peer, or another method; "" if it stands for itself.
         theirs: its seconds; None if it is not installed or only counted.
         at_least: the target for the ratio theirs/ours.

@@ -1,4 +1,4 @@
-"""The simulation object: what a user's call costs beside the compiled step that it is made of, and beside MuJoCo's batches."""
+"""The simulation object: the cost of a user's call against the compiled step it contains, and against MuJoCo's batches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def threads(count: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rollouts(Case):
-    """Many runs side by side: recorded often or seldom, by one thread or two, beside the same steps without records.
+    """Many runs side by side: recorded often or seldom, by one thread or two, against the same steps without records.
 
     Attributes:
         runs: side by side; `count`: steps of each.
@@ -145,7 +145,7 @@ class _MuJoCoBatch:
 
 @dataclass(frozen=True)
 class SingleRun(Case):
-    """One run by `simulate`, every step recorded and all outputs computed, beside the steps alone."""
+    """One run by `simulate`, every step recorded and all outputs computed, against the steps alone."""
 
     subject: Subject
     duration: float = 10.0
@@ -174,7 +174,7 @@ class SingleRun(Case):
 
 @dataclass(frozen=True)
 class LoopSteps(Case):
-    """Steps of a robot with closed loops, beside its forward dynamics alone; and starts that are closed at once."""
+    """Steps of a robot with closed loops, against its forward dynamics alone; and starts that are closed in one batch."""
 
     runs: int = 512
     count: int = 20

@@ -88,7 +88,7 @@ class Compilation(Case):
 
 @dataclass(frozen=True)
 class ImportTime(Case):
-    """`import kumitate`, in processes of their own."""
+    """`import kumitate`, each time in a new process."""
 
     at_most: float
     repeats: int = 9
@@ -110,7 +110,7 @@ class ImportTime(Case):
 
 @contextmanager
 def _empty_cache() -> Iterator[None]:
-    """Compiled code goes to a folder of its own meanwhile."""
+    """Compiled code goes to a separate folder in this context."""
     before = os.environ.get("KUMITATE_CACHE")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KUMITATE_CACHE"] = folder

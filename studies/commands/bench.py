@@ -22,7 +22,7 @@ def bench(
     markdown: Annotated[Path | None, Parameter(help="Write the tables to this file too.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time kumitate beside Pinocchio and MuJoCo, where they are installed."""
+    """Time kumitate against Pinocchio and MuJoCo, where they are installed."""
     from ..bench import CASES, Effort, run
     from ..bench.report import COLUMNS
 

@@ -1,4 +1,4 @@
-"""The methods of forward dynamics beside each other: the thesis's tables 2.3, 4.2, 4.3 and figures 4.13, 4.16."""
+"""The methods of forward dynamics compared: the thesis's tables 2.3, 4.2, 4.3 and figures 4.13, 4.16."""
 
 from .report import Comparison, compare
 from .times import Entry, Family

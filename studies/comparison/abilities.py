@@ -1,4 +1,4 @@
-"""What the methods can do, found by trying: thesis table 2.3, made from counts, fits and runs."""
+"""The abilities of the methods, found by trying: thesis table 2.3, made from counts, fits and runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Ability:
         method: its name here.
         inertia, joint: what it assembles; whether joints are written constraint-oriented (COR) or joint-oriented (JOR).
         loops: whether it gave the accelerations of a closed loop.
-        forces: whether it gave the forces at the joints besides.
+        forces: whether it also gave the joint forces.
         inverses: sizes and numbers of the matrices that it inverts for PA-10.
         operations: by the length of a chain in space; `depth`: the longest row of operations that wait for one another.
     """
@@ -70,7 +70,7 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    """The table, from what every method does when asked."""
+    """The table, from runs of every method."""
     return [
         Ability(
             name, inertia, joint, _closes_loops(page), _gives_forces(with_forces), _inverses(name), *_growth(serial or page)

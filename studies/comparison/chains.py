@@ -1,4 +1,4 @@
-"""The chains that methods are compared on where it shall not matter what zeros a mechanism happens to have."""
+"""Chains for comparing methods without an advantage from zeros that a mechanism happens to have."""
 
 from __future__ import annotations
 

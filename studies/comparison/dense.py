@@ -256,7 +256,7 @@ def _dense(tree: Tree, numbers: Iterator[Scalar]) -> Tree:
 
 
 def _central_numbers(ready: Prepared) -> list[Scalar]:
-    """The links' mass centres; then the inertia about each, and the upper triangle of its Φ there."""
+    """The links' centers of mass; then the inertia about each, and the upper triangle of its Φ there."""
     values = [x for link in ready.tree.links for x in ready.centers[link.index]]
     for link in ready.tree.links:
         central = link.inertia.to_parent(Transform(translation=-ready.centers[link.index])).rotational

@@ -16,7 +16,7 @@ __all__ = ["inverse_sizes"]
 
 
 def inverse_sizes(mechanism: Mechanism, method: str, order: str | Sequence[int] | None = None) -> dict[int, int]:
-    """How many matrices of which size a method inverts for one state, as size: count.
+    """The matrices that a method inverts for one state, as size: count.
 
     What depends on no state does not count: the links' own inverse inertias are numbers. The mass-matrix methods, "crba" and
     "unit_vector", invert one matrix of the size of v. Of a mechanism with loops these and "aba" invert one more, of the size of
@@ -40,7 +40,7 @@ def inverse_sizes(mechanism: Mechanism, method: str, order: str | Sequence[int] 
 
 
 def _released(tree: Tree, order: str | Sequence[int] | None) -> list[int]:
-    """Articulated bodies: n_J, found by releasing one freedom after another."""
+    """Articulated bodies: n_J, found by releasing one degree of freedom after another."""
     return [link.kind.nv for link in tree.links] + _loops(tree)
 
 

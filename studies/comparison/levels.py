@@ -153,7 +153,7 @@ class Levels:
         )
 
     def markdown(self) -> str:
-        """The page; it shows the figure that stands in the folder images beside it."""
+        """The page; it shows the figure in the folder images next to it."""
         a, b, certainty = self.fit
         control = "".join(
             f"\nAt that time {count} threads did {gain:.2f} times what one does of work that shares nothing: the most that "

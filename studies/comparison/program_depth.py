@@ -1,4 +1,4 @@
-"""How deep a program is: what it would take on as many processors as it can use."""
+"""The depth of a program: its time on as many processors as it can use."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Target:
 
     @property
     def verdict(self) -> str:
-        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks beside ADA; others are told."""
+        """Whether both are reached: asked of the thesis's sub-chains in compiled dense blocks against ADA; others are shown."""
         if self.form not in ("dense blocks", "prepared") or (self.method, self.beside) != ("hybrid", "ADA"):
             return ""
         return "met" if max(self.operations, self.time) <= self.at_most else "missed"
@@ -58,7 +58,7 @@ class Comparison:
         """The entry of a chain, form and method.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if it does not exist.
         """
         for entry in self.entries:
             if (entry.family, entry.links, entry.form, entry.method) == (family, links, form, method):
@@ -67,7 +67,7 @@ class Comparison:
 
     @property
     def targets(self) -> list[Target]:
-        """The thesis's ratios beside ours."""
+        """The thesis's ratios and ours."""
         found = []
         for family, beside, at_most in _PRINTED:
             longest = max((entry.links for entry in self.entries if entry.family == family), default=0)
@@ -100,7 +100,7 @@ class Comparison:
         ]
 
     def markdown(self) -> str:
-        """The page; it shows the figures that stand in the folder images beside it."""
+        """The page; it shows the figures in the folder images next to it."""
         tables = [_table(head, rows) for head, rows in self.tables()]
         parts = [_HEAD.format(rounds=self.rounds), *_table(("machine", ""), self.machine.items())]
         for family in FAMILIES:
@@ -201,9 +201,9 @@ _RATIOS = tuple(
     for method in methods
 )  # fmt: skip
 
-#: The thesis's ratios: of which chain, beside which method.
+#: The thesis's ratios: of which chain, against which method.
 _PRINTED = (("planar", "ADA", 0.60), ("space", "ADA", 0.66), ("planar", "Lagrange", 0.50))
-#: What stands beside a hybrid that is prepared: ADA's dense blocks; Lagrange's equations prepared as well.
+#: The methods a prepared hybrid is compared with: ADA's dense blocks; Lagrange's equations prepared as well.
 _BESIDE = {
     "ADA": {"prepared": "dense blocks", "interpreted, prepared": "interpreted"},
     "Lagrange": {"prepared": "traced", "interpreted, prepared": "interpreted"},
@@ -231,13 +231,13 @@ times double with every link suggests expressions that share nothing, where trac
 In space each rod has an inertia of 1e-6 kg·m² about its own axis.
 """
 _RATIO_TEXT = """\
-Beside ADA the thesis's hybrid takes 0.60 (planar, 7 links) and 0.66 (in space, 12 links), beside Lagrange 0.50 (planar). Its
-hybrid is the form "prepared", beside ADA in dense blocks, and beside Lagrange's equations that are prepared too (traced).
+The thesis's hybrid takes 0.60 of ADA's time (planar, 7 links) and 0.66 (in space, 12 links), and 0.50 of Lagrange's (planar).
+Its hybrid is the form "prepared", compared here with ADA in dense blocks, and with Lagrange's equations prepared too (traced).
 "Dense blocks" is the harder question: the same without any preparing. Traced, ADA too loses what preparing saves, and ratios
 may exceed 1: cuts at joints that turn rods about themselves cost most there. One sub-chain alone is the method CRBA. Only the
-thesis's sub-chains in compiled dense blocks are judged, beside ADA."""
+thesis's sub-chains in compiled dense blocks are judged, against ADA."""
 _INERTIA_TEXT = """\
-Composite rigid bodies beside one inverse dynamics a column (unit vectors) and Σ JᵀIJ over the links (Jacobians): chains of
+Composite rigid bodies, one inverse dynamics per column (unit vectors) and Σ JᵀIJ over the links (Jacobians): chains of
 revolute joints in space, askew; PA-10, whose axes are parallel or at right angles; the floating arm of table 4.3, with six
 links. In dense blocks the joints' motion subspaces are inputs too. The unit-vector page knows even there that nothing moves
 before joint i; without that it costs more ([benchmarks.md](benchmarks.md))."""
@@ -247,7 +247,7 @@ state of PA-10, as size: how many; the hybrid's sub-chains have 3 links. Operati
 {LENGTHS[1]} and {LENGTHS[2]} links, traced; their growth is the exponent of n between the longest two. Depth is the longest row
 of operations that wait for one another (ADA and DCA in balanced order); its growth goes towards 0 where all can be done side by
 side. The thesis denies ABA and DCA the forces: ABA's come by its (2.23), DCA's when it takes the bodies apart."""
-_RATIO_HEAD = ("chain", "sub-chains", "form", "method", "beside", "operations", "time", "thesis", "verdict")
+_RATIO_HEAD = ("chain", "sub-chains", "form", "method", "against", "operations", "time", "thesis", "verdict")
 _ABILITY_HEAD = (
     "method",
     "inertia",

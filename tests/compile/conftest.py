@@ -1,4 +1,4 @@
-"""Compiler tests: `--update-golden` writes what they compare with anew; compiled code is kept in a folder of their own."""
+"""Compiler tests: `--update-golden` rewrites the files they compare with; compiled code is kept in a folder of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write the golden files of tests/compile anew")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of tests/compile")
 
 
 @pytest.fixture

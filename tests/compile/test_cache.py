@@ -60,7 +60,7 @@ def test_another_program_or_number_of_lanes_is_another_entry(folder):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "foreign"])
-def test_a_damaged_entry_is_made_anew(folder, damage):
+def test_a_damaged_entry_is_made_again(folder, damage):
     make().code(1)
     (entry,) = folder.iterdir()
     raw = entry.read_bytes()
@@ -184,7 +184,7 @@ def test_a_link_of_another_user_is_not_followed(tmp_path, monkeypatch):
     assert trust.folder_fault(tmp_path / "link") == f"{tmp_path / 'link'} belongs to user 54321"
 
 
-def test_an_entry_that_others_can_write_to_is_made_anew(folder):
+def test_an_entry_that_others_can_write_to_is_made_again(folder):
     check(make())
     (entry,) = folder.iterdir()
     entry.chmod(0o666)
@@ -194,7 +194,7 @@ def test_an_entry_that_others_can_write_to_is_made_anew(folder):
     assert make().code(1).from_cache
 
 
-def test_an_entry_that_is_a_link_is_made_anew(folder, tmp_path):
+def test_an_entry_that_is_a_link_is_made_again(folder, tmp_path):
     check(make())
     (entry,) = folder.iterdir()
     entry.rename(tmp_path / "elsewhere")

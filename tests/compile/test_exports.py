@@ -194,7 +194,7 @@ def test_c_gives_the_kernel_s_numbers_for_real_robots(name, tmp_path):
 
 
 def real_robot(name: str) -> km.Robot:
-    """A robot of example-robot-data, whose wheels put their files beside Pinocchio's."""
+    """A robot of example-robot-data, whose wheels put their files next to Pinocchio's."""
     pytest.importorskip("pinocchio")
     above = Path(importlib.util.find_spec("pinocchio").origin).parents
     file = next((f for p in above if (f := p / "share" / "example-robot-data" / "robots" / name).is_file()), None)
@@ -369,7 +369,7 @@ def test_names_that_no_language_takes_are_changed(tmp_path):
     assert to_casadi(program).name_in()[0] == "wrench_left_foot"
 
 
-# --- where they are asked for -----------------------------------------------------------------------------------------
+# --- access to the exports ----------------------------------------------------------------------------------------------
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     program = PROGRAMS["pendulum"]()
     for library, form, extra in (("casadi", to_casadi, "casadi"), ("sympy", to_sympy, "lagrange")):

@@ -1,6 +1,6 @@
 """What the compiler makes of small mechanisms, as text under review, and how many operations each method takes.
 
-A change shows in the diff of tests/compile/golden; `pytest tests/compile --update-golden` writes it anew.
+A change shows in the diff of tests/compile/golden; `pytest tests/compile --update-golden` rewrites it.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def test_it_answers_true_or_false(within):
     assert within(np.array([1.0, 3.0]), 3.0) is False
 
 
-def test_what_is_no_number_lies_nowhere(within):
+def test_nan_lies_nowhere(within):
     assert within(np.array([np.nan, 2.0]), 3.0) is False
     assert within(np.array([1.0, 2.0]), np.nan) is False
 

@@ -25,7 +25,7 @@ def kernel() -> Kernel:
     return Kernel(trace(swing, {"q": 2, "h": ()}, "swing"))
 
 
-def test_it_tells_of_operations_and_of_each_width(tmp_path, monkeypatch):
+def test_it_reports_operations_and_each_width(tmp_path, monkeypatch):
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
     first = kernel().report()
     assert first.operations == {"mul": 2, "sin": 1, "add": 1}
@@ -38,7 +38,7 @@ def test_it_tells_of_operations_and_of_each_width(tmp_path, monkeypatch):
     assert all(width.from_cache for width in kernel().report().widths)
 
 
-def test_only_what_is_compiled_is_told_of():
+def test_only_compiled_widths_are_reported():
     chosen = kernel()
     chosen.code(2)
     assert [width.lanes for width in chosen.report().widths] == [2]

@@ -79,7 +79,7 @@ def test_nothing_is_said_of_short_work(listen, monkeypatch):
     assert said.getvalue() == ""
 
 
-def test_no_end_is_told_of_what_fails(listen):
+def test_failed_work_has_no_final_message(listen):
     said = listen()
 
     def page(x):
@@ -94,7 +94,7 @@ def test_no_end_is_told_of_what_fails(listen):
     assert "the next took" in said.getvalue()
 
 
-def test_a_closed_standard_error_is_no_error(monkeypatch):
+def test_a_closed_standard_error_is_not_an_error(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     monkeypatch.setattr(MODULE, "LONG", 0.0)
     with under_way(lambda: "something") as work:

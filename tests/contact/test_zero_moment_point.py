@@ -1,4 +1,4 @@
-"""The zero-moment point of a motion is the centre of pressure of the contacts that made it: two routes to one point."""
+"""The zero-moment point of a motion is the center of pressure of the contacts that made it: two routes to one point."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ def test_hoap1_is_its_own_mirror_image():
 
 
 @pytest.mark.row("T-6.2")
-def test_the_lower_body_is_a_loop_of_ten_joints_and_four_freedoms():
+def test_the_lower_body_is_a_loop_of_ten_joints_and_four_degrees_of_freedom():
     robot = km.load(hoap2_legs())
     q = np.zeros(10)
     assert sum(body.mass for body in robot.mechanism.bodies) == pytest.approx(7.068, abs=5e-4)
@@ -143,7 +143,7 @@ def random_model(rng) -> ThreeJointModel:
 @pytest.mark.row("T-6.4")
 @pytest.mark.parametrize(**seeds(8))
 def test_the_models_coupling_is_the_numeric_momentum(seed):
-    """Momentum along x of unit rates, the general partition's x row, and differences of the mass centre agree with it."""
+    """Momentum along x of unit rates, the general partition's x row, and differences of the center of mass agree with it."""
     rng = np.random.default_rng(seed)
     model, angles = random_model(rng), rng.uniform(-2.0, 2.0, 3)
     tree = three_joints(model).tree
@@ -237,7 +237,7 @@ def test_a_push_is_a_force_for_its_time():
 
 
 @pytest.mark.row("T-6.0")
-def test_a_steady_push_shows_in_the_centre_of_pressure():
+def test_a_steady_push_shows_in_the_center_of_pressure():
     """Eq. 6.5 gives back the force that a body at rest answers a push with: minus the push."""
     robot = km.load(hoap2_legs_free())
     q, still = np.array(HOAP2_STANDING), np.zeros(16)
@@ -265,8 +265,8 @@ def test_upper_body_rotation_turns_the_trunk_about_z():
 
 
 @pytest.mark.row("T-6.4")
-def test_rotation_extension_keeps_mass_centre_and_zero_moment_point():
-    """In phase; the mass centre moves < 10 mm; the zero-moment point stays in the soles, and leaves them without the law."""
+def test_rotation_extension_keeps_center_of_mass_and_zero_moment_point():
+    """In phase; the center of mass moves < 10 mm; the zero-moment point stays in the soles, and leaves them without the law."""
     result, shown = outcome("combined")
     assert correlation(shown) > 0.5
     assert shown.moved.max() < 0.010

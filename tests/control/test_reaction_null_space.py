@@ -60,7 +60,7 @@ def with_base_at_rest(mechanism, q, v, base: str) -> np.ndarray:
 
 
 @pytest.mark.row("T-6.1")
-@pytest.mark.parametrize("center", [False, True], ids=["at the base", "at the mass centre"])
+@pytest.mark.parametrize("center", [False, True], ids=["at the base", "at the center of mass"])
 @pytest.mark.parametrize(**seeds(6))
 def test_the_partition_gives_momentum_and_energy(seed, center):
     """M_f V_f + M_fl θ̇ is the momentum, [V; θ̇]ᵀ M [V; θ̇]/2 the kinetic energy, at any base link."""
@@ -100,7 +100,7 @@ def test_the_coupling_is_what_the_joints_do_with_the_base_at_rest(seed):
 
 
 @pytest.mark.row("T-6.1")
-@pytest.mark.parametrize("center", [False, True], ids=["at the base", "at the mass centre"])
+@pytest.mark.parametrize("center", [False, True], ids=["at the base", "at the center of mass"])
 @pytest.mark.parametrize(**seeds(4))
 def test_the_rate_of_the_coupling_is_its_slope(seed, center):
     """Ṁ_fl θ̇ while the base rests."""
@@ -155,7 +155,7 @@ def test_the_projector_is_smooth_where_the_rank_changes():
         found.append(N)
     jumps = np.abs(np.diff(found, axis=0)).max(axis=(1, 2))
     assert jumps.max() < 0.5
-    assert np.trace(found[60]) == pytest.approx(2.0, abs=1e-6)  # straight: one more freedom
+    assert np.trace(found[60]) == pytest.approx(2.0, abs=1e-6)  # straight: one more degree of freedom
     assert np.trace(found[0]) == pytest.approx(1.0, abs=1e-6)
 
 
@@ -239,5 +239,5 @@ def test_bases_that_cannot_be_are_refused():
         partition(held.tree, q, "b0")
     with pytest.raises(ModelError, match="floats by"):
         partition(free.tree, q_free)
-    with pytest.raises(ModelError, match="no body or frame"):
+    with pytest.raises(ModelError, match="not a body or frame"):
         partition(free.tree, q_free, "foot")

@@ -174,7 +174,7 @@ def test_the_open_robot_moves_as_the_closed_one_does():
 
 
 def test_the_state_can_be_drawn_back_to_the_loop():
-    """A start beside the loop: with the spring it comes back, with neither projection nor spring it does not."""
+    """A start off the loop: with the spring it comes back, with neither projection nor spring it does not."""
     q0, law = four_bar([60.0, 30.0, 150.0, -60.0], 1.0, stiffness=400.0, damping=40.0)
     beside = q0 + np.array([0.0, 0.02, 0.0, -0.01])
     chain = open_chain()

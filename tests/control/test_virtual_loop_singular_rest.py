@@ -46,7 +46,7 @@ def slider(theta):
 
 
 def crank_motion(torque, time):
-    """θ1 of the linkage as a mechanism of one freedom: I θ̈ + ½ I' θ̇² = torque(θ, θ̇)."""
+    """θ1 of the linkage as a mechanism with one degree of freedom: I θ̈ + ½ I' θ̇² = torque(θ, θ̇)."""
 
     def rate(_, state):
         theta, speed = state

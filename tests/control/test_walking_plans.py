@@ -151,7 +151,7 @@ def test_efforts_and_the_feets_forces_make_the_motion(body):
         found = rnea(*arguments, gravity=m.gravity, wrenches=Wrenches(m.tree, wrenches))
         np.testing.assert_allclose(found, tau[k], atol=1e-9)
         np.testing.assert_allclose(ground_wrench(*arguments, gravity=m.gravity), ground[k], atol=1e-9)
-    # the ground's wrench lets the mass centre accelerate as planned, and has its zero-moment point near it
+    # the ground's wrench lets the center of mass accelerate as planned, and has its zero-moment point near it
     assert np.abs(ground[:, 5] - 6.0 * 9.81).max() < 0.5
     assert np.abs(np.array(zero_moment_point(ground.T)[:2]).T - center[0][:, :2]).max() < 0.03
 

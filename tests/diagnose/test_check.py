@@ -90,7 +90,7 @@ def test_loops_that_close_elsewhere_are_a_note():
     assert "'slide' by 0.25" in fault.what
 
 
-def test_a_rod_between_points_that_are_one_is_told_of():
+def test_a_rod_between_coincident_points_is_reported():
     loop = Loop("rod", Distance(0.5), "world", "link")
     (fault,) = check(replace(one(), loops=(loop,)))
     assert (fault.level, fault.topic) == ("note", "loops")
@@ -113,7 +113,7 @@ def urdf(tmp_path, inertia: str, extra: str = ""):
     return file
 
 
-def test_a_file_with_an_inertia_that_is_none_is_read_on(tmp_path):
+def test_a_file_with_an_impossible_inertia_is_still_read(tmp_path):
     file = urdf(tmp_path, 'ixx="-1" iyy="1" izz="1"', '<visual><geometry><mesh filename="no.stl"/></geometry></visual>')
     mechanism, findings = check_file(file)
     assert mechanism is not None
@@ -124,7 +124,7 @@ def test_a_file_with_an_inertia_that_is_none_is_read_on(tmp_path):
     assert [item.level for item in findings] == ["warning", "warning"]
 
 
-def test_joints_that_move_nothing_are_told_of_once(tmp_path):
+def test_joints_that_move_nothing_are_reported_once(tmp_path):
     file = tmp_path / "robot.urdf"
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     hinge = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'

@@ -49,13 +49,13 @@ def test_examples_run_as_announced(name):
 def planar(parents, angles, time, *, reach=0.5, inertia=1.0 / 12.0):
     """Absolute angles (n, links) from +z towards +x [rad] of links of 1 m and 1 kg that fall from rest.
 
-    With c_i = Σ_j C_ij (sin φ_j, cos φ_j) the mass centres, A = CᵀC:
+    With c_i = Σ_j C_ij (sin φ_j, cos φ_j) the centers of mass, A = CᵀC:
     Σ_k A_jk (cos(φ_j − φ_k) φ̈_k + sin(φ_j − φ_k) φ̇_k²) + I φ̈_j = g sin φ_j Σ_i C_ij
 
     Args:
         parents: the link before each one, or None.
         angles: to start from, relative to the parents [rad].
-        reach: of the mass centre along its link [m]; inertia: about it [kg·m²].
+        reach: of the center of mass along its link [m]; inertia: about it [kg·m²].
     """
     n = len(parents)
     lines = []
@@ -266,7 +266,7 @@ def test_what_the_rod_shows_does_not_depend_on_its_axial_inertia(axial_inertia):
 
 
 @pytest.mark.row("T-3.5")
-def test_the_free_rod_tells_of_its_axial_inertia():
+def test_the_free_rod_reports_its_axial_inertia():
     assert "1e-06 kg·m²" in example("free_rod").summary
     told = " ".join(free_rod.run(axial_inertia=1e-4).audit.lines())
     assert "axial_inertia = 0.0001 kg·m²" in told
@@ -282,7 +282,7 @@ def test_the_free_rod_has_the_graphs_of_the_thesis():
     assert drawn == {
         "Base torque": "N·m", "Base force": "N", "Base angular velocity": "deg/s", "Base angular acceleration": "deg/s²",
         "Base quaternion": "", "Base position": "m", "Base velocity": "m/s", "Base acceleration": "m/s²",
-        "Centre of mass": "m", "Velocity of centre of mass": "m/s", "Energy": "J",
+        "Center of mass": "m", "Velocity of center of mass": "m/s", "Energy": "J",
     }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def test_the_controller_is_a_function_of_time_that_leaves_the_trunk_alone():
     np.testing.assert_allclose(torques, plan.efforts[:1], atol=1e-9)
 
 
-def test_in_the_planned_flight_the_mass_centre_is_free():
+def test_in_the_planned_flight_the_center_of_mass_is_in_free_fall():
     plan, robot = jumping(flight=0.14), hoap1()
     height = Kernel(trace(lambda q: center_of_mass(robot.tree, q)[2], {"q": robot.nq}, "height_hoap1"))(plan.motion.q)
     h = plan.times[1]
@@ -93,7 +93,7 @@ def test_nothing_holds_the_walking_robot_but_the_floor(walk):
     assert not walk.tau[:, :6].any()
     assert walk.settings["forcing"] == "compiled"
     assert unbalanced(walk) < 5e-3  # of a momentum of up to 0.9 N·s; steps of 1 ms
-    # on a level floor the centre of pressure is the plan's zero-moment point
+    # on a level floor the center of pressure is the plan's zero-moment point
     plan = walking()
     away = read(walk).pressure[:, :2] - plan.zmp_at(walk.time)
     assert np.sqrt(np.nanmean(away**2)) < 2e-3
@@ -127,7 +127,7 @@ def test_it_jumps_and_lands_on_its_feet(jump):
     assert on_the_floor(jump) == set(FEET)
     assert readings.tilt[-1] < np.radians(3.0)
     assert not jump.tau[:, :6].any()
-    # angular momentum about the mass centre is kept while it flies
+    # angular momentum about the center of mass is kept while it flies
     about = jump.momentum[:, :3] - np.cross(jump.center_of_mass, jump.momentum[:, 3:])
     assert np.ptp(about[during], axis=0).max() < 1e-6
 

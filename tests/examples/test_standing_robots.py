@@ -45,7 +45,7 @@ def test_the_floor_carries_the_weight(example, drop):
     assert touched == pytest.approx(np.sqrt(2.0 * drop / 9.81), rel=0.1)
     late = run.time > 1.5
     assert record.normal_force.sum(axis=1)[late] == pytest.approx(weight, rel=2e-3)
-    # the centre of pressure stands below the mass centre
+    # the center of pressure stands below the center of mass
     pressure = record.center_of_pressure()[late, :2].mean(axis=0)
     np.testing.assert_allclose(pressure, run.center_of_mass[late, :2].mean(axis=0), atol=2e-3)
     assert np.abs(run.v[-1]).max() < 5e-3
@@ -67,6 +67,6 @@ def test_a_file_that_is_not_there_is_named():
 
 
 @there
-def test_a_foot_that_is_no_body_is_named():
+def test_a_foot_that_is_not_a_body_is_named():
     with pytest.raises(InputError, match="has no body paw"):
         legged(quadruped_standing.FILE, ["paw", "LF_FOOT"])

@@ -68,7 +68,7 @@ def test_a_damper_in_the_joint_is_stable_where_a_controllers_is_not():
 @pytest.mark.parametrize(
     ("kp", "kd", "words"),
     [
-        ({"nowhere": 1.0}, {"nowhere": 1.0}, "'nowhere' is no joint that moves"),
+        ({"nowhere": 1.0}, {"nowhere": 1.0}, "'nowhere' is not a moving joint"),
         ({"free": 1.0}, {"free": 1.0}, "joint 'free' has 7 coordinates; drives need one"),
         ({"free": 1.0}, {}, "kp and kd name different joints: free"),
     ],

@@ -379,7 +379,7 @@ def test_what_was_made_is_kept_by_content(tmp_path, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"", lambda raw: b"x" + raw[1:]])
-def test_a_damaged_entry_is_made_anew(tmp_path, folder, damage):
+def test_a_damaged_entry_is_made_again(tmp_path, folder, damage):
     path = written(tmp_path / "t.stl", binary_stl(TETRA, FACES))
     whole = hull(mesh(path))
     (entry,) = folder.iterdir()

@@ -91,7 +91,7 @@ def test_what_cannot_be_differentiated_is_refused():
     vector = trace(lambda x: [x[0], x[1]], {"x": 2}, "vector")
     with pytest.raises(TraceError, match="vector has 2 outputs"):
         gradient(vector, "x")
-    with pytest.raises(TraceError, match="first has no input 'y'; it has x"):
+    with pytest.raises(TraceError, match="first has no input 'y'; there are x"):
         gradient(trace(lambda x: x[0], {"x": 2}, "first"), "y")
     with pytest.raises(TraceError, match="use `directional`"):
         gradient(trace(lambda x: loop(3, lambda i, c: (c * x[1], None), x[0])[0], {"x": 2}, "looped"), "x")

@@ -33,5 +33,5 @@ def test_a_symbol_is_not_known_to_be_zero_unless_it_cancels():
 def test_numbers_of_a_model_are_floats_and_symbols_are_refused():
     assert floats(np.array([1, 2])) == [1.0, 2.0]
     assert all(type(x) is float for x in floats((1, np.float64(2.0))))
-    with pytest.raises(TraceError, match="no float yet"):
+    with pytest.raises(TraceError, match="cannot be converted to a float"):
         trace(lambda x: floats([x[0]]), {"x": 1}, "page")

@@ -114,7 +114,7 @@ def test_symbols_meet_numbers_of_all_kinds():
     assert evaluate(program, [2.0]) == [3.0, 3.0, 4.0, 1.0, -1.0, 2.0, 2.0]
 
 
-def test_what_is_no_number_is_refused():
+def test_values_that_are_not_numbers_are_refused():
     with pytest.raises(TypeError):
         trace(lambda x: [x + "one"], {"x": ()})
 

@@ -101,7 +101,7 @@ def test_links_are_not_followed(saved, tmp_path, name, kind):
         ("q", {"data": np.zeros((21, 1), complex)}, "where numbers are expected"),
         ("q", {"dtype": h5py.Empty("f8").dtype, "data": h5py.Empty("f8")}, "where numbers are expected"),
         ("q", {"data": np.zeros((20, 1))}, "q of a result has shape (20, 1)"),
-        ("time", {"data": np.zeros(21)}, "the times of a result do not rise"),
+        ("time", {"data": np.zeros(21)}, "the times of a result do not increase"),
         ("settings", {"data": "[]"}, "the settings are not a dictionary"),
         ("audit", {"data": "[]"}, "is damaged"),
         ("audit", {"data": "[" * 100_000}, "is damaged"),
@@ -183,7 +183,7 @@ def test_entries_that_lie_over_one_another_are_refused(saved):
         for name in ("v", "a", "tau"):
             info = file.getinfo(f"{name}.npy")
             info.header_offset, info.file_size, info.compress_size = first.header_offset, first.file_size, first.file_size
-        file._didModify = True  # so that the directory is written anew
+        file._didModify = True  # so that the directory is written again
     refused(saved[".npz"], "its entries promise", "more than the file has")
 
 
@@ -234,8 +234,6 @@ def test_a_full_disk_is_said_and_leaves_the_old_file_and_the_program(suffix, sav
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["kept"]
-    assert answer["said"].startswith(
-        f"{path}: cannot be written (File too large); what was there before is as it was. Make room"
-    )
+    assert answer["said"].startswith(f"{path}: cannot be written (File too large); the old file is unchanged. Free some space")
     assert sorted(item.name for item in path.parent.iterdir()) == ["run.h5", "run.npz"]
     assert len(load(path)) == 21

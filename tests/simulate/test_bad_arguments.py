@@ -1,4 +1,4 @@
-"""What simulations and contacts are asked for is checked before anything is computed: the value, the rule, what to do."""
+"""The arguments of simulations and contacts are checked before anything is computed: the value, the rule, what to do."""
 
 import math
 
@@ -105,7 +105,7 @@ REFUSED = [
     ("through two", lambda: km.PlaneSurface(through=(0, 0)), "the point 'through' [m] is (0, 0) (2 values)"),
     ("radius zero", lambda: km.SphereSurface(0.0), "the radius [m] is 0.0"),
     ("radius as text", lambda: km.CylinderSurface("1"), "the radius [m] is '1'"),
-    ("centre infinite", lambda: km.SphereSurface(1.0, (math.inf, 0, 0)), "the point 'center' [m] is (inf, 0.0, 0.0)"),
+    ("center infinite", lambda: km.SphereSurface(1.0, (math.inf, 0, 0)), "the point 'center' [m] is (inf, 0.0, 0.0)"),
     ("axis as text", lambda: km.CylinderSurface(1.0, axis="z"), "the axis is 'z'"),
     # --- controllers --------------------------------------------------------------------------------------------------------
     ("gain nan", lambda: control.pd(ARM, STILL, kp=math.nan, kd=1.0), "planar_3r: nan is given for kp"),

@@ -64,7 +64,7 @@ def test_contact_comes_back_bit_by_bit(fallen, tmp_path, suffix):
     assert [path.name for path in tmp_path.iterdir()] == [f"run{suffix}"]
 
 
-def test_units_stand_beside_the_arrays(fallen, tmp_path):
+def test_units_are_stored_with_the_arrays(fallen, tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(save(fallen, tmp_path / "run.h5")) as file:
         units = {name: data.attrs["unit"] for name, data in file["contact"].items() if name != "bodies"}
@@ -134,7 +134,7 @@ def test_steps_that_gain_energy_are_counted(fallen):
 def leg_forces(run: km.Run) -> np.ndarray:
     """What the hip exerts on the leg (n, 3), by the leg's own momentum: m (a − g) less the contact's force on it.
 
-    The acceleration of the leg's mass centre comes from its velocities at the ends of the step, each from the poses.
+    The acceleration of the leg's center of mass comes from its velocities at the ends of the step, each from the poses.
     """
     mechanism, h = run.mechanism, run.settings["step"]
     tree = mechanism.tree

@@ -164,7 +164,7 @@ def test_controllers_with_a_memory_are_found_out_and_called_once_per_step(chain,
 
 
 @pytest.mark.parametrize("controller", [branching, through_math], ids=["if", "math"])
-def test_what_is_no_plain_arithmetic_is_called(chain, controller):
+def test_functions_beyond_plain_arithmetic_are_called(chain, controller):
     assert run(chain, duration=0.02, controller=controller).settings["forcing"] == "called"
 
 
@@ -233,7 +233,7 @@ def test_a_controller_that_writes_into_its_arguments_changes_nothing_else():
 
 
 def test_what_is_compiled_and_what_is_called_go_together(chain):
-    """A wrench is compiled beside a controller that keeps state."""
+    """A wrench is compiled even if the controller keeps state."""
     law = Integrating()
     mixed = run(chain, duration=0.05, controller=law, wrenches={"link3": push})
     alone = run(chain, duration=0.05, controller=Integrating(), wrenches={"link3": push}, traced=False)

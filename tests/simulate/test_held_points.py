@@ -266,7 +266,7 @@ def ten_milliseconds(number):
 def by_hand(case):
     """q (3) of a case at 10 s, from Lagrange's equations in absolute angles, written out and solved by a stiff method."""
     m, d = case.mass * MASS, case.damping * DAMPING
-    C = LENGTH * np.array([[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [1.0, 1.0, 0.5]])  # mass centres: x = C sin φ, z = C cos φ
+    C = LENGTH * np.array([[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [1.0, 1.0, 0.5]])  # centers of mass: x = C sin φ, z = C cos φ
     A, turn = C.T @ C, np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])  # q = turn φ
 
     def rate(t, state):
@@ -360,7 +360,7 @@ def test_elbow_and_tip_are_held_at_once():
 
 
 # --- use --------------------------------------------------------------------------------------------------------------
-def test_wrenches_act_beside_held_points():
+def test_wrenches_act_together_with_held_points():
     """A wrench that lifts the tip's weight off is taken from the floor's force."""
     push = {"link3": [0.0, 0.0, 0.0, 0.0, 0.0, 2.0]}
     still = HeldDynamics(HeldPoints(arm(), [TIP]))
@@ -417,7 +417,7 @@ def test_points_that_cannot_be_held_are_refused(point, message):
 def test_what_cannot_be_simulated_is_refused():
     with pytest.raises(InputError, match="leaves its surface"):
         simulate(arm(), START, (0.3, 0.0, 0.0), duration=0.1, held=[TIP])
-    with pytest.raises(InputError, match="do not hold one freedom each"):
+    with pytest.raises(InputError, match="do not constrain one degree of freedom each"):
         simulate(arm(), START, duration=0.1, held=[TIP, HeldPoint("link3", (0.0, 0.0, LENGTH), name="again")])
     with pytest.raises(InputError, match="two held points are named 'tip'"):
         simulate(arm(), START, duration=0.1, held=[TIP, TIP])

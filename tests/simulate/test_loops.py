@@ -74,7 +74,7 @@ def test_assemble_changes_velocities_least(seed, ring):
 
 
 def unreachable() -> Mechanism:
-    """A four-bar whose ends are 1 m too far apart, beside one that closes."""
+    """A four-bar whose ends are 1 m too far apart, next to one that closes."""
     good = four_bars(2)
     far = replace(good.loops[1], pose_a=pose((4.0, 0.0, 1.0)))
     return replace(good, loops=(good.loops[0], far))
@@ -184,7 +184,7 @@ def test_mobility_is_what_grueblers_formula_counts(kinds, mobility):
         assert all(all(parts) for parts in found.determined.values())
 
 
-def test_a_tree_has_all_its_freedoms():
+def test_a_tree_has_all_its_degrees_of_freedom():
     found = km.load("pa10").constraint_report(np.zeros(7))
     assert (found.mobility, found.rows, found.lines()) == (7, 0, ["no loops: mobility 7"])
 
@@ -260,7 +260,7 @@ def test_baumgarte_lets_errors_decay_as_critically_damped(alpha):
 
 
 def test_closing_loops_does_no_more_than_it_must(monkeypatch):
-    """How often the equations are asked for: once and no more where nothing is open, or can be closed; a few times else."""
+    """The number of evaluations of the equations: exactly one if nothing is open, or can be closed; a few times else."""
     asked = []
     state = LoopEquations.state
     monkeypatch.setattr(LoopEquations, "state", lambda self, q, v: (asked.append(0), state(self, q, v))[1])
@@ -373,7 +373,7 @@ def test_a_rod_in_a_run_keeps_its_length():
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler", "extrapolated_euler"])
 def test_accelerations_of_a_run_are_those_of_its_states(integrator):
-    """Also of methods that are implicit in the damping of a loop's joint: a step of none is no step to divide by."""
+    """Also of methods that are implicit in the damping of a loop's joint: a run without steps has no step to divide by."""
     mechanism = km.load("four_bar").mechanism
     damped = km.load(replace(mechanism, loops=tuple(replace(loop, damping=0.3, stiffness=2.0) for loop in mechanism.loops)))
     run = km.simulate(damped, v=damped.assemble(damped.start[0], np.ones(3))[1], duration=0.01, integrator=integrator)

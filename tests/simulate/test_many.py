@@ -17,7 +17,7 @@ GROUND = Contact(surface=Surface(friction=0.4, restitution=0.3))
 
 
 def ball() -> Mechanism:
-    """A ball of 1 kg, its mass centre off the middle, free to move."""
+    """A ball of 1 kg, its center of mass off the middle, free to move."""
     body = Body("ball", 1.0, (0.02, 0.0, 0.0), np.diag([0.004, 0.005, 0.003]), collisions=(Geometry(Sphere(0.1)),))
     return Mechanism("ball", (body,), (Joint("free", KINDS["floating"], WORLD, "ball"),))
 
@@ -98,7 +98,7 @@ def test_loops_are_closed_before_and_after():
 
 def test_a_run_that_runs_away_is_named_and_the_others_go_on():
     mechanism = sample("pendulum")()
-    with pytest.warns(KumitateWarning, match="1 of 9 runs run away, run 4 first, after t = "):
+    with pytest.warns(KumitateWarning, match="1 of 9 runs diverge, run 4 first, after t = "):
         runs = simulate_batch(
             mechanism, np.zeros((9, 1)), np.eye(9)[4][:, None], duration=0.2, every=10, integrator="rk4",
             controller=lambda t, q, v: 1e4 * v,

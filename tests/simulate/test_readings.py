@@ -1,4 +1,4 @@
-"""What a result says: zero-moment point, momenta about the mass centre, powers; by slopes and by other routes."""
+"""What a result says: zero-moment point, momenta about the center of mass, powers; by slopes and by other routes."""
 
 import numpy as np
 import pytest
@@ -104,9 +104,9 @@ def test_what_acted_must_be_given_again(pushed):
     for reading in (balance_of, powers_of):
         with pytest.raises(InputError, match="give them again"):
             reading(run)
-        with pytest.raises(InputError, match="no body or frame"):
+        with pytest.raises(InputError, match="not a body or frame"):
             reading(run, wrenches={"hand": np.zeros(6), "foot": np.zeros(6)})
         with pytest.raises(InputError, match="has 3 rows"):
             reading(run, wrenches={"hand": np.zeros((3, 6))})
-    with pytest.raises(InputError, match="no loop"):
+    with pytest.raises(InputError, match="not a loop"):
         powers_of(run, wrenches={"hand": np.zeros(6)}, loop_tau={"hinge": [0.0]})

@@ -152,7 +152,7 @@ def test_a_diverging_run_says_when_where_and_why_and_keeps_what_it_had():
     with pytest.raises(DivergenceError) as caught:
         km.simulate(damped_pendulum(3000.0), [1.0], [0.1], duration=1.0, integrator="rkf45")
     words = str(caught.value)
-    assert "damped: the simulation runs away at t = 0.0" in words
+    assert "damped: the simulation diverges at t = 0.0" in words
     assert "the velocity of 'hinge'" in words
     assert "integrator='semi_implicit_euler'" in words
     kept = caught.value.result

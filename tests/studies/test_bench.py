@@ -133,7 +133,7 @@ def test_what_mujoco_is_not_given_is_refused():
     ball = replace(
         mechanism, bodies=(replace(mechanism.bodies[0], collisions=(Geometry(Cylinder(0.1, 0.1)),)), *mechanism.bodies[1:])
     )
-    with pytest.raises(InputError, match="Cylinder: beside MuJoCo shapes are boxes, spheres and capsules"):
+    with pytest.raises(InputError, match="Cylinder: for MuJoCo shapes must be boxes, spheres or capsules"):
         floor_mjcf(ball, Contact(), DEFAULT, step=1e-3, stiffness=0.0)
 
 

@@ -108,7 +108,7 @@ def test_ratios_are_those_of_the_entries(small):
     ours, other = (small.entry("space", 3, form, m) for form, m in (("prepared", "hybrid"), ("dense blocks", "ADA")))
     assert ratio.operations == ours.operations / other.operations
     assert ratio.time == ours.timing.minimum / other.timing.minimum
-    assert {t.beside for t in small.targets} == {"ADA"}  # beside Lagrange the planar chain is printed, which is whole here
+    assert {t.beside for t in small.targets} == {"ADA"}  # against Lagrange the planar chain is printed, which is whole here
     assert all(bool(t.verdict) == (t.form in ("dense blocks", "prepared") and t.method == "hybrid") for t in small.targets)
     with pytest.raises(KeyError):
         small.entry("space", 99, "traced", "ADA")

@@ -11,7 +11,7 @@ MASS = 2.0
 
 @pytest.fixture(scope="session")
 def bounced() -> km.Run:
-    """A ball thrown onto a floor with a step beside it, until it rolls."""
+    """A ball thrown onto a floor next to a step, until it rolls."""
     ball = km.Body("ball", MASS, inertia=(0.008, 0.008, 0.008), collisions=(km.Geometry(km.Sphere(0.1)),))
     mechanism = km.Mechanism("ball", (ball,), (km.Joint("free", "floating", "world", "ball"),))
     ground = (km.Geometry(km.Plane()), km.Geometry(km.Box((0.4, 0.4, 0.1)), km.pose((-0.6, 0.0, 0.05))))

@@ -27,15 +27,15 @@ def test_the_balance_is_drawn_with_polygon_and_margin(run):
         "(a) Ground, seen from above", "(b) Along x", "(c) Along y", "(d) Margin to the polygon's edge, negative outside",
     ]  # fmt: skip
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == [
-        "support polygon", "mass centre", "zero-moment point", "start", "end",
+        "support polygon", "center of mass", "zero-moment point", "start", "end",
     ]  # fmt: skip
     plan, *_, margin = drawn.axes
     assert (plan.get_xlabel(), plan.get_ylabel(), margin.get_xlabel()) == ("x [m]", "y [m]", "Time [s]")
     zmp = balance_of(run).zmp
     curves = {line.get_label(): line for line in plan.lines}
     np.testing.assert_allclose(curves["zero-moment point"].get_xydata(), zmp[:, :2])
-    np.testing.assert_allclose(curves["mass centre"].get_xydata(), run.center_of_mass[:, :2])
-    assert len(curves["support polygon"].get_xydata()) == 5  # four corners, and back; the point inside is none
+    np.testing.assert_allclose(curves["center of mass"].get_xydata(), run.center_of_mass[:, :2])
+    assert len(curves["support polygon"].get_xydata()) == 5  # four corners, and back; the point inside is not one
     np.testing.assert_allclose(margin.lines[0].get_ydata(), support_polygon(FOOT).margin(zmp))
     assert all(low <= x <= high for x, (low, high) in zip(FOOT[0], (plan.get_xlim(), plan.get_ylim()), strict=False))
 
@@ -66,7 +66,7 @@ def test_files_are_written(run, tmp_path):
         plot_power(run, tmp_path / "p.gif")
 
 
-def test_in_free_flight_the_mass_centre_is_drawn_alone():
+def test_in_free_flight_the_center_of_mass_is_drawn_alone():
     ball = km.Mechanism(
         "ball", (km.Body("ball", 1.0, inertia=(0.1, 0.1, 0.1)),), (km.Joint("free", "floating", "world", "ball"),)
     )  # fmt: skip

@@ -43,7 +43,7 @@ def test_contact_has_its_panels(bounced):
     assert (normal.names, normal.unit) == (("ball",), "N")
     assert normal.values[-1, 0] == pytest.approx(MASS * G, rel=1e-6)
     np.testing.assert_allclose(tangential.values[:, 0], np.linalg.norm(bounced.contact.on("ball")[:, :2], axis=1), atol=1e-9)
-    center = usual["Centre of pressure"]
+    center = usual["Center of pressure"]
     rolling = normal.values[:, 0] > 0.0
     np.testing.assert_allclose(center.values[rolling], bounced.q[rolling, 4:6], atol=0.02)
     assert np.isnan(center.values[~rolling]).all()

@@ -83,9 +83,9 @@ def test_the_panels_of_an_arm_are_those_of_the_thesis(pendulum):
     assert np.array_equal(panels_of(pendulum, "q", degrees=False)[0].values, pendulum.q)
 
 
-def test_floating_bases_show_their_mass_centre_too(robot):
+def test_floating_bases_show_their_center_of_mass_too(robot):
     quantities = [panel.quantity for panel in panels_of(robot)]
-    assert quantities[-3:] == ["Centre of mass", "Velocity of centre of mass", "Energy"]
+    assert quantities[-3:] == ["Center of mass", "Velocity of center of mass", "Energy"]
     assert "Base torque" not in quantities  # nothing drives the base, and there are joints to show
     velocity = panels_of(robot, "center_of_mass_velocity")[0]
     assert velocity.unit == "m/s"
@@ -98,7 +98,7 @@ def test_units_are_never_mixed(robot):
     assert found == [
         ("Base quaternion", "", 4), ("Base position", "m", 3), ("Joint angle", "deg", 14), ("Slider position", "m", 1),
         ("Base angular velocity", "deg/s", 3), ("Base velocity", "m/s", 3), ("Joint angular velocity", "deg/s", 14),
-        ("Slider velocity", "m/s", 1), ("Joint torque", "N·m", 14), ("Slider force", "N", 1), ("Centre of mass", "m", 3),
+        ("Slider velocity", "m/s", 1), ("Joint torque", "N·m", 14), ("Slider force", "N", 1), ("Center of mass", "m", 3),
         ("Angular momentum about origin", "kg·m²/s", 3), ("Linear momentum", "kg·m/s", 3),
     ]  # fmt: skip
     assert np.array_equal(panels[0].values, robot.q[:, :4])

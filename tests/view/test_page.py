@@ -301,14 +301,14 @@ def test_meshes_that_are_missing_or_broken_are_named_and_the_rest_is_drawn(tmp_p
     with pytest.warns(KumitateWarning) as told:
         scene = pendulum_scene(mechanism)
     first, second = (str(warning.message) for warning in told)
-    assert "'upper' drawn without a mesh: mesh 'package://robot/lost.stl' was not found (sought in" in first
+    assert "'upper' drawn without a mesh: mesh 'package://robot/lost.stl' was not found (searched:" in first
     assert "ROS_PACKAGE_PATH" in first
     assert re.search(r"'upper' drawn without a mesh: mesh 'broken\.stl': .*broken\.stl: ", second)
     assert [shape["type"] for shape in scene["bodies"][0]["shapes"]] == ["mesh"]
 
 
 @pytest.mark.usefixtures("kept")
-def test_frames_without_mass_are_not_drawn_beside_meshes(tmp_path):
+def test_frames_without_mass_are_not_drawn_next_to_meshes(tmp_path):
     joints = (
         Joint("hip", "revolute", "world", "leg", axis=(0, 1, 0)),
         Joint("weld", "fixed", "leg", "sole", pose((0.0, 0.0, -LENGTH))),
@@ -363,7 +363,7 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(InputError, match=r"page\.html: cannot be written \(disk full\); what was there before is as it was"):
+    with pytest.raises(InputError, match=r"page\.html: cannot be written \(disk full\); the old file is unchanged"):
         write_page(path, pendulum_scene())
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -38,7 +38,7 @@ def mesh(tmp_path, height):
     return km.Mesh("m.stl", resolved=str(tmp_path / "m.stl"))
 
 
-PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' brings it"
+PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' installs it"
 
 
 @pytest.mark.parametrize(

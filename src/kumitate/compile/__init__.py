@@ -1,4 +1,4 @@
-"""Programs to machine code. Knows no physics."""
+"""Compiles programs to machine code. Independent of physics."""
 
 from .disk import cache_folder
 from .kernel import Kernel

@@ -1,4 +1,4 @@
-"""Prints what happens between a page of Python and machine code: `python -m kumitate.compile`."""
+"""Prints the passes from a Python function to machine code: `python -m kumitate.compile`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Kernels run over rows of arrays in rounds: a round's batches do not wait for one another, and may go on threads."""
+"""Kernels run over rows of arrays in rounds: the batches of a round are independent and may run on threads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["GatheredRows", "KernelBatch", "Round", "run_rounds"]
 
 @dataclass(frozen=True)
 class GatheredRows:
-    """Some rows of an array; `at` is an index array whose first axis counts them, or None for all of them as they lie."""
+    """Some rows of an array; `at` is an index array whose first axis counts them, or None for all of them in order."""
 
     array: np.ndarray
     at: np.ndarray | None = None
 
     @classmethod
     def of(cls, array: np.ndarray, at: np.ndarray) -> GatheredRows:
-        """The rows `at`; neighbours in their order are seen in place, others are gathered."""
+        """The rows `at`: a view if they are consecutive, otherwise a gathered copy."""
         first, count = int(at.flat[0]), len(at)
         if at.ndim == 1 and array.ndim > 1 and first + count <= len(array) and (at == np.arange(first, first + count)).all():
             return cls(array[first : first + count])
@@ -38,7 +38,7 @@ class GatheredRows:
 class KernelBatch:
     """A kernel over as many rows of its inputs, each result going to its rows of an array.
 
-    Where rows are gathered or scattered, the memory that lies between is taken anew each time: it is then still in the cache.
+    Where rows are gathered or scattered, the temporary memory is allocated each time: it is then still in the cache.
     """
 
     kernel: Kernel
@@ -65,12 +65,12 @@ class KernelBatch:
 
 
 Round = Sequence[KernelBatch]
-#: Operations of a round from which it is shared out: waking a thread takes as long as some 100 000.
+#: Operations of a round from which it is split over threads: waking a thread takes as long as some 100 000.
 WORTH_SHARING = 300_000
 
 
 def run_rounds(rounds: Iterable[Round], pool: ThreadPoolExecutor | None, threads: int = 1) -> None:
-    """Round after round; of a pool so many threads, less this one, take their share of large rounds."""
+    """Runs the rounds in order; large rounds are split over this thread and those of a pool."""
     for batches in rounds:
         if pool is None or len(batches) == 1 or sum(batch.operations for batch in batches) < WORTH_SHARING:
             _run(batches)

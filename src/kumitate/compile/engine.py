@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
-_FORM = "1"  # of what `object_code` does besides what the text and the target say; part of the cache's key
+_FORM = "1"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _switch = threading.Lock()
 
 
@@ -53,7 +53,7 @@ class ObjectFile(NamedTuple):
 
 
 def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
-    """The object file of an LLVM module; from the disk cache, if it is kept there and the same LLVM made it before."""
+    """The object file of an LLVM module; from the disk cache, if the same LLVM made it before."""
     if kept:
         return kept_image(text, target, lambda: generate(text, target, kept=False))
     begin = time.perf_counter()
@@ -61,7 +61,7 @@ def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
 
 
 def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> ObjectFile:
-    """The object file of a key, for a target and by this LLVM, made and kept on disk unless it is there."""
+    """The object file of a key, for a target and this LLVM, made and kept on disk unless it is there."""
     begin = time.perf_counter()
     version = ".".join(str(part) for part in binding().llvm_version_info)
     whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, version))
@@ -88,7 +88,7 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
 
 
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:
-    """The functions of an LLVM module that is not a program's."""
+    """The functions of an LLVM module that was not made from a program."""
     return link([generate(text, target)], functions)
 
 
@@ -103,7 +103,7 @@ def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
 
 
 def assembly(text: str, target: Target) -> str:
-    """The assembly text of an LLVM module, as compiled code has it."""
+    """The assembly text of an LLVM module, as in compiled code."""
     module = _parsed(text, target)
     with _traced_order():
         written: str = machine(target).emit_assembly(module)
@@ -118,7 +118,7 @@ def object_code(text: str, target: Target) -> bytes:
 
 
 def _parsed(text: str, target: Target) -> llvm.ModuleRef:
-    """The LLVM module of a text, checked where programs are."""
+    """The LLVM module of a text, verified if programs are."""
     module = binding().parse_assembly(text)
     module.triple = target.triple
     if verifying():
@@ -131,7 +131,7 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
 
 @contextlib.contextmanager
 def _traced_order() -> Iterator[None]:
-    """LLVM's scheduler switched off meanwhile: the traced order keeps fewer values alive than the one it makes of it.
+    """Switches LLVM's scheduler off in this context: the traced order keeps fewer values alive than LLVM's.
 
     That is worth a tenth of the time on small robots and a fifth on large ones. The switch belongs to the whole process, so
     that it is put back at once; another user of LLVM in another thread would meanwhile get slower, not wrong, code.

@@ -188,7 +188,7 @@ class _Wrapper:
         return [*lines, f"  br i1 {same}, label %argument{k + 1}, label %refuse"]
 
     def separate(self) -> list[str]:
-        """Outputs that overlap inputs are refused: the last block of a batch reads states again that are written already."""
+        """Refuses outputs that overlap inputs: the last block of a batch reads states that were already written."""
         lines = []
         for k, array in enumerate(self.arrays):
             lines += [
@@ -210,7 +210,7 @@ class _Wrapper:
 
 
 def fast_function(code: Code, name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """The built-in function of a compiled wrapper: None on success, else what `fallback` makes of the same arguments."""
+    """The built-in function of a compiled wrapper: None on success, else the result of `fallback` for the same arguments."""
     if FAST_ENTRY not in code.addresses:
         return fallback
     definition = _MethodDef(name.encode(), code.addresses[FAST_ENTRY], _METH_FASTCALL, None)

@@ -28,14 +28,14 @@ __all__ = ["Kernel"]
 
 
 class Kernel:
-    """A program, compiled on first use: for one state, or for a batch with several states an instruction.
+    """A program, compiled on first use: for one state, or for a batch with several states per instruction.
 
-    Called with one array an input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
+    Called with one array per input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
     are broadcast against each other). Returns a float64 array of the output's shape behind the same leading axes; a tuple of
     them if the program has several outputs. Inside a function that is being traced it takes and gives traced values.
 
     Attributes:
-        single: runs one state, for callers that check nothing and make the arrays for the results: its arguments are the
+        single: runs one state without checks, for callers that make the arrays for the results: its arguments are the
             outputs and then the inputs, float64 arrays of the right shapes. It gives None; for any other arguments
             NotImplemented, with nothing done.
     """
@@ -89,7 +89,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The program; one that was found on disk is traced now."""
+        """The program; if its code was found on disk, it is traced now."""
         return self._given.program if isinstance(self._given, StoredProgram) else self._given
 
     @cached_property
@@ -103,7 +103,7 @@ class Kernel:
         return host().lanes * 8 // self.precision.bytes
 
     def __call__(self, *arrays: Any) -> Any:
-        out = self._empty(()) if self._only is None else [np.empty(self._only, self._dtype)]  # which is quicker
+        out = self._empty(()) if self._only is None else [np.empty(self._only, self._dtype)]  # faster for one output
         if self.single(*out, *arrays) is not None:
             lead = self._plain_lead(arrays)
             out = self._empty(lead)
@@ -148,7 +148,7 @@ class Kernel:
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
         """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
-        from .exports import to_c, to_python  # what only some kernels need is loaded when it is asked for
+        from .exports import to_c, to_python  # loaded on first use
         from .llvm import HostBatch, write_module
 
         forms = {
@@ -165,7 +165,7 @@ class Kernel:
         """A linkable object file for this processor or another, such as `kumitate.compile.ARM64`; needs no compiler.
 
         It offers `void kernel(int64_t n, const double *input…, double *output…)`: n states, at least as many as `lanes`, one
-        contiguous row a state in every array.
+        contiguous row per state in every array.
         """
         from .engine import object_code
 
@@ -184,7 +184,7 @@ class Kernel:
         return to_sympy(self.program, symbols)
 
     def report(self, *arrays: Any) -> KernelReport:
-        """What the kernel consists of, how it was compiled, and, for given inputs, how long it takes."""
+        """A report: operations, compilation, and, for given inputs, the time per state."""
         from .report import report
 
         return report(self, *arrays)
@@ -210,14 +210,14 @@ class Kernel:
         return found
 
     def _first(self, lanes: int, *arrays: Any) -> Any:
-        """Stands in for a fast call until there is one: compiles it when arrays come that it is for."""
+        """Replaces the fast call until it is compiled, which happens on the first call with suitable arrays."""
         leading = 0 if lanes == 1 else 1
         specs = (*self.outputs, *self.inputs)
         if len(arrays) != len(specs):
             return NotImplemented
         try:
             fits = all(np.ndim(x) == len(a.shape) + leading for x, a in zip(arrays, specs, strict=True))
-        except ValueError:  # rows of different lengths: told of when all inputs are looked at
+        except ValueError:  # rows of different lengths: reported when all inputs are checked
             fits = False
         if not fits:
             return NotImplemented
@@ -239,7 +239,7 @@ class Kernel:
         return function
 
     def _called(self, arrays: Sequence[Any]) -> Any:
-        """What the program gives for traced values: one call of it in the function that is being traced."""
+        """The results for traced values: one call of the program in the function being traced."""
         found = call(self.program, *arrays)
         values = [found] if len(self.outputs) == 1 else [found[array.name] for array in self.outputs]
         out = [
@@ -252,7 +252,7 @@ class Kernel:
         return [np.empty(lead + array.shape, self.precision.dtype) for array in self.outputs]
 
     def _plain_lead(self, arrays: Sequence[Any]) -> tuple[int, ...]:
-        """The leading axis of a batch with one, as its first array has it; () where it takes a closer look."""
+        """The leading axis of a batch that has one, from its first array; () if all arrays must be checked."""
         if not arrays or not self.inputs or not isinstance(arrays[0], np.ndarray):
             return ()
         return arrays[0].shape[:1] if arrays[0].ndim == len(self.inputs[0].shape) + 1 else ()
@@ -270,7 +270,7 @@ class Kernel:
         )
 
     def _checked(self, arrays: Sequence[Any]) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """The inputs as contiguous rows of numbers, one a state, and the leading axes."""
+        """The inputs as contiguous rows of numbers, one per state, and the leading axes."""
         if len(arrays) != len(self.inputs):
             names = ", ".join(array.name for array in self.inputs)
             raise InputError(f"{self.name} takes {len(self.inputs)} arrays ({names}), got {len(arrays)}")

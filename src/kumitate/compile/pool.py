@@ -1,4 +1,4 @@
-"""Threads of machine code: blocks of a batch shared out without the interpreter, a call of a few microseconds.
+"""Threads of machine code: blocks of a batch are distributed without the interpreter, a call of a few microseconds.
 
 A Python executor takes some 60 µs per call, as long as a step of a small batch. Here the workers are compiled: they wait for a
 job by reading its number, for about 20 µs, and then sleep until woken. A job is cut into chunks; whichever thread is free takes
@@ -20,7 +20,7 @@ from .target import host
 
 __all__ = ["can_pool", "run_blocks"]
 
-#: How often a waiting thread looks before it sleeps: about 20 µs.
+#: Number of checks by a waiting thread before it sleeps: about 20 µs.
 LOOKS = 20_000
 _WORDS = 128
 # 64-bit words of the pool, those that different threads write to on cache lines of their own
@@ -234,7 +234,7 @@ def can_pool() -> bool:
 
 
 class _Pool:
-    """Workers, as many as there are threads less the caller."""
+    """The worker threads: one fewer than the threads of the pool, as the caller works too."""
 
     def __init__(self, workers: int):
         self.code: Code = load(_TEXT, host(), ["pool_start", "pool_run"])

@@ -1,4 +1,4 @@
-"""A step that is applied to rows of states again and again, without the interpreter in between."""
+"""A step applied repeatedly to rows of states, without the interpreter in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a kernel: its operations, the machine code at each width, and the time that a state takes."""
+"""The report on a kernel: its operations, the machine code at each width, and the time per state."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Width:
     """The machine code for `lanes` states at a time.
 
     Attributes:
-        lanes: states an instruction works on.
+        lanes: states per instruction.
         instructions: in the code, constants and the Python wrapper left out.
         stores, loads: instructions that write to and read from the stack: values that no register was left for, mostly.
         bytes: size of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
-        fastest, median: time a state [s] over repeated runs; None if no inputs were given.
+        fastest, median: time per state [s] over repeated runs; None if no inputs were given.
     """
 
     lanes: int
@@ -52,7 +52,7 @@ class Width:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """What became of a kernel: `operations` of one evaluation by kind, most frequent first, and what `widths` are compiled."""
+    """The report on a kernel: `operations` of one evaluation by kind, most frequent first, and the compiled `widths`."""
 
     name: str
     operations: dict[str, int]
@@ -75,9 +75,9 @@ def _cells(width: Width) -> tuple[str, ...]:
 
 
 def report(kernel: Kernel, *arrays: Any) -> KernelReport:
-    """What became of a kernel, at the widths compiled so far; at one state and at the processor's width if there are none.
+    """The report on a kernel at the widths compiled so far; if none, at one state and at the processor's width.
 
-    LLVM is asked for its assembly text, which takes as long as compiling does.
+    LLVM writes its assembly text, which takes as long as compiling does.
 
     Args:
         kernel: to look at.
@@ -112,7 +112,7 @@ def _counted(assembly_text: str) -> tuple[int, int, int]:
 
 
 def _times(kernel: Kernel, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
-    """The fastest and the median time a state [s]."""
+    """The fastest and the median time per state [s]."""
     rows, lead = kernel._checked(arrays)
     given = int(np.prod(lead))
     states = max(STATES, lanes, given)

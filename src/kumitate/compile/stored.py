@@ -1,8 +1,8 @@
-"""Programs that are found again on disk, in another process too, by what they are made of: nothing is traced a second time.
+"""Programs found on disk by what they are made of, also by another process, so that nothing is traced twice.
 
 A `StoredProgram` stands for a program that has not been traced. Its name, its arrays and its number of operations are kept on
-disk beside its machine code, both under a key that says what it is made of; the program itself is traced when something asks
-for more than that.
+disk with its machine code, both under a key that says what it is made of; the program itself is traced when something asks for
+more than that.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StoredProgram:
 
     @cached_property
     def program(self) -> Program:
-        """The program itself, traced when it is first asked for."""
+        """The program itself, traced on first use."""
         return self._make()
 
     def _head(self) -> bytes:
@@ -74,7 +74,7 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
 
 @cache
 def source_stamp() -> str:
-    """What tells these sources of kumitate from others: the newest change of a file, and how many there are."""
+    """An identifier of these sources of kumitate: the newest change of a file, and the number of files."""
     newest, count = 0, 0
     for folder, _, files in os.walk(_PACKAGE):
         for name in files:

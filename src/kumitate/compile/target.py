@@ -1,4 +1,4 @@
-"""The processor that code is made for."""
+"""The processor that code is compiled for."""
 
 from __future__ import annotations
 

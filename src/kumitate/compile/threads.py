@@ -1,4 +1,4 @@
-"""Large batches over threads: every thread takes a stretch of states. Compiled code runs without the interpreter's lock."""
+"""Large batches over threads: every thread takes a range of states. Compiled code runs without the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["pool", "run_states", "states_for_one_thread", "thread_count"]
 
-#: Operations that a thread should at least have to do: about a millisecond on eight lanes.
+#: The least operations per thread: about a millisecond on eight lanes.
 WORTH_A_THREAD = 50_000_000
 
 
 def thread_count() -> int:
-    """How many threads a large batch is run on: $KUMITATE_THREADS, else as many as there are processors for this process.
+    """The number of threads of a large batch: $KUMITATE_THREADS, else the number of processors of this process.
 
     Raises:
         InputError: if the variable is set to anything but a positive whole number.

@@ -1,6 +1,6 @@
-"""Controllers as functions of time and state, what they follow, and the laws of the thesis's chapters 6 and 7.
+"""Controllers as functions of time and state, their references, and the control laws of the thesis's chapters 6 and 7.
 
-Planned motions are in `paths`, what robots on legs need is in `legged`; both are offered here as well.
+Planned motions are in `paths`, tools for legged robots in `legged`; both are exported here as well.
 """
 
 from ..renamed import former_names

@@ -1,4 +1,4 @@
-"""What drives and joints are made for: limits of torque, velocity and position around a controller; traceable."""
+"""Limits of torque, velocity and position around a controller; traceable."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: b
     """The controller with its forces kept within ±limits [N·m, N].
 
     Args:
-        limits: one for all, or (nv); by default the joints' `Limits.effort`, none where none is said.
-        smooth: bent near the limit (`smooth_clamp`) instead of cut off at it.
+        limits: one for all, or (nv); by default the joints' `Limits.effort`, unlimited where it is not given.
+        smooth: saturate smoothly near the limit (`smooth_clamp`) instead of cutting off at it.
 
     Raises:
         InputError: if a limit is not positive.
@@ -40,13 +40,13 @@ def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: b
 
 
 def speed_limited(robot: Any, controller: Controller, *, limits: Any = None, margin: float = 0.1) -> Controller:
-    """The controller with what would speed a joint up beyond ±limits [rad/s, m/s] faded out, as drives do.
+    """The controller with forces that would accelerate a joint beyond ±limits [rad/s, m/s] faded out, as drives do.
 
-    Forces along the velocity fall from all to nothing over the last `margin` of the limit, by a fifth-order step; forces
-    against it stay. What else drives the joint can still carry it beyond.
+    Forces along the velocity fall from full to zero over the last `margin` of the limit, by a fifth-order step; forces
+    against it are unchanged. Other forces on the joint can still carry it beyond.
 
     Args:
-        limits: one for all, or (nv); by default the joints' `Limits.velocity`, none where none is said.
+        limits: one for all, or (nv); by default the joints' `Limits.velocity`, unlimited where it is not given.
 
     Raises:
         InputError: if a limit is not positive, or `margin` is not between 0 and 1.
@@ -68,10 +68,10 @@ def speed_limited(robot: Any, controller: Controller, *, limits: Any = None, mar
 
 
 def joint_stops(robot: Any, *, stiffness: Any, damping: Any = 0.0, width: float = 0.01) -> Controller:
-    """Springs that push joints back into their limits of position, with dampers there; add it to a controller by `total`.
+    """Springs and dampers that push joints back into their position limits; add it to a controller by `total`.
 
     The damping sets in over the first `width` [rad, m] beyond the limit, so that the force has no jump. Joints without
-    limits, and those whose coordinates are no angles or lengths, are left alone.
+    limits, and those whose coordinates are not angles or lengths, have no stops.
 
     Args:
         stiffness: [N·m/rad, N/m], one for all or (nv); damping: [N·m·s/rad, N·s/m], likewise.
@@ -105,7 +105,7 @@ def joint_stops(robot: Any, *, stiffness: Any, damping: Any = 0.0, width: float 
 
 
 def _bounds(mechanism: Mechanism, what: str, given: Any) -> np.ndarray:
-    """(nv), infinite where nothing is said."""
+    """The bounds (nv), infinite where none is given."""
     if given is None:
         said = [getattr(limit, what) for joint in mechanism.joints for limit in joint.limits]
         bounds = np.array([np.inf if x is None else x for x in said], dtype=float)

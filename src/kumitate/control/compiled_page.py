@@ -1,4 +1,4 @@
-"""A page of dynamics as part of a controller: one call while it is traced, machine code when it is called with numbers."""
+"""Dynamics inside a controller: one call of a program while tracing, machine code when called with numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["CompiledPage", "mechanism_of"]
 class CompiledPage:
     """A function of arrays of scalars, traced once.
 
-    Inside a controller that `simulate` traces, it becomes one call of its program, so that its code exists once in the step.
+    Inside a controller that `simulate` traces, it is one call of its program, so that its code exists once in the step.
     Called with arrays of numbers, it runs as a compiled kernel, over batches too. It has one output.
     """
 
     def __init__(self, function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str):
-        """`function` and `inputs` as of `kumitate.scalar.trace`; `name`: of the program."""
+        """`function` and `inputs` as in `kumitate.scalar.trace`; `name`: of the program."""
         self.program = trace(function, inputs, name)
         if len(self.program.outputs) != 1:
             raise ValueError(f"the page {name!r} has {len(self.program.outputs)} outputs; it needs one")
@@ -35,7 +35,7 @@ class CompiledPage:
         return np.array(call(self.program, *arguments), dtype=object)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledPage:
-        return self  # it remembers nothing
+        return self  # it has no state
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -44,7 +44,7 @@ class CompiledPage:
 
 
 def mechanism_of(robot: Any) -> Mechanism:
-    """The mechanism that a controller is for: itself, or a robot's.
+    """The mechanism of a robot; a mechanism itself is returned unchanged.
 
     Raises:
         TypeError: if it is neither.

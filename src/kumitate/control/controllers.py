@@ -1,7 +1,7 @@
-"""Controllers: functions tau = f(t, q, v) of a robot, traced into the step by `simulate`, and put together as functions are.
+"""Controllers: functions tau = f(t, q, v) of a robot, traced into the step by `simulate`, and combined like functions.
 
-A *reference* is where the joints should be: constant coordinates (nq), or anything that is called with the time and has
-`velocity` and `acceleration`, such as a `Spline`. Gains are numbers, arrays (nv), or functions of (t, q, v) that give such.
+A *reference* is the desired motion of the joints: constant coordinates (nq), or anything that is called with the time and has
+`velocity` and `acceleration`, such as a `Spline`. Gains are numbers, arrays (nv), or functions of (t, q, v) that return these.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Controller = Callable[[Any, Any, Any], Any]
 
 
 def gravity_compensation(robot: Any) -> Controller:
-    """The drives' forces that hold the robot at rest where it is, springs in its joints included."""
+    """The joint forces that hold the robot at rest in its posture, joint springs included."""
     mechanism = mechanism_of(robot)
     tree, still = mechanism.base_parameter_tree, table([0.0] * mechanism.nv)
 
@@ -68,7 +68,7 @@ def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
 
 
 def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
-    """Inverse dynamics of the reference's acceleration and of a PD on it: the error obeys ë + K_d ė + K_p e = 0."""
+    """Inverse dynamics of the reference's acceleration plus PD feedback: the error obeys ë + K_d ė + K_p e = 0."""
     mechanism = mechanism_of(robot)
     wish = pd(mechanism, reference, kp=kp, kd=kd)
     *_, goal_acceleration = _reference(mechanism, reference)
@@ -76,7 +76,7 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
 
 
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
-    """The drives' forces that give an acceleration v̇ (nv) = f(t, q, v); of a mechanism with loops, without a force in them."""
+    """The joint forces for an acceleration v̇ (nv) = f(t, q, v); for a mechanism with loops, those with zero loop forces."""
     mechanism = mechanism_of(robot)
     tree = mechanism.base_parameter_tree
 
@@ -93,13 +93,13 @@ def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any],
     """Gains (nv) that vary with the posture (thesis 6.3): for `kp` and `kd` of `pd`.
 
     Args:
-        robot: whose joints they are.
+        robot: the robot whose joints are named.
         gains: by the joint's name, a number, or a function of the angle such as a `Spline`.
         angle: α(q), such as `lambda q: q[0]`.
         otherwise: the gain of all joints that are not named.
 
     Raises:
-        InputError: if a name is no joint's that moves.
+        InputError: if a name is not that of a moving joint.
     """
     mechanism = mechanism_of(robot)
     columns = columns_of(mechanism, gains)
@@ -128,10 +128,10 @@ def total(*controllers: Any) -> Controller:
 
 
 def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Controller:
-    """The controller without these joints' forces: those that have no drive, such as a floating base's.
+    """The controller with zero force at joints that have no drive, such as a floating base.
 
     Raises:
-        InputError: if a name is no joint's that moves.
+        InputError: if a name is not that of a moving joint.
     """
     mechanism = mechanism_of(robot)
     free = {k for columns in columns_of(mechanism, joints).values() for k in columns}
@@ -154,15 +154,15 @@ def _gain(gain: Any, t: Any, q: Any, v: Any) -> Any:
 
 
 def columns_of(mechanism: Mechanism, names: Any) -> dict[str, range]:
-    """By the joint's name, where it stands in v.
+    """The columns of v of each joint, by its name.
 
     Raises:
-        InputError: if a name is no joint's that moves.
+        InputError: if a name is not that of a moving joint.
     """
     known = {link.name: range(link.v_start, link.v_start + link.kind.nv) for link in mechanism.tree.links}
     for name in names:
         if name not in known:
-            raise InputError(f"{mechanism.name}: {name!r} is no joint that moves; there are {', '.join(known)}")
+            raise InputError(f"{mechanism.name}: {name!r} is not a moving joint; there are {', '.join(known)}")
     return {name: known[name] for name in names}
 
 
@@ -178,7 +178,7 @@ def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], 
     """Position (nq), velocity (nv) and acceleration (nv) as functions of the time.
 
     Raises:
-        InputError: if a constant has the wrong shape; if a motion's rows have.
+        InputError: if a constant, or a row of a motion, has the wrong shape.
     """
     nq, nv = mechanism.nq, mechanism.nv
     if not callable(given):

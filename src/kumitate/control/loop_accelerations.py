@@ -1,4 +1,4 @@
-"""Accelerations of a closed mechanism, sharp up to its singular postures: for virtual loops (T-7.4, T-f5)."""
+"""Accelerations of a closed mechanism, accurate up to its singular postures: for virtual loops (T-7.4, T-f5)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..spatial import dot
 
 __all__ = ["loop_accelerations"]
 
-#: Of Λ = J M⁻¹ Jᵀ, relative to the inverse of the mass: for what pushes, and for what velocities add. A push along a direction
-#: that the loops nearly leave free would be a jump of acceleration where the damping lets go of it: that damping is small. What
-#: velocities add is nearly nothing there, and divided by nearly nothing: that damping is large.
+#: Damping of Λ = J M⁻¹ Jᵀ, relative to the inverse of the mass: for applied forces, and for velocity terms. A force along a
+#: direction that the loops nearly leave free would make the acceleration jump where the damping releases it: that damping is
+#: small. Velocity terms there are small numbers divided by small numbers: that damping is large.
 PUSHED, CARRIED = 1e-13, 1e-8
 
 
@@ -31,13 +31,13 @@ def loop_accelerations(
     wrenches: Applied | None = None,
     undriven: Sequence[int] = (),
 ) -> list[Scalar]:
-    """v̇ (nv) of a mechanism with loops, the state being on them; arguments as of `aba_with_loops`.
+    """v̇ (nv) of a mechanism with loops, for a state with closed loops; arguments as in `aba_with_loops`.
 
     As `factored_with_loops`, with the loops' forces by two damped solves.
 
     Args:
-        undriven: where in v there is no drive. Drives then stand in for the loops' forces and the wrenches, so that nothing
-            acts where there is none: each force is replaced by the efforts of the drives that accelerate the driven joints as
+        undriven: indices in v without a drive. Drives then replace the loops' forces and the wrenches, so that no effort
+            acts at undriven joints: each force is replaced by the efforts of the drives that accelerate the driven joints as
             it would.
     """
     still = table([0.0] * tree.nv)
@@ -60,10 +60,10 @@ def loop_accelerations(
 
 
 def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callable[[Sequence[Scalar]], list[Scalar]]:
-    """Of generalised forces g = (g_u, g_d) those of the drives alone, (0, g_d − M_du M_uu⁻¹ g_u).
+    """The equivalent forces of the drives alone, (0, g_d − M_du M_uu⁻¹ g_u), for generalised forces g = (g_u, g_d).
 
-    M⁻¹ of them is M⁻¹ g less M_uu⁻¹ g_u in the undriven rows: the driven joints feel no difference. Of a row of J this is the
-    generalised Jacobian of a floating robot (Umetani, Yoshida 1989), which knows how the base gives way.
+    M⁻¹ times them is M⁻¹ g less M_uu⁻¹ g_u in the undriven rows: the driven joints accelerate alike. For a row of J this is the
+    generalised Jacobian of a floating robot (Umetani, Yoshida 1989), which accounts for the motion of the base.
     """
     M_uu = [[M[i][j] for j in undriven] for i in undriven]
 
@@ -77,5 +77,5 @@ def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callab
 
 
 def _closed_by(system: LoopSystem, J: Sequence[Sequence[Scalar]], responses: list[list[Scalar]]) -> LoopSystem:
-    """The system whose rows are closed by other forces than along their own gradients."""
+    """The loop system whose rows are enforced by forces other than those along their own gradients."""
     return replace(system, responses=responses, Lambda=[[dot(row, response) for response in responses] for row in J])

@@ -1,4 +1,4 @@
-"""Operational space control: a frame is moved as a mass of its own would be (Khatib 1987)."""
+"""Operational space control (Khatib 1987)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .controllers import Controller
 
 __all__ = ["operational_space"]
 
-#: Of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are left alone.
+#: Damping of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are given up.
 DAMPING = 1e-8
 
 
@@ -39,17 +39,17 @@ def operational_space(
         reference: a `PoseSpline`, or a constant pose (qx, qy, qz, qw, x, y, z) in the world.
         kp, kd: gains, one for all rows or one each [1/s², 1/s].
         rows: which of [ω; v] are controlled, in the axes of the world; the position by default, `range(6)` for the pose.
-        posture: forces (nv) of a controller that may use the freedom left; by default there are none beyond h.
+        posture: forces (nv) of a controller that acts in the null space; by default zero, apart from h.
 
     Near a singular posture the directions that cannot be moved are given up smoothly (a damped solve).
 
     Raises:
-        InputError: if there is no such place, a row is none of 0 to 5, or the mechanism has loops.
+        InputError: if there is no such place, a row is not in 0 to 5, or the mechanism has loops.
     """
     mechanism = mechanism_of(robot)
     tree, chosen = mechanism.tree, list(rows)
     if place not in tree.places:
-        raise InputError(f"{mechanism.name}: {place!r} is no body or frame; there are {', '.join(tree.places)}")
+        raise InputError(f"{mechanism.name}: {place!r} is not a body or frame; there are {', '.join(tree.places)}")
     if not chosen or not set(chosen) <= set(range(6)) or len(set(chosen)) < len(chosen):
         raise InputError(f"rows are {chosen}; name some of 0 to 5, each once: [ω; v]")
     if tree.closed:
@@ -70,7 +70,7 @@ def operational_space(
         responses = [solve_symmetric(M, row) for row in J]
         mobility = [[dot(row, response) for response in responses] for row in J]
         easy = [[DAMPING * _scale(tree, i) if i == j else 0.0 for j in chosen] for i in chosen]
-        free = [dot(response, tau) for response in responses]  # what the posture alone would do to the frame
+        free = [dot(response, tau) for response in responses]  # the frame's acceleration due to the posture alone
         forces = nearest_solution(mobility, [a - b for a, b in zip(wished, free, strict=True)], easy)
         bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=mechanism.gravity)
         return [h + t + dot((row[k] for row in J), forces) for k, (h, t) in enumerate(zip(bias, tau, strict=True))]
@@ -89,12 +89,12 @@ def _picked(matrix: Sequence[Sequence[Scalar]], rows: Sequence[int]) -> list[Seq
 
 
 def _scale(tree: Any, row: int) -> float:
-    """How mobile a direction would be if the whole mass moved: 1/m, or 1/(m ℓ²) for turning."""
+    """The mobility of a direction if the whole mass moved: 1/m, or 1/(m ℓ²) for rotations."""
     return 1.0 / (tree.mass * (tree.size**2 if row < 3 else 1.0))
 
 
 def _pose_error(X: Any, pose: Sequence[Scalar]) -> list[Scalar]:
-    """The turn and the shift (6) that lead from a pose to the wished one, in the axes of the world."""
+    """The rotation vector and the translation (6) from a pose to the desired one, in the axes of the world."""
     x, y, z, w = quaternion_of(X.rotation)
     turn = quaternion_log(quaternion_product(pose[:4], [-x, -y, -z, w]))
     return [*turn, *(Vector3.of(pose[4:7]) - X.translation)]

@@ -1,10 +1,10 @@
 """The reaction null space: joint motions that give a base link no momentum (thesis 6.1, 6.3.2).
 
-The equations of motion are parted at any base link f (thesis eq. 6.1): V_f is its velocity [ω; v], θ̇ the rates of all joints
-but the one that lets the whole mechanism float. M_f V_f + M_fl θ̇ is the momentum of the whole. With the base at rest, joint
-rates in the null space of M_fl have none: no reaction acts on the base.
+The equations of motion are partitioned at any base link f (thesis eq. 6.1): V_f is its velocity [ω; v], θ̇ the rates of all
+joints except the one by which the mechanism floats. M_f V_f + M_fl θ̇ is the total momentum. With the base at rest, joint rates
+in the null space of M_fl have zero momentum: no reaction acts on the base.
 
-All of these are pages over scalars. A system may float (its base any of its bodies) or be held to the world (base "world").
+All functions take numbers or symbols. A system may float (its base any of its bodies) or be fixed to the world (base "world").
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ __all__ = [
     "BasePartition", "actuated_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
 ]  # fmt: skip
 
-#: Of the coupling, relative to the whole mass moving with the joints; rows that couple less are left to themselves, smoothly.
+#: Damping of the coupling, relative to the whole mass moving with the joints; rows that couple less are ignored smoothly.
 DAMPING = 1e-10
 _ALL = (0, 1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True)
 class BasePartition:
-    """Inertia parted at the base link (thesis eq. 6.1): in the axes of the world, about the base's origin or the mass centre.
+    """Inertia partitioned at the base link (thesis eq. 6.1), in world axes, about the base's origin or the center of mass.
 
     Attributes:
-        M_f: (6, 6) of the whole as one rigid body that moves with the base.
+        M_f: (6, 6) of the whole mechanism as one rigid body that moves with the base.
         M_fl: (6, n) coupling inertia: momentum of unit joint rates with the base at rest.
         M_l: (n, n) of the joints with the base at rest.
-        joints: where the n joint rates stand in v.
+        joints: indices of the n joint rates in v.
     """
 
     M_f: list[list[Scalar]]
@@ -49,14 +49,16 @@ class BasePartition:
 
 
 def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False) -> BasePartition:
-    """The inertia of a mechanism, parted at a body or frame.
+    """The inertia of a mechanism, partitioned at a body or frame.
 
     Args:
         tree: the mechanism's (`Mechanism.tree`).
         q: coordinates (nq).
-        base: a body or frame of a mechanism that floats by one joint of six freedoms; "world" for one that is held there.
-        about_mass_center: whether momentum, and V_f's linear part, are taken at the mass centre instead of the base's origin.
-            The angular rows of M_fl are then what turns a base that is free to move: M_f has no blocks beside the diagonal.
+        base: a body or frame of a mechanism that floats by one joint of six degrees of freedom; "world" for one that is fixed
+            there.
+        about_mass_center: whether momentum, and V_f's linear part, are taken at the center of mass instead of the base's
+            origin.
+            The angular rows of M_fl are then what turns a base that is free to move: M_f is block diagonal.
 
     Raises:
         ModelError: if the mechanism does not float and the base is not the world, or the other way round; InputError: for a
@@ -78,7 +80,7 @@ def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mas
         return _listed(M_f, A, M_l, joints)
     shift = Transform(translation=p - p_B)
     J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
-    M_fl = A - M_f @ J  # the root gives way, so that the base stays
+    M_fl = A - M_f @ J  # the root moves so that the base stays at rest
     return _listed(M_f, M_fl, M_l - J.T @ A - (A - M_f @ J).T @ J, joints)
 
 
@@ -92,13 +94,14 @@ def reactionless_velocity(
     about_mass_center: bool = False,
     weights: Sequence[float] | None = None,
 ) -> list[Scalar]:
-    """The joint rates θ̇ = N_fl b (n) nearest to a wish b (n) that have no momentum along `rows` (thesis eq. 6.9).
+    """The joint rates θ̇ = N_fl b (n) nearest to desired ones b (n) that have no momentum along `rows` (thesis eq. 6.9).
 
-    The projector is smooth: where the coupling loses rank, directions leave it gradually, at about 1e-10 of the whole inertia.
+    The projector is smooth: where the coupling loses rank, directions are released gradually, at about 1e-10 of the whole
+        inertia.
 
     Args:
-        rows: of [l; p], in the axes of the world; (3,) keeps the mass centre's x where it is (thesis 6.3.2).
-        weights: what "nearest" is measured by, one a joint rate; 1 by default.
+        rows: of [l; p], in the axes of the world; (3,) keeps the x of the center of mass (thesis 6.3.2).
+        weights: of the norm that defines "nearest", one per joint rate; 1 by default.
     """
     coupling = _chosen(tree, partition(tree, q, base, about_mass_center=about_mass_center).M_fl, rows)
     return _nearest(coupling, [0.0] * len(rows), wish, weights)
@@ -116,12 +119,12 @@ def reactionless_acceleration(
     weights: Sequence[float] | None = None,
     decay: Scalar = 0.0,
 ) -> list[Scalar]:
-    """The joint accelerations (n) nearest to a wish that let no momentum grow: −M_fl⁺ Ṁ_fl θ̇ + N_fl ζ (thesis eq. 6.4).
+    """The nearest joint accelerations (n) that keep the momentum constant: −M_fl⁺ Ṁ_fl θ̇ + N_fl ζ (thesis eq. 6.4).
 
     Args:
         v: velocities (nv), of which the joints' are read.
-        decay: a rate [1/s] at which momentum that is there already dies out.
-        others: as of `reactionless_velocity`.
+        decay: a rate [1/s] at which existing momentum decays.
+        others: as in `reactionless_velocity`.
     """
     parted = partition(tree, q, base, about_mass_center=about_mass_center)
     coupling = _chosen(tree, parted.M_fl, rows)
@@ -136,7 +139,7 @@ def reactionless_acceleration(
 def reaction_rate(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False
 ) -> list[Scalar]:
-    """Ṁ_fl θ̇ (6): how fast the momentum changes while the joints go on at their rates and the base rests [N·m, N]."""
+    """Ṁ_fl θ̇ (6): the rate of the momentum at constant joint rates with the base at rest [N·m, N]."""
     root, place = _base(tree, base)
     p_B = place_pose(tree, link_poses(tree, q), place).translation
     p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
@@ -156,16 +159,16 @@ def reaction_rate(
 
 
 def actuated_columns(tree: Tree, base: str = "world") -> list[int]:
-    """Where the joint rates θ̇ stand in v: all but the joint's by which the mechanism floats."""
+    """The indices of the joint rates θ̇ in v: all but those of the joint by which the mechanism floats."""
     root, _ = _base(tree, base)
     own = range(0) if root is None else range(root.v_start, root.v_start + root.kind.nv)
     return [k for k in range(tree.nv) if k not in own]
 
 
 def _base(tree: Tree, base: str) -> tuple[Link | None, Place]:
-    """The joint by which the mechanism floats, and the base link; none if the base is the world."""
+    """The joint by which the mechanism floats (None if the base is the world), and the base link."""
     if base not in tree.places:
-        raise ModelError(f"the base {base!r} is no body or frame; there are {', '.join(tree.places)}")
+        raise ModelError(f"the base {base!r} is not a body or frame; there are {', '.join(tree.places)}")
     roots, place = tree.children(-1), tree.places[base]
     floats = len(roots) == 1 and roots[0].kind.nv == 6
     if place.link < 0:
@@ -176,7 +179,7 @@ def _base(tree: Tree, base: str) -> tuple[Link | None, Place]:
         names = ", ".join(link.name for link in roots)
         raise ModelError(
             f"the base {base!r} cannot be free: the mechanism is held to the world by {names}. Take the base 'world', or a "
-            "mechanism that floats by one joint of six freedoms (`floating_base=True`, or `reroot`)"
+            "mechanism that floats by one joint of six degrees of freedom (`floating_base=True`, or `reroot`)"
         )
     return roots[0], place
 
@@ -223,7 +226,7 @@ def _chosen(tree: Tree, M_fl: Sequence[Sequence[Scalar]], rows: Sequence[int]) -
 def _nearest(
     rows: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], wish: Sequence[Scalar], weights: Sequence[float] | None
 ) -> list[Scalar]:
-    """The x nearest to a wish with rows·x = wanted, as far as the rows can give it."""
+    """The x nearest to a desired one with rows·x = wanted, as far as the rows can achieve it."""
     wish = list(wish)
     ease = [1.0] * len(wish) if weights is None else [1.0 / weight for weight in weights]
     eased = [[a * e for a, e in zip(row, ease, strict=True)] for row in rows]

@@ -26,13 +26,13 @@ def reactionless(
     about_mass_center: bool = False,
     decay: float = 0.0,
 ) -> Controller:
-    """Drives the joints along wished accelerations (n) = f(t, q, v) as far as the base feels nothing of it.
+    """Drives the joints with desired accelerations (n) = f(t, q, v), projected so that no reaction acts on the base.
 
     Args:
-        robot: held to the world (base "world"), or floating by its first joint, which nothing drives.
-        wish: joint accelerations, without those of the floating joint.
-        base, rows, about_mass_center, decay: as of `reactionless_acceleration`. To hold the attitude of a free body, take
-            rows=(0, 1, 2) and about_mass_center=True; its mass centre is at rest by itself.
+        robot: fixed to the world (base "world"), or floating by its first joint, which is not driven.
+        wish: desired joint accelerations, without those of the floating joint.
+        base, rows, about_mass_center, decay: as in `reactionless_acceleration`. To hold the attitude of a free body, take
+            rows=(0, 1, 2) and about_mass_center=True; its center of mass is at rest by itself.
     """
     mechanism = mechanism_of(robot)
     tree, joints = mechanism.tree, actuated_columns(mechanism.tree, base)
@@ -56,10 +56,10 @@ def joint_acceleration_torque(
     *,
     gravity: Sequence[Scalar],
 ) -> list[Scalar]:
-    """The forces (nv) that give the driven joints their accelerations, all others being left to move as they will.
+    """The forces (nv) that give the driven joints their accelerations; all other joints move freely.
 
     Args:
-        wanted: accelerations (n) of the driven degrees of freedom; joints: where these stand in v (n).
+        wanted: accelerations (n) of the driven degrees of freedom; joints: their indices in v (n).
     """
     free = [k for k in range(tree.nv) if k not in set(joints)]
     vdot: list[Scalar] = [0.0] * tree.nv

@@ -1,8 +1,8 @@
-"""What real machines add between robot and controller: sampling, delay and noise (T-f4).
+"""Sampling, delay and noise between robot and controller, as in real machines (T-f4).
 
-These wrappers remember samples, so they are called once per step and never compiled: `simulate` finds that out by itself. They
-look at the time to know what to remember, and may be asked again for a time that they have seen, as the stages of an integrator
-do with `simulate(..., sample_time=0)`. With `sample_time` at the fastest of their rates they are exact.
+These wrappers keep state, so they are called once per step and never compiled: `simulate` detects that. They
+use the time to decide what to store, and may be called again for an earlier time, as the stages of an integrator
+do with `simulate(..., sample_time=0)`. With `sample_time` at their fastest rate they are exact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sampled:
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         now = float(t)
         k = int(np.floor(now / self.period + 1e-9))
-        # at the very instant the last call counts: stages of the step before come to it with states that are not final
+        # at a sample instant the last call counts: stages of the previous step reach it with states that are not final
         if k not in self._held or abs(now - k * self.period) <= 1e-9 * self.period:
             self._held = {i: held for i, held in self._held.items() if k - 2 < i < k}
             self._held[k] = np.array(self.controller(now, q, v), dtype=float)
@@ -44,8 +44,8 @@ class Sampled:
 class Delayed:
     """A controller that sees the state as it was a while ago (`sensing`) and acts a while later (`acting`).
 
-    Between remembered values it is interpolated linearly; before the first one, the first is taken. Coordinates with
-    quaternions are normalised by whoever uses them.
+    Between stored values it interpolates linearly; before the first one, the first is taken. Coordinates with
+    quaternions must be normalised by the user of the state.
     """
 
     def __init__(self, controller: Controller, *, sensing: float = 0.0, acting: float = 0.0):
@@ -68,11 +68,11 @@ class Delayed:
 class Noisy:
     """A controller whose measured coordinates and velocities carry normal noise, new every period.
 
-    The noise is a function of the seed and the time alone, so that a run can be repeated, and an integrator may ask twice.
+    The noise is a function of the seed and the time alone, so runs are repeatable and an integrator may evaluate it twice.
     """
 
     def __init__(self, controller: Controller, *, q: Any = 0.0, v: Any = 0.0, period: float, seed: int):
-        """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: what the noise is drawn from."""
+        """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: of the random numbers."""
         owner = "a noisy controller"
         self.controller, self.period = controller, _positive("period", period)
         self.seed = checked_whole(owner, "the seed", seed, 0, remedy="Give one, such as 1", error=InputError)
@@ -89,20 +89,20 @@ class Noisy:
 
 
 class _History:
-    """Values over time, as far back as they are needed."""
+    """Recent values over time."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
         self.values: list[Sequence[np.ndarray]] = []
 
     def add(self, t: float, value: Sequence[np.ndarray], span: float) -> None:
-        """The value at t; what was there at or after t is forgotten, and what is older than `span` but for one."""
+        """Stores the value at t; drops values at or after t, and all but one of those older than `span`."""
         while self.times and self.times[-1] >= t:
             self.times.pop()
             self.values.pop()
         self.times.append(t)
         self.values.append(value)
-        # stages may go back by a step: keep twice the span
+        # stages may go back by one step: keep twice the span
         while len(self.times) > 8 and self.times[1] < t - 2.0 * span:
             self.times.pop(0)
             self.values.pop(0)

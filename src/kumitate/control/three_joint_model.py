@@ -1,15 +1,15 @@
 """Ankle, hip yaw and hip pitch under a standing upper body: the control model of thesis 6.3.2, figure 6.7.
 
 A leg of mass m1 leans by θ_a about y on the floor. At its upper end, l1 over the ankle, sits a hip of mass m_h1; above it the
-upper body m2 turns by θ_h1 about the leg's axis and then by θ_h2 about its own y. The mass centres lie on the axes, l_g1 over
-the ankle and l_g2 over the hip. With the foot at rest, the momentum along x is M_fl θ̇ with M_fl (1 × 3):
+upper body m2 turns by θ_h1 about the leg's axis and then by θ_h2 about its own y. The centers of mass lie on the axes, l_g1
+above the ankle and l_g2 over the hip. With the foot at rest, the momentum along x is M_fl θ̇ with M_fl (1 × 3):
 
     ∂p_x/∂θ̇_a  = (m1 l_g1 + (m_h1 + m2) l1) C_a + m2 l_g2 (C_a C_h2 − S_a C_h1 S_h2)
     ∂p_x/∂θ̇_h1 = −m2 l_g2 C_a S_h1 S_h2
     ∂p_x/∂θ̇_h2 = m2 l_g2 (C_a C_h1 C_h2 − S_a S_h2)
 
 The first is n_31 and the last −n_11 of eq. 6.11. The thesis prints n_31 with m_h1 l1 alone for the hip's carried mass, and with
-S_h1 where C_h1 belongs; the momentum decides.
+S_h1 where C_h1 belongs; the formulas here follow from the momentum.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class ThreeJointModel:
     """Masses [kg] and lengths [m] of the model.
 
     Attributes:
-        leg, leg_center: m1, and its mass centre over the ankle, l_g1.
+        leg, leg_center: m1, and its center of mass over the ankle, l_g1.
         leg_length: l1, from the ankle to the hip.
         hip: m_h1.
-        body, body_center: m2, and its mass centre over the hip, l_g2.
+        body, body_center: m2, and its center of mass over the hip, l_g2.
     """
 
     leg: float
@@ -89,6 +89,6 @@ class ThreeJointModel:
         ]
 
     def reactionless_ankle_rate(self, ankle: Scalar, yaw: Scalar, pitch: Scalar, pitch_rate: Scalar) -> Scalar:
-        """θ̇_a = (n_11 / n_31) θ̇_h2 (eq. 6.12): with the hip's yaw at rest, the mass centre keeps its x [rad/s]."""
+        """θ̇_a = (n_11 / n_31) θ̇_h2 (eq. 6.12): with the hip's yaw at rest, it keeps the x of the center of mass [rad/s]."""
         n_31, _, carried = self.coupling(ankle, yaw, pitch)
         return -carried / n_31 * pitch_rate

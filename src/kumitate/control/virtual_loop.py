@@ -1,4 +1,4 @@
-"""An open mechanism that is controlled as if loops closed it (thesis 7.1, fig. 7.1)."""
+"""Control of an open mechanism so that it moves as if loops closed it (thesis 7.1, fig. 7.1)."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ def virtual_loop(
         efforts: virtual forces along the joints (nv) = f(t, q, v), S τ^ex of eq. 7.8.
         wrenches: virtual wrenches [n; f] (6) = f(t, q, v) by name of a body or frame: axes of the world, about its origin
             (eq. 7.13).
-        gravity: what the virtual mechanism falls by. By default nothing: the open robot's inverse dynamics carries the weight,
-            and the virtual mechanism moves by F^ex alone. What no drive holds falls, though: with undriven joints it is the
+        gravity: of the virtual mechanism. By default zero: the open robot's inverse dynamics carries the weight,
+            and the virtual mechanism moves by F^ex alone. With undriven joints, which no drive holds against gravity, it is the
             robot's own.
-        undriven: joints of the open robot without a drive, such as a floating base's. The drives do what they can do of the
-            loops' forces and of F^ex (`loop_accelerations`): no effort appears at these joints. Loops among the robot's own
-            links are closed exactly as the closed mechanism's are, as their forces cancel in the whole; those to the world by
+        undriven: joints of the open robot without a drive, such as a floating base's. The drives realise as much as they can of
+            the loops' forces and of F^ex (`loop_accelerations`): no effort appears at these joints. Loops among the robot's own
+            links are closed exactly as in the closed mechanism, as their forces are internal; those to the world by
             swinging the rest of the robot.
-        on_loop: whether FD_closed gets the state projected on the loops, the nearest in the metric of the inertia matrix. The
-            rounding of the open robot's state then stays out of a closed mechanism that cannot follow it, which near
-            singular postures matters.
-        stiffness, damping: of a spring [1/s²] and a damper [1/s] by which the state is drawn to the projected one; with
-            `on_loop` only. Without them errors of the loops neither grow by themselves nor die out.
+        on_loop: whether FD_closed gets the state projected onto the loops, the nearest in the metric of the inertia matrix. The
+            loop errors of the open robot's state, which the closed mechanism cannot follow, are then removed; this matters near
+            singular postures.
+        stiffness, damping: of a spring [1/s²] and a damper [1/s] that pull the state to the projected one; with
+            `on_loop` only. Without them errors of the loops neither grow nor decay.
 
     Raises:
-        InputError: if a wrench names no body or frame, an undriven joint is none, stiffness and damping are given without
-            `on_loop`, or another gravity than the robot's with undriven joints.
+        InputError: if the place of a wrench is not a body or frame, an undriven joint does not exist, stiffness and damping are
+            given without `on_loop`, or another gravity than the robot's with undriven joints.
     """
     opened = mechanism_of(robot)
     closed = closed_by(opened, loops)
     names = tuple(wrenches or ())
     for name in names:
         if name not in opened.tree.places:
-            raise InputError(f"{opened.name}: {name!r} is no body or frame; there are {', '.join(opened.tree.places)}")
+            raise InputError(f"{opened.name}: {name!r} is not a body or frame; there are {', '.join(opened.tree.places)}")
     if (stiffness or damping) and not on_loop:
-        raise InputError("stiffness and damping draw towards the projected state; they need on_loop=True")
+        raise InputError("stiffness and damping pull towards the projected state; they need on_loop=True")
     nq, nv = opened.nq, opened.nv
     free = [k for columns in columns_of(opened, undriven).values() for k in columns]
     driven = [k for k in range(nv) if k not in free]
@@ -111,7 +111,7 @@ def virtual_loop(
 
 
 def _virtual_gravity(opened: Mechanism, given: Sequence[float] | None, undriven: Sequence[str]) -> tuple[float, ...]:
-    """What the virtual mechanism falls by [m/s²]."""
+    """The gravity of the virtual mechanism [m/s²]."""
     if given is None:
         return opened.gravity if undriven else (0.0, 0.0, 0.0)
     if undriven and tuple(given) != opened.gravity:

@@ -22,13 +22,13 @@ from ..scalar import floats
 __all__ = ["Finding", "check", "check_file"]
 
 _LEVELS = ("error", "warning", "note")
-#: Principal moments may break a + b ≥ c by so much, relative to a + b: files print them rounded.
+#: Tolerance of the triangle inequality a + b ≥ c of principal moments, relative to a + b: files print them rounded.
 _ROUNDED = 1e-3
 #: A mass matrix, scaled to a diagonal of ones, is singular if an eigenvalue is below this.
 _SINGULAR = 1e-13
 #: Loops whose ends lie nearer than this are closed [m].
 _CLOSED = 1e-6
-#: What a reader's remarks are about, by words in them; anything else is about reading.
+#: Topics of a reader's remarks, by words in them; all others have the topic "reading".
 _TOPICS = {
     "inertia": "inertia", "meshes": "meshes", "limit": "limits", "mimic": "mimic", "gearbox": "mimic", "loop": "loops",
 }  # fmt: skip
@@ -41,8 +41,8 @@ class Finding:
     Attributes:
         level: "error" (it cannot be simulated as it is), "warning" (probably not what was meant) or "note" (good to know).
         topic: what it is about: "inertia", "limits", "meshes", "mimic", "loops", "names" or "reading".
-        what: the fault; `remedy`: what to do about it, if that is not said already.
-        where: names of the elements that have it, each with a detail, which may be empty.
+        what: the fault; `remedy`: what to do about it, if the fault does not already say so.
+        where: names of the affected elements, each with a detail, which may be empty.
     """
 
     level: str
@@ -55,7 +55,7 @@ class Finding:
 def check_file(
     path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False
 ) -> tuple[Mechanism | None, list[Finding]]:
-    """The mechanism of a file (None if it cannot be read), and all that is wrong with either; options as of `read_file`.
+    """The mechanism of a file (None if it cannot be read), and the faults of both; options as in `read_file`.
 
     Raises:
         InputError: if the file is of a kind that is not read.
@@ -75,13 +75,13 @@ def check_file(
 
 
 def check(mechanism: Mechanism, remarks: list[str] | None = None) -> list[Finding]:
-    """All that is wrong with a mechanism, errors first; `remarks` are what its reader warned of."""
-    # single bodies and joints are told of below, with their numbers
+    """The faults of a mechanism, errors first; `remarks` are the warnings of its reader."""
+    # single bodies and joints are reported below, with their numbers
     told = [remark for remark in remarks or [] if not any(said in remark for said in (BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS))]
     findings = [Finding("error", "inertia", fault) for fault in mechanism.faults]
     findings += [Finding("warning", _topic(remark), remark) for remark in told]
     looks = [_inertias, _undetermined, _limits, _names]
-    if not any(finding.topic == "meshes" for finding in findings):  # else the reader told of them, with the places tried
+    if not any(finding.topic == "meshes" for finding in findings):  # otherwise the reader reported them, with the places tried
         looks.append(_meshes)
     for look in looks:
         findings += look(mechanism)
@@ -95,7 +95,7 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 
 
 def _topic(message: str) -> str:
-    """What the first telling word is about; later ones may be in the names of files."""
+    """The topic of the first keyword; later ones may be in the names of files."""
     return min(((message.find(word), topic) for word, topic in _TOPICS.items() if word in message), default=(0, "reading"))[1]
 
 
@@ -125,7 +125,7 @@ def _inertias(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _undetermined(mechanism: Mechanism) -> Iterator[Finding]:
-    """Joints that move nothing that resists, and motions without inertia."""
+    """Joints that move only massless bodies, and motions without inertia."""
     carried = {
         joint.child: mechanism.body(joint.child).mass > 0.0 or np.any(mechanism.body(joint.child).inertia)
         for joint in mechanism.joints
@@ -164,7 +164,7 @@ def _singular(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 # --- limits -------------------------------------------------------------------------------------------------------------
-#: What may be wrong with limits: a key, the level, the fault, and its remedy.
+#: Possible faults of limits: a key, the level, the fault, and its remedy.
 _LIMITS = (
     ("held", "warning", "lower and upper limit are the same", "make these joints fixed, or widen the limits"),
     ("slow", "warning", "velocity limits of zero or less", "give the drives' real speeds, or leave the limit out"),

@@ -1,4 +1,4 @@
-"""Examples that run: their catalogue, the modules of `gallery` that it lists, and robots that several of them share."""
+"""Runnable examples: their catalogue, the modules of `gallery` that it lists, and robots shared by several of them."""
 
 from .catalogue import Example, example, examples
 from .illustrated import Curves, Illustrated, Plate

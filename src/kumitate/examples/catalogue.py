@@ -20,7 +20,7 @@ class Example:
     """A run that reproduces rows of the papers.
 
     Attributes:
-        name: as it is asked for: "planar_3r".
+        name: as given by users: "planar_3r".
         title: for lists and figures.
         rows: the ids of the rows that it shows.
         summary: what is simulated and what must be seen, in a sentence or two.
@@ -60,7 +60,7 @@ def example(name: str) -> Example:
     """The example of this name.
 
     Raises:
-        InputError: if there is none; the message names those that look alike.
+        InputError: if it does not exist; the message suggests similar names.
     """
     known = examples()
     if name in known:

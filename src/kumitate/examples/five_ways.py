@@ -57,7 +57,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a way gave.
+    """The result of one way.
 
     Attributes:
         way: which.
@@ -133,7 +133,7 @@ def measured(
     *,
     rounds: int = 20,
 ) -> list[Measured]:
-    """What every way gave.
+    """The results of all ways.
 
     Args:
         motions: q and v by the name of the way.
@@ -171,7 +171,7 @@ def _traced(arm: Mechanism, name: str, told: str, page: Callable[..., Any]) -> W
 
 
 def _written(energies: System) -> Acceleration:
-    """q̈ as a user of SymPy has it: the equations derived, turned into NumPy's functions, solved. Nothing is shortened first."""
+    """q̈ as a user of SymPy would compute it: equations derived, converted to NumPy functions, solved; no simplification."""
     from sympy import lambdify
 
     equations = energies.equations(seconds=0.0)

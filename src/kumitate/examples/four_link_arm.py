@@ -20,9 +20,10 @@ __all__ = [
     "four_link_arm", "moment_arm", "stretched", "tip", "tip_velocity",
 ]  # fmt: skip
 
-#: Of the links [m]; each has 1 kg.
+#: Lengths of the links [m]; each has 1 kg.
 LENGTHS = (1.0, 1.0, 1.0, 0.5)
-#: Of the virtual spring and damper at joint 1 (eq. 7.11, 7.12) [N·m, N·m·s], and of those along x at the tip [N/m, N·s/m].
+#: Gains of the virtual spring and damper at joint 1 (eq. 7.11, 7.12) [N·m, N·m·s], and of those along x at the tip [N/m,
+#: N·s/m].
 GAIN, PUSH_GAIN = 5.0, 10.0
 _COLORS = ((0.16, 0.42, 0.70, 1.0), (0.90, 0.49, 0.13, 1.0), (0.20, 0.60, 0.40, 1.0), (0.72, 0.25, 0.32, 1.0))
 _Y = (0.0, 1.0, 0.0)
@@ -48,7 +49,7 @@ def tip(q: Any) -> np.ndarray:
 
 
 def tip_velocity(q: Any, v: Any) -> np.ndarray:
-    """Its velocity (..., 2) [m/s] (eq. 7.16)."""
+    """The velocity of the tip (..., 2) [m/s] (eq. 7.16)."""
     angles, rates = np.cumsum(np.asarray(q), axis=-1), np.cumsum(np.asarray(v), axis=-1)
     return np.stack([(np.cos(angles) * rates) @ np.array(LENGTHS), -(np.sin(angles) * rates) @ np.array(LENGTHS)], axis=-1)
 
@@ -89,7 +90,7 @@ def stretched(q0: Any) -> float:
 
 
 def moment_arm(q0: Any, crank: Any) -> np.ndarray:
-    """dx/dθ1 [m] of the slider-crank that stands at q0: what a force along x turns the crank with."""
+    """dx/dθ1 [m] of the slider-crank that stands at q0: the lever arm of a force along x about the crank."""
     _, z, _ = _joint4(q0)
     height = z - np.cos(crank)
     return np.cos(crank) - height * np.sin(crank) / np.sqrt(4.0 - height**2)

@@ -116,7 +116,7 @@ def arm(rods: int = 3, *, mass: float = MASS, damping: float = DAMPING, name: st
 
 
 def simulated(case: Case, *, step: float = STEP, **options: Any) -> Result:
-    """A case from rest over 10 s; `options` as of `kumitate.simulate.run.simulate`."""
+    """A case from rest over 10 s; `options` as in `kumitate.simulate.run.simulate`."""
     mechanism = arm(mass=case.mass * MASS, damping=case.damping * DAMPING)
     return simulate(mechanism, START, duration=DURATION, step=step, controller=case.torque, held=(TIP,), **options)
 
@@ -130,14 +130,14 @@ def two_points(*, step: float = 1e-3, **options: Any) -> Result:
 
 
 def routes_apart(result: Result, held: Sequence[HeldPoint]) -> np.ndarray:
-    """How far the normal forces by both routes are apart (n, points), as fractions of the larger."""
+    """The differences of the normal forces by both methods (n, points), as fractions of the larger."""
     one, other = (held_motion(result, held, method=method) for method in ("rows", "newton_euler"))
     pairs = [(one[name].normal, other[name].normal) for name in one]
     return np.column_stack([np.abs(a - b) / np.maximum(np.abs(a), np.abs(b)) for a, b in pairs])
 
 
 def case_note(number: str, result: Result) -> str:
-    """A sentence about a case, with what is left of its constraint, and of the same run without projection."""
+    """A sentence about a case, with the error of its constraint, and that of the same run without projection."""
     tip = held_motion(result, (TIP,))["tip"]
     loose = held_motion(simulated(CASES[number], baumgarte=0.0), (TIP,))["tip"]
     return (
@@ -148,7 +148,7 @@ def case_note(number: str, result: Result) -> str:
 
 
 def case_plate(number: str, result: Result) -> Plate:
-    """The paper's figure of a case, angles and tip height, with the forces beside them."""
+    """The paper's figure of a case, angles and tip height, and the forces."""
     case = CASES[number]
     tip = held_motion(result, (TIP,))["tip"]
     loose = held_motion(simulated(case, baumgarte=0.0), (TIP,))["tip"]

@@ -26,13 +26,13 @@ from ..model.samples.hoap1 import HOAP1_STANDING, hoap1
 __all__ = ["FEET", "SOLE", "Plan", "Servos", "jumping", "standing", "walking"]
 
 FEET = ("left_foot", "right_foot")
-#: How far the middle of a sole is before the foot's frame [m], and where the feet's frames are when it stands.
+#: Distance of the middle of a sole in front of the foot's frame [m], and positions of the feet's frames when it stands.
 SOLE = 0.0112
 STANCE = (np.array([0.0, 0.039, 0.0355]), np.array([0.0, -0.039, 0.0355]))
 GRAVITY = 9.81
-#: Between times of a plan, and between the knots of the spline that drives it [s].
+#: Time step of a plan, and of the knots of the spline that drives it [s].
 GRID, KNOTS = 0.004, 0.02
-#: Rounds in which the plan's zero-moment point is brought to where it shall be.
+#: Iterations that bring the plan's zero-moment point to the desired one.
 ROUNDS = 6
 
 
@@ -85,7 +85,7 @@ class Plan:
         times: (n) [s], evenly spaced.
         motion: at these times.
         efforts: of the drives (n, nv) [N·m].
-        zmp: where the zero-moment point shall be (n, 2) [m].
+        zmp: the desired zero-moment point (n, 2) [m].
         servos: that follow it.
     """
 
@@ -112,17 +112,17 @@ class Plan:
         return lambda t, q, v: np.array([*still, *drive(t)])
 
     def torques(self, mechanism: Mechanism, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """What the servos do along a run (n, nv) [N·m]: their springs and dampers with what moves them."""
+        """The servos' torques along a run (n, nv) [N·m]: their springs and dampers with the feed-forward."""
         stiffness, damping = self.servos.gains(mechanism)
         angles = np.column_stack([np.zeros((len(q), 6)), q[:, 7:]])
         return u - stiffness * angles - damping * v
 
     def zmp_at(self, t: np.ndarray) -> np.ndarray:
-        """Where the zero-moment point shall be at times (n): (n, 2) [m]."""
+        """The desired zero-moment point at times (n): (n, 2) [m]."""
         return np.column_stack([np.interp(t, self.times, column) for column in self.zmp.T])
 
     def missed(self, mechanism: Mechanism, t: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """How far the joints are from where they shall be at times t (n), in a run's coordinates q: (n, joints) [rad]."""
+        """The joints' tracking errors at times t (n), for a run's coordinates q: (n, joints) [rad]."""
         wanted = np.column_stack([np.interp(t, self.times, column) for column in self.motion.q[:, 7:].T])
         return q[:, 7:] - wanted
 
@@ -156,12 +156,12 @@ def _posture(mechanism: Mechanism, times: np.ndarray, posture: Mapping[str, floa
 def walking(gait: Gait = Gait(), *, height: float = 0.256, servos: Servos = Servos(), swing: float = 0.25) -> Plan:  # noqa: B008
     """A walk straight ahead.
 
-    The linear inverted pendulum gives the mass centre's motion for the wanted zero-moment point; the whole body's own one is
+    The linear inverted pendulum gives the center of mass's motion for the wanted zero-moment point; the whole body's own one is
     then computed, and what it lacks is given to the pendulum again (Kajita et al. 2003).
 
     Args:
         gait: how it steps.
-        height: of the mass centre [m]; with straight knees it is at 0.266.
+        height: of the center of mass [m]; with straight knees it is at 0.266.
         swing: how far the arms swing [rad].
     """
     body = _upright(servos)
@@ -169,7 +169,7 @@ def walking(gait: Gait = Gait(), *, height: float = 0.256, servos: Servos = Serv
     plan = gait.plan(*STANCE, sole=(SOLE - 0.003, 0.002))
     zmp = plan.zmp_at(times)
     paths = [(foot(times), foot.velocity(times)) for foot in (plan.left, plan.right)]
-    ahead = (paths[0][0][:, 0] - paths[1][0][:, 0]) / (2.0 * gait.stride)  # how far the left foot is before the right one
+    ahead = (paths[0][0][:, 0] - paths[1][0][:, 0]) / (2.0 * gait.stride)  # how far the left foot is in front of the right one
     arms = {"left_shoulder_pitch": 0.1 + swing * ahead, "right_shoulder_pitch": 0.1 - swing * ahead}
     guess = _posture(body.mechanism, times, {**arms, "shoulder_roll": 0.12, "elbow": -0.5})
     heights, still = np.full((len(times), 1), height), np.zeros((len(times), 1))
@@ -185,7 +185,7 @@ def walking(gait: Gait = Gait(), *, height: float = 0.256, servos: Servos = Serv
 def jumping(*, flight: float = 0.14, servos: Servos = Servos()) -> Plan:
     """A jump on the spot: it crouches, pushes off, flies for a time [s], lands on both feet and stands up again.
 
-    At take-off and at landing the mass centre has the velocity and the acceleration of free flight.
+    At take-off and at landing the center of mass has the velocity and the acceleration of free flight.
     """
     body = _upright(servos)
     speed, parts = 0.5 * GRAVITY * flight, (0.3, 0.5, 0.24, flight, 0.3, 0.7, 0.42)
@@ -217,7 +217,7 @@ def jumping(*, flight: float = 0.14, servos: Servos = Servos()) -> Plan:
 
 
 def _swayed(times: np.ndarray, height: np.ndarray, rise: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """x (n) with z ẍ − (g + z̈) x = moment/mass, zero at both ends: the pendulum of a mass centre that also rises and falls."""
+    """x (n) with z ẍ − (g + z̈) x = moment/mass, zero at both ends: a pendulum whose center of mass rises and falls."""
     h, inner = times[1] - times[0], np.arange(1, len(times) - 1)
     A = np.eye(len(times))
     for k, share in ((-1, 1.0), (0, -2.0), (1, 1.0)):
@@ -226,7 +226,7 @@ def _swayed(times: np.ndarray, height: np.ndarray, rise: np.ndarray, moment: np.
 
 
 def standing(*, servos: Servos = Servos(), duration: float = 1.0) -> Plan:
-    """It stands, its knees a little bent and its mass centre above the middle of its soles, for a time [s]."""
+    """It stands, its knees a little bent and its center of mass above the middle of its soles, for a time [s]."""
     body = _upright(servos)
     times = np.arange(round(duration / GRID) + 1) * GRID
     still = np.zeros((len(times), 3))

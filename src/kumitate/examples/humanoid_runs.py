@@ -1,4 +1,4 @@
-"""Runs of the small humanoid of paper S, and what is to be seen in them (S 4, figures 4 to 6)."""
+"""Runs of the small humanoid of paper S, and quantities read from them (S 4, figures 4 to 6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .illustrated import Curves, Plate
 
 __all__ = ["Flight", "Readings", "fallen", "flight", "followed", "plate", "read"]
 
-#: For the fall: servos that give way, and the push on the head [N], from when to when [s].
+#: For the fall: compliant servos, and the push on the head [N], with its start and end [s].
 LIMP, PUSH, PUSHED = Servos(legs=(25.0, 0.5), arms=(4.0, 0.1)), (16.0, 8.0, 0.0), (0.3, 0.45)
 #: A foot whose sole is higher counts as lifted [m].
 LIFTED = 5e-3
@@ -49,12 +49,12 @@ def fallen(*, name: str, model: str = "rigid", duration: float = 1.6, step: floa
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """What a run says, at n times.
+    """Quantities of a run at n times.
 
     Attributes:
         soles: how high the middles of the soles are, left and right (n, 2) [m].
         loads: the floor's forces up on left foot, right foot and all else (n, 3) [N].
-        pressure: the centre of pressure of both feet (n, 3) [m]; not a number where nothing touches.
+        pressure: the center of pressure of both feet (n, 3) [m]; not a number where nothing touches.
         tilt: the turn of the trunk out of the upright (n) [rad].
     """
 
@@ -65,14 +65,14 @@ class Readings:
 
     @property
     def lifts(self) -> tuple[int, int]:
-        """How many times each foot was lifted by more than 5 mm."""
+        """The number of times each foot was lifted by more than 5 mm."""
         up = self.soles > LIFTED
         left, right = (up[1:] & ~up[:-1]).sum(axis=0)
         return int(left), int(right)
 
 
 def read(result: Result) -> Readings:
-    """What a run of the humanoid says."""
+    """The quantities of a run of the humanoid."""
     record = result.contact
     assert record is not None
     pages = _page(result.mechanism)
@@ -91,8 +91,8 @@ class Flight:
 
     Attributes:
         start, end: [s].
-        rise: how far the mass centre rises in it [m].
-        error: how far the mass centre strays from the parabola that its place and velocity at the start say [m].
+        rise: how far the center of mass rises in it [m].
+        error: how far the center of mass strays from the parabola that its place and velocity at the start say [m].
     """
 
     start: float
@@ -119,13 +119,13 @@ def flight(result: Result) -> Flight:
 
 
 def plate(result: Result, caption: str, plan: Plan | None = None) -> Plate:
-    """Feet, mass centre, the floor's forces and where they act; with a plan, also what the left leg's servos do."""
+    """Feet, center of mass, the floor's forces and where they act; with a plan, also what the left leg's servos do."""
     readings = read(result)
     panels = [
         Curves("Middles of the soles above the floor", "mm", ("left", "right"), 1e3 * readings.soles),
-        Curves("Mass centre", "mm", ("x", "y", "z"), 1e3 * result.center_of_mass),
+        Curves("Center of mass", "mm", ("x", "y", "z"), 1e3 * result.center_of_mass),
         Curves("Force of the floor, upward", "N", ("left foot", "right foot", "all else"), readings.loads),
-        Curves("Centre of pressure of the feet", "mm", ("x", "y"), 1e3 * readings.pressure[:, :2]),
+        Curves("Center of pressure of the feet", "mm", ("x", "y"), 1e3 * readings.pressure[:, :2]),
     ]
     if plan is None:
         panels.append(Curves("Trunk out of the upright", "deg", ("tilt",), np.degrees(readings.tilt)[:, None]))
@@ -135,7 +135,7 @@ def plate(result: Result, caption: str, plan: Plan | None = None) -> Plate:
         torques = plan.torques(result.mechanism, result.q, result.v, result.tau)[:, columns]
         panels.append(Curves("Torques of the left leg", "N·m", tuple(name[5:].replace("_", " ") for name in joints), torques))
         away = readings.pressure[:, :2] - plan.zmp_at(result.time)
-        panels.append(Curves("Centre of pressure, less the planned one", "mm", ("x", "y"), 1e3 * away))
+        panels.append(Curves("Center of pressure, less the planned one", "mm", ("x", "y"), 1e3 * away))
     return Plate(tuple(panels), caption)
 
 

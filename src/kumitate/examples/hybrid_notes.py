@@ -1,4 +1,4 @@
-"""What an example says about hybrid modelling: that sub-chains, as the thesis splits them, move as the whole."""
+"""Notes of an example on hybrid modelling: with the thesis's sub-chains the motion is the same as of the whole."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..simulate.results.result import Result
 
 __all__ = ["hybrid_apart", "hybrid_note"]
 
-#: Every so many samples of a result are compared.
+#: The stride of the samples of a result that are compared.
 EVERY = 10
 
 
 def hybrid_apart(result: Result, partition: Sequence[Sequence[str]]) -> float:
-    """By how much v̇ by hybrid modelling differs from the result's accelerations at most, as part of the largest of these.
+    """The largest difference of v̇ by hybrid modelling from the result's accelerations, as part of the largest of these.
 
     Args:
         result: of a mechanism that nothing but its joints' efforts drives.
@@ -38,7 +38,7 @@ def hybrid_apart(result: Result, partition: Sequence[Sequence[str]]) -> float:
 
 
 def hybrid_note(result: Result, partition: Sequence[Sequence[str]]) -> str:
-    """The same as a sentence for the account of a run."""
+    """The same as a sentence for the audit of a run."""
     split = " + ".join(str(len(part)) for part in partition)
     return (
         f"hybrid modelling with sub-chains of {split} joints (thesis 4.2.3) gives the accelerations of this motion, which are "

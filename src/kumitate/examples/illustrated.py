@@ -1,4 +1,4 @@
-"""Examples with figures of their own, besides the usual graphs: curves that no result holds, or of several runs together."""
+"""Examples with figures in addition to the usual graphs: curves that are not in a result, or of several runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Curves(NamedTuple):
 
 
 class Plate(NamedTuple):
-    """A figure: panels side by side, and a sentence below them that says what is to be seen."""
+    """A figure: panels side by side, with a caption below."""
 
     panels: tuple[Curves, ...]
     caption: str = ""
@@ -43,7 +43,7 @@ def _no_plates(result: Result) -> Mapping[str, Plate]:
 
 @dataclass(frozen=True)
 class Illustrated(Example):
-    """An example with figures of its own.
+    """An example with its own figures.
 
     Attributes:
         plates: by the name of their files, made from what `run` gave.

@@ -1,4 +1,4 @@
-"""What an example says about its equations from energies: the equations, and how well the motions agree."""
+"""Notes of an example on its equations from energies: the equations, and how well the motions agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["agreement"]
 def agreement(
     result: Result, motion: Trajectory, other: Any, system: System, *, columns: Sequence[int] | None = None
 ) -> tuple[str, ...]:
-    """Notes for the account of a run.
+    """Notes for the audit of a run.
 
     Args:
         result: of the mechanism.

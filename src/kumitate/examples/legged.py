@@ -1,4 +1,4 @@
-"""Legged robots of example-robot-data on the floor: what of them touches it, where they stand, and what holds them there."""
+"""Legged robots of example-robot-data on the floor: contact shapes, standing postures, and forces at rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def legged(file: str, feet: Collection[str]) -> Mechanism:
     """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots.
 
     Raises:
-        InputError: if the file is not there, or a foot is no body.
+        InputError: if the file is not there, or a foot is not a body.
     """
     path = robot_file(file)
     with warnings.catch_warnings():
@@ -41,7 +41,7 @@ class Stance:
     """A posture in which a robot stands on spheres under its feet, held by a spring and a damper in every joint.
 
     Springs and dampers belong to the model, where steps are implicit in them: as drives with gains so high they would need
-    shorter steps. What the joints bear at rest is given to them besides, as a constant.
+    shorter steps. The joint torques at rest are added as a constant.
 
     Attributes:
         robot: floating, with spheres as the shapes of its feet.
@@ -82,7 +82,7 @@ class Stance:
 
     @cached_property
     def q(self) -> np.ndarray:
-        """The coordinates (nq), the lowest point at the height asked for."""
+        """The coordinates (nq), with the lowest point at the given height."""
         tree = self.robot.tree
         neutral = [x for joint in self.robot.joints for x in joint.kind.neutral()]
         q = integrate(tree, neutral, [self.angles.get(name, 0.0) for name in self.robot.v_names])
@@ -92,10 +92,10 @@ class Stance:
 
     @cached_property
     def torques(self) -> np.ndarray:
-        """What the joints bear in it (nv) [N·m], the floor pushing straight up with the least forces; nothing at the base.
+        """The joint torques in the posture (nv) [N·m], with vertical floor forces of least norm; zero at the base.
 
         Raises:
-            InputError: if no such forces carry the robot: its mass centre lies beyond its feet.
+            InputError: if no such forces carry the robot: its center of mass lies outside the support of its feet.
         """
         tree, q = self.robot.tree, self.q.tolist()
         weight = np.array(rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=self.robot.gravity))

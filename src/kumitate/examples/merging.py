@@ -1,4 +1,4 @@
-"""What merging three revolute joints into a spherical one saves: operations of forward dynamics, method by method (T 8.2)."""
+"""The operations of forward dynamics saved by merging three revolute joints into a spherical one, by method (T 8.2)."""
 
 from __future__ import annotations
 

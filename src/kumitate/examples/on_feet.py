@@ -52,7 +52,7 @@ def _damped_at_rest() -> Strategy:
     return replace(printed, title="upper-body rotation, damped at rest too", gains=gains)
 
 
-#: What is tried on its feet, by name.
+#: The strategies that are tried, by name.
 LAWS: dict[str, Strategy] = {
     "rotation": _damped_at_rest(),
     "rotation, gains as printed": STRATEGIES["rotation"],
@@ -65,7 +65,7 @@ LAWS: dict[str, Strategy] = {
 
 @dataclass(frozen=True)
 class Drives:
-    """What lies between the law and the joints.
+    """The drives between the control law and the joints.
 
     Attributes:
         on: whether there are torques; without, the joints are limp up to their stops.
@@ -86,7 +86,7 @@ class Drives:
     torque: float | None = None
 
     def damping(self, strategy: Strategy) -> np.ndarray:
-        """(10), what the mechanism itself damps with [N·m·s/rad]; the law gives as much back."""
+        """The mechanism's own damping (10) [N·m·s/rad], which the law compensates."""
         if self.on and self.period is None:
             return own_damping(strategy, max)
         return own_damping(strategy, min) if self.on and self.local else np.zeros(10)
@@ -143,7 +143,7 @@ def own_damping(strategy: Strategy, of: Callable[..., float] = max) -> np.ndarra
 def robot(strategy: Strategy, damping: np.ndarray | None = None) -> Mechanism:
     """`hoap2_legs_free`, whose shell touches the floor too, with its joints' `damping` (10) [N·m·s/rad].
 
-    Limits of its drives' efforts are left out: `Drives` keeps them, and what the law gives back for the damping is none.
+    Limits of its drives' efforts are left out: `Drives` keeps them, and the law does not compensate the damping.
     """
     free = hoap2_legs_free((np.pi / 3.0,) * 2 if strategy.reaching else (0.0, 0.0))
     shell = {body.name: body.visuals[: _SHELL[body.name]] for body in free.bodies if body.name in _SHELL}
@@ -174,7 +174,7 @@ def _capsule(box: Geometry) -> Geometry:
 def run(
     strategy: Strategy, drives: Drives | None = None, *, name: str = "", duration: float = 6.0, step: float = 1e-3
 ) -> Result:
-    """It stands upright on the floor at rest, and is pushed from 1.0 to 1.1 s; if the run breaks down, what there was of it.
+    """Stands upright on the floor at rest, and is pushed from 1.0 to 1.1 s; if the run breaks down, the part before.
 
     Dampers are taken implicitly: the mechanism has those of the law at their strongest, and the law gives back what is too
     much. A foot alone has 3e-4 kg·m², and 10 N·m·s/rad in explicit steps of 1 ms would make it run away as soon as it lifts.
@@ -198,10 +198,10 @@ def run(
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """What a run says of its feet, left and right.
+    """Quantities of a run at the left and the right foot.
 
     Attributes:
-        load: normal forces (n, 2) [N]; pressure: centres of pressure of each foot (n, 2, 3) [m], NaN where it bears nothing.
+        load: normal forces (n, 2) [N]; pressure: centers of pressure of each foot (n, 2, 3) [m], NaN where it bears nothing.
         lift: of the highest corner of each sole over the floor (n, 2) [m].
         slip: how far the middle of each sole is from where it stood, along the floor (n, 2) [m].
         head, trunk: heights (n) [m].
@@ -216,7 +216,7 @@ class Footing:
 
 
 def footing(result: Result) -> Footing:
-    """What a run on its feet says of them."""
+    """The quantities of a run at the feet."""
     contact = result.contact
     if contact is None:
         raise InputError(f"{result.mechanism.name}: the run had no contact, so that it says nothing of its feet")

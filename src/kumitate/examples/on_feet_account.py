@@ -1,4 +1,4 @@
-"""What balance on feet that may lift comes to: tables of pushes and of drives, and the figure of a run."""
+"""Results of balance on feet that may lift: tables of pushes and of drives, and the figure of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .standing import run as run_held
 
 __all__ = ["DRIVES", "PUSHES", "drives_table", "plate", "push_table", "said"]
 
-#: Pushes that are tried [N], by the law's name.
+#: The tried pushes [N], by the law's name.
 PUSHES: dict[str, tuple[float, ...]] = {
     "rotation": (-7.0, -9.0, -11.0, -12.0, -13.0),
     "rotation, gains as printed": (-7.0, -9.0, -11.0),
@@ -24,7 +24,7 @@ PUSHES: dict[str, tuple[float, ...]] = {
     "combined, gains as printed": (5.0, 10.0),
     "combined, eq. 6.6 alone": (2.0, 4.0, 10.0),
 }
-#: Drives that are tried, by what is said of them.
+#: The tried drives, by their description.
 DRIVES: dict[str, Drives] = {
     "every 1 ms": Drives(),
     "every 2 ms": Drives(period=2e-3),
@@ -44,9 +44,9 @@ DRIVES: dict[str, Drives] = {
 
 
 def push_table(pushes: Mapping[str, Iterable[float]] = PUSHES) -> str:
-    """Pushes against what comes of them, as a table in Markdown."""
+    """Pushes and their outcomes, as a table in Markdown."""
     lines = [
-        "| law | push | after 6 s it | left, right sole lift by [mm] | mass centre moves [mm] | most torque [N·m] |",
+        "| law | push | after 6 s it | left, right sole lift by [mm] | center of mass moves [mm] | most torque [N·m] |",
         "|---|---|---|---|---|---|",
     ]
     for name, forces in pushes.items():
@@ -64,7 +64,7 @@ def push_table(pushes: Mapping[str, Iterable[float]] = PUSHES) -> str:
 
 
 def drives_table(names: Iterable[str] = ("combined", "rotation"), drives: Mapping[str, Drives] = DRIVES) -> str:
-    """What lies between the laws and the joints, against what comes of it unpushed and pushed, as a table in Markdown."""
+    """Drives and the outcomes without and with a push, as a table in Markdown."""
     names = list(names)
     head = [
         f"{LAWS[name].title}, {what}" for name in names for what in ("no push", f"{LAWS[name].force[0]:g} N".replace("-", "−"))
@@ -83,7 +83,7 @@ def drives_table(names: Iterable[str] = ("combined", "rotation"), drives: Mappin
 
 
 def said(strategy: Strategy, result: Result) -> tuple[str, ...]:
-    """What is to be seen of a run on its feet, in numbers: lines for its account."""
+    """The main numbers of a run on its feet: lines for its audit."""
     found, readings = footing(result), read(strategy, result)
     left, right = 1e3 * found.lift.max(axis=0)
     apart = np.linalg.norm((readings.zmp - _pressure(result))[:, :2], axis=1)
@@ -93,14 +93,14 @@ def said(strategy: Strategy, result: Result) -> tuple[str, ...]:
         f"a corner of the left sole lifts by up to {left:.1f} mm, of the right one by {right:.1f} mm; they slip by up to "
         f"{1e3 * found.slip.max():.2f} mm",
         f"angular momenta about y and z, 1.0 to 1.6 s: correlation {correlation(readings):+.2f}",
-        f"the mass centre moves by up to {1e3 * readings.moved.max():.1f} mm",
-        f"zero-moment point and centre of pressure agree to {1e3 * np.nanmax(apart):.1g} mm",
+        f"the center of mass moves by up to {1e3 * readings.moved.max():.1f} mm",
+        f"zero-moment point and center of pressure agree to {1e3 * np.nanmax(apart):.1g} mm",
         f"the drives give up to {_most_torque(result):.1f} N·m; recorded torques hold what the law gives back too",
     )
 
 
 def plate(strategy: Strategy, result: Result, others: Mapping[str, Result]) -> Plate:
-    """As figures 6.6 and 6.8, with what the feet bear: push, momenta, trunk, mass centre, pressure, feet, head.
+    """As figures 6.6 and 6.8, with the loads on the feet: push, momenta, trunk, center of mass, pressure, feet, head.
 
     Args:
         others: runs over the same times with something else in the law's place, by name: their heads are drawn.
@@ -113,15 +113,15 @@ def plate(strategy: Strategy, result: Result, others: Mapping[str, Result]) -> P
     fates = [f"{name[0].upper()}{name[1:]}: {fate(other)}." for name, other in others.items()]
     panels = (
         Curves("Push", "N", ("$f_x$",), readings.push[:, :1]),
-        Curves("Angular momenta about the mass centre", "N·m·s", ("$l_y$", "$l_z$"), readings.momentum[:, 1:]),
+        Curves("Angular momenta about the center of mass", "N·m·s", ("$l_y$", "$l_z$"), readings.momentum[:, 1:]),
         Curves("Turns of the trunk", "deg", ("about y", "about z"), np.degrees(readings.trunk[:, 1:])),
-        Curves("Displacement of the mass centre", "mm", ("x", "y", "z"), 1e3 * (readings.center - readings.center[0])),
+        Curves("Displacement of the center of mass", "mm", ("x", "y", "z"), 1e3 * (readings.center - readings.center[0])),
         Curves(
-            "Zero-moment point and centre of pressure, x", "mm", ("heel", "toe", "feet held", "zero-moment point", "pressure"),
+            "Zero-moment point and center of pressure, x", "mm", ("heel", "toe", "feet held", "zero-moment point", "pressure"),
             np.column_stack([*edges, points]),
         ),
         Curves(
-            "Centre of pressure of each foot, x", "mm", ("heel", "toe", "left", "right"),
+            "Center of pressure of each foot, x", "mm", ("heel", "toe", "left", "right"),
             np.column_stack([*edges, 1e3 * found.pressure[:, :, 0]]),
         ),
         Curves("Load of each foot", "N", ("left", "right"), found.load),
@@ -137,12 +137,12 @@ def _pushed(strategy: Strategy, force: float) -> Strategy:
 
 
 def _pressure(result: Result) -> np.ndarray:
-    """Of both feet together (n, 3) [m]."""
+    """The center of pressure of both feet together (n, 3) [m]."""
     assert result.contact is not None
     return result.contact.center_of_pressure()
 
 
 def _most_torque(result: Result) -> float:
-    """Of the drives, without their dampers [N·m]."""
+    """The torques of the drives, without their dampers [N·m]."""
     dampers = np.ravel([joint.damping for joint in result.mechanism.joints if joint.kind.nv == 1])
     return float(np.abs(result.tau[:, 6:] - dampers * result.v[:, 6:]).max())

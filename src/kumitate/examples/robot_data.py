@@ -1,4 +1,4 @@
-"""Where the robot files of example-robot-data are."""
+"""The location of the robot files of example-robot-data."""
 
 from __future__ import annotations
 

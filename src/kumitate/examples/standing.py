@@ -1,4 +1,4 @@
-"""Balance of the lower body after HOAP-2 by upper-body motion: the strategies of thesis 6.3, and what their runs say.
+"""Balance of the lower body after HOAP-2 by upper-body motion: the strategies of thesis 6.3, and quantities of their runs.
 
 Both feet are held on the floor. All torques act on top of gravity compensation of the closed mechanism: the printed springs of
 0.3 N·m/rad could not carry m g h ≈ 19 N·m/rad. Joints are numbered as in the thesis (`HOAP2_JOINTS`); their angles count along
@@ -43,7 +43,7 @@ __all__ = [
     "table",
 ]
 
-#: When the push acts [s].
+#: Start and end of the push [s].
 START, END = 1.0, 1.1
 #: How long a constant push takes to rise and to fall [s].
 RISE = 0.01
@@ -72,7 +72,7 @@ class Gains:
 
 @dataclass(frozen=True)
 class Strategy:
-    """A push, and the gains that answer it.
+    """A push, and the gains of the controller.
 
     Attributes:
         title: of the run.
@@ -202,9 +202,9 @@ class StandingReadings:
 
     Attributes:
         time: (n) [s]; push: (n, 3) [N].
-        momentum: angular, about the mass centre (n, 3) [kg·m²/s].
+        momentum: angular, about the center of mass (n, 3) [kg·m²/s].
         trunk: turns of the trunk (n, 3) about x, y, z (roll, pitch, yaw) [rad].
-        center: the mass centre (n, 3) [m]; zmp: the zero-moment point of both feet (n, 3) [m]; margin: how far inside of the
+        center: the center of mass (n, 3) [m]; zmp: the zero-moment point of both feet (n, 3) [m]; margin: how far inside of the
             soles' hull it is (n) [m].
         polygon: that hull.
     """
@@ -220,7 +220,7 @@ class StandingReadings:
 
     @property
     def moved(self) -> np.ndarray:
-        """How far the mass centre is from where it stood (n) [m]."""
+        """The distance of the center of mass from its initial position (n) [m]."""
         return np.linalg.norm(self.center - self.center[0], axis=1)
 
 
@@ -252,7 +252,7 @@ def said(readings: StandingReadings) -> tuple[str, ...]:
     turns = np.degrees(readings.trunk)
     return (
         f"angular momenta about y and z, 1.0 to 1.6 s: correlation {correlation(readings):+.2f}",
-        f"the mass centre moves by up to {1e3 * readings.moved.max():.1f} mm",
+        f"the center of mass moves by up to {1e3 * readings.moved.max():.1f} mm",
         _where(1e3 * float(readings.margin.min())),
         f"the trunk turns by {turns[:, 1].min():.0f} to {turns[:, 1].max():.0f} deg about y and by "
         f"{turns[:, 2].min():.0f} to {turns[:, 2].max():.0f} deg about z",
@@ -266,9 +266,10 @@ def _where(margin: float) -> str:
 
 
 def table() -> str:
-    """All runs of `STRATEGIES` as a table in Markdown: what is to be seen, as printed and as retuned."""
+    """All runs of `STRATEGIES` as a table in Markdown, with printed and retuned gains."""
     lines = [
-        "| law | push | correlation of l_y, l_z | mass centre moves [mm] | ZMP inside by [mm] | trunk about y, about z [deg] |",
+        "| law | push | correlation of l_y, l_z | center of mass moves [mm] | ZMP inside by [mm] "
+        "| trunk about y, about z [deg] |",
         "|---|---|---|---|---|---|",
     ]
     for strategy in STRATEGIES.values():
@@ -287,7 +288,7 @@ def table() -> str:
 
 
 def plate(strategy: Strategy, result: Result) -> Plate:
-    """The panels of figures 6.6 and 6.8: push, angular momenta, trunk, mass centre, zero-moment point, joints."""
+    """The panels of figures 6.6 and 6.8: push, angular momenta, trunk, center of mass, zero-moment point, joints."""
     readings = read(strategy, result)
     own = _columns(result.mechanism)
     heel, toe = (float(f(readings.polygon.vertices[:, 0])) for f in (np.min, np.max))
@@ -296,9 +297,9 @@ def plate(strategy: Strategy, result: Result) -> Plate:
     angles = np.degrees(result.q[:, [own[i] for i in joints]])
     panels = (
         Curves("Push", "N", ("$f_x$",), readings.push[:, :1]),
-        Curves("Angular momenta about the mass centre", "N·m·s", ("$l_y$", "$l_z$"), readings.momentum[:, 1:]),
+        Curves("Angular momenta about the center of mass", "N·m·s", ("$l_y$", "$l_z$"), readings.momentum[:, 1:]),
         Curves("Turns of the trunk", "deg", ("about y", "about z"), np.degrees(readings.trunk[:, 1:])),
-        Curves("Displacement of the mass centre", "mm", ("x", "y", "z"), 1e3 * (readings.center - readings.center[0])),
+        Curves("Displacement of the center of mass", "mm", ("x", "y", "z"), 1e3 * (readings.center - readings.center[0])),
         Curves("Zero-moment point", "mm", ("x", "y", "heel", "toe"), np.column_stack([1e3 * readings.zmp[:, :2], *edges])),
         Curves("Joints", "deg", tuple(joints.values()), angles),
     )
@@ -320,13 +321,13 @@ def model_of(mechanism: Mechanism) -> ThreeJointModel:
 
 
 def _columns(mechanism: Mechanism) -> dict[int, int]:
-    """Where the joints stand in v, by the thesis's numbers."""
+    """The indices of the joints in v, by the thesis's numbers."""
     return {i: mechanism.v_names.index(name) for i, name in enumerate(HOAP2_JOINTS, 1)}
 
 
 @cache
 def _page(reaching: bool, place: str) -> Kernel:
-    """(q, v, a, push) of the robot that floats by its left foot → zero-moment point, momenta, mass centre, trunk's pose."""
+    """(q, v, a, push) of the robot that floats by its left foot → zero-moment point, momenta, center of mass, trunk's pose."""
     free = hoap2_legs_free((np.pi / 3.0,) * 2 if reaching else (0.0, 0.0))
     tree = free.tree
 

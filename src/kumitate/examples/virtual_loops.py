@@ -1,4 +1,4 @@
-"""What the examples of virtual loops share: their runs, held between samples too, and what is said of both."""
+"""The common part of the examples of virtual loops: their runs, also with a sampled law, and notes on both."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..simulate.run import simulate
 
 __all__ = ["DRAWN", "SAMPLE_TIME", "loop_distance", "sampled", "with_sampled"]
 
-#: A robot's controller is asked so often [s].
+#: The sampling period of a robot's controller [s].
 SAMPLE_TIME = 1e-3
-#: A spring [1/s²] and a damper [1/s] that draw a sampled robot back to its loop, which its sampling lets it leave.
+#: A spring [1/s²] and a damper [1/s] that pull a sampled robot back to its loop, from which sampling lets it drift.
 DRAWN = {"stiffness": 2500.0, "damping": 100.0}
 
 
 def with_sampled(result: Result, law: Callable[..., Controller], error: Callable[[Result], np.ndarray], what: str) -> Result:
-    """A controlled run that says what became of it with the law held for 1 ms, and with the loop's spring and damper besides.
+    """A controlled run with notes on the same run with the law held for 1 ms, without and with the loop's spring and damper.
 
     Args:
         result: of the law evaluated at every stage of the integrator.
@@ -43,6 +43,6 @@ def sampled(result: Result, law: Controller) -> Result:
 
 
 def loop_distance(closed: Mechanism, q: np.ndarray, v: Sequence[float] | np.ndarray) -> np.ndarray:
-    """By how much the loops of a mechanism stand open at states (n): the largest distance of their ends (n) [m]."""
+    """The gap of a mechanism's loops at states (n): the largest distance of their ends (n) [m]."""
     equations = LoopEquations(closed)
     return np.array([max(gap.distance for gap in equations.gaps(*state)) for state in zip(q, v, strict=True)])

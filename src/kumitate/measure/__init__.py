@@ -1,4 +1,4 @@
-"""How long compiled code takes on the machine at hand, and what is chosen by that: the best partition into sub-chains."""
+"""Timing of compiled code on this machine, and the best partition into sub-chains by such measurements."""
 
 from .best_partition import BestPartition, PartitionTrial, best_partition
 from .machine import machine

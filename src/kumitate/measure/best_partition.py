@@ -27,17 +27,18 @@ from .timing import Contender, Effort, by_turns
 
 __all__ = ["CANDIDATES", "EVERY", "ROUNDS", "BestPartition", "PartitionTrial", "best_partition"]
 
-#: Mechanisms with so many partitions or fewer, chains of up to seven links, have all of them counted.
+#: Mechanisms with up to this many partitions (chains of up to seven links) have all of them counted.
 EVERY = 64
-#: How much is spent on timing: partitions differ by little.
+#: Samples per partition in timing: partitions differ by little.
 ROUNDS = 200
-#: How many partitions are compiled and timed: those with the fewest operations.
+#: Number of partitions that are compiled and timed: those with the fewest operations.
 CANDIDATES = 8
-#: Rows of a table where nothing was timed.
+#: Rows of a table without times.
 ROWS = 12
 #: States that are timed in one call.
 STATES = 1024
-#: Accelerations may differ from articulated bodies' by this part of the largest: thin rods hardly resist their spin.
+#: Accepted difference from the articulated-body accelerations, as a part of the largest: the spin of thin rods has little
+#: inertia.
 _AGREEMENT = 1e-6
 _CHOICES: dict[str, Callable[[PartitionTrial], float]] = {
     "operations": lambda trial: trial.operations,
@@ -54,7 +55,8 @@ class PartitionTrial:
         parts: the joints of each sub-chain, by name; as `forward_dynamics(partition=)` takes them.
         operations: of one evaluation of forward dynamics; infinite where a sub-chain has no inverse inertia.
         compilation: seconds that LLVM takes, for one state at a time and for batches together; infinite if not measured.
-        single, batch: seconds a state, one at a time and as many at a time as the processor holds; infinite if not measured.
+        single, batch: seconds per state, one at a time and as many at a time as a vector register holds; infinite if not
+            measured.
     """
 
     parts: tuple[tuple[str, ...], ...]
@@ -65,13 +67,13 @@ class PartitionTrial:
 
     @property
     def lengths(self) -> str:
-        """How many joints each sub-chain has: "4 + 3"."""
+        """The number of joints of each sub-chain: "4 + 3"."""
         return " + ".join(str(len(part)) for part in self.parts)
 
 
 @dataclass(frozen=True)
 class BestPartition:
-    """What was tried, in the order of their operations, and what was chosen.
+    """The partitions tried, in the order of their operations, and the chosen one.
 
     Attributes:
         name: of the mechanism.
@@ -98,7 +100,7 @@ class BestPartition:
     HEAD = ("sub-chains", "joints", "operations", "compiled in", "one at a time", "batch", "chosen")
 
     def shown(self) -> tuple[PartitionTrial, ...]:
-        """Those worth a row: the ones that were timed; if none were, the first few."""
+        """The trials shown in the table: those that were timed, otherwise the first few."""
         return tuple(trial for trial in self.trials if math.isfinite(trial.single)) or self.trials[:ROWS]
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -113,7 +115,7 @@ class BestPartition:
         ]  # fmt: skip
 
     def others(self) -> str:
-        """What became of those that have no row, in a sentence; empty if all have one."""
+        """A sentence about the trials that are not shown; empty if all are."""
         left = [trial.operations for trial in self.trials if trial not in self.shown()]
         counts = [count for count in left if math.isfinite(count)]
         told = [f"{len(counts)} more were counted: {min(counts):.0f} to {max(counts):.0f} operations"] if counts else []
@@ -122,7 +124,7 @@ class BestPartition:
         return "; ".join(told)
 
     def markdown(self) -> str:
-        """The table, and what it leaves out."""
+        """The table and a sentence about the trials not shown."""
         lines = [self.HEAD, ["---"] * len(self.HEAD), *self.rows()]
         table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
         return f"{table}\n{self.others()}.\n" if self.others() else table
@@ -144,12 +146,12 @@ def best_partition(
     effort: Effort | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> BestPartition:
-    """The best partition of a mechanism for `forward_dynamics(method="hybrid")`, and what else was tried.
+    """The best partition of a mechanism for `forward_dynamics(method="hybrid")`, with all that were tried.
 
     Args:
         robot: a robot or mechanism.
-        by: "operations": the fewest. Up to `EVERY` partitions are all counted; of more, those that partition="auto" looks at
-            (it looks at few, so as not to keep its caller waiting). "time": the fastest, compiled and timed one state at a
+        by: "operations": the fewest. Up to `EVERY` partitions are all counted; of more, those that partition="auto" considers
+            (a few, so as not to keep its caller waiting). "time": the fastest, compiled and timed one state at a
             time on this machine; "batch": the same with as many states at a time as it holds. Timed are those `candidates`
             with the fewest operations, and two halves, after their accelerations were compared with articulated bodies'.
         also: more partitions to try, by names of joints; they are timed in any case.
@@ -158,8 +160,8 @@ def best_partition(
         progress: called with the fraction done, 0 to 1.
 
     Raises:
-        InputError: for another `by`; ModelError: for what is no partition or has no dynamics; KumitateError: if accelerations
-            differ.
+        InputError: for another `by`; ModelError: for an invalid partition, or one without dynamics; KumitateError: if
+            accelerations differ.
 
     >>> from kumitate.model.samples import planar_3r
     >>> best_partition(planar_3r()).best.lengths
@@ -182,7 +184,7 @@ def best_partition(
 
 
 def _halves(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
-    """Two sub-chains of like size, as the thesis cuts 4 + 3 and 3 + 3."""
+    """Two sub-chains of about equal size, like the thesis's 4 + 3 and 3 + 3."""
     tree = mechanism.tree
     parts = parts_by_cuts(tree, {(len(tree.links) + 1) // 2})
     return tuple(tuple(tree.links[index].name for index in part) for part in parts)
@@ -253,7 +255,7 @@ def _program(mechanism: Mechanism, tree: Tree, page: Callable[..., Any], name: s
 
 
 def _compilation(kernel: Kernel, lanes: int) -> float:
-    """Seconds that LLVM takes, whether or not the code was kept on disk."""
+    """Seconds that LLVM takes, even if the code is already on disk."""
     code = kernel.code(lanes)
     if not code.from_cache:
         return code.seconds

@@ -1,4 +1,4 @@
-"""What is timed: machine code called over a batch of states without Python between them."""
+"""The calls that are timed: machine code over a batch of states without Python in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["random_states", "raw"]
 
 
 def raw(kernel: Kernel, lanes: int, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray]) -> Callable[[], None]:
-    """A call of the kernel's machine code over a batch: `arrays` and `out` with one contiguous float64 row a state."""
+    """A call of the kernel's machine code over a batch: `arrays` and `out` with one contiguous float64 row per state."""
     code, states = kernel.code(lanes), len(out[0])
     if states < lanes:
         raise ValueError(f"{kernel.name}: {states} states do not fill {lanes} lanes")

@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""The machine on which times were measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["machine", "version_of"]
 
 
 def version_of(package: str) -> str | None:
-    """The version of an installed package, None without it."""
+    """The version of an installed package; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -21,7 +21,7 @@ def version_of(package: str) -> str | None:
 
 
 def machine() -> dict[str, str]:
-    """The processor, and the versions of kumitate and of what it computes with."""
+    """The processor, and the versions of kumitate and its dependencies."""
     import llvmlite.binding as llvm
 
     target = host()

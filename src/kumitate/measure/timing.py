@@ -1,4 +1,4 @@
-"""How long things take: contenders run by turns, so that whatever disturbs the machine disturbs all of them."""
+"""Timing: contenders run in turns, so that any disturbance of the machine affects all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Contender", "Effort", "Timing", "by_turns", "once", "seconds_text", 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is spent on a benchmark.
+    """The effort spent on a benchmark.
 
     Attributes:
         rounds: samples of each contender.
@@ -24,17 +24,17 @@ class Effort:
 
     @classmethod
     def quick(cls) -> Effort:
-        """Enough to see that everything runs; its numbers mean little."""
+        """Just enough to check that everything runs; its times are not meaningful."""
         return cls(rounds=3, scale=1.0 / 16.0)
 
     def share(self, count: int) -> int:
-        """How many of a case's `count` states, steps or calls to use: at least enough to fill the lanes of a processor."""
+        """The number of a case's `count` states, steps or calls to use: at least enough to fill the lanes of a processor."""
         return max(16, round(count * self.scale))
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds for one unit of work: of the fastest sample, and of the one in the middle."""
+    """Seconds per unit of work: the fastest sample and the median."""
 
     minimum: float
     median: float
@@ -42,7 +42,7 @@ class Timing:
 
     @classmethod
     def of(cls, seconds: list[float], units: int = 1) -> Timing:
-        """From samples of `units` units of work each."""
+        """The timing from samples of `units` units of work each."""
         return cls(min(seconds) / units, statistics.median(seconds) / units, len(seconds))
 
 
@@ -55,14 +55,14 @@ class Contender:
 
 
 def thread_seconds() -> float:
-    """The processor's time of this thread [s]: what others do meanwhile is left out, as are threads of its own."""
+    """The processor time of this thread [s], without that of other threads."""
     return time.thread_time()
 
 
 def by_turns(
     contenders: Mapping[str, Contender], rounds: int, *, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Timing]:
-    """The timings of contenders that take turns; each runs once to warm the caches, then once timed, in every round."""
+    """The timings of contenders run in turns; in every round each runs once to warm the caches, then once timed."""
     samples: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, contender in contenders.items():

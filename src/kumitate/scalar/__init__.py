@@ -1,4 +1,4 @@
-"""What a number is: floats, or symbols that remember how they were computed. Knows no physics."""
+"""Scalars: floats, or symbols that record how they were computed. Independent of physics."""
 
 from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector
 from .derivatives import directional, gradient, hessian

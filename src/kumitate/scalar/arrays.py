@@ -2,7 +2,7 @@
 
 `SymbolArray` answers NumPy's protocols (`__array_ufunc__`, `__array_function__`), and so does a single `Symbol`: `np.clip`,
 `np.where`, `np.minimum`, `np.sign`, `np.dot`, `@`, comparisons and slices give symbols where they meet symbols. `np.array` and
-`np.zeros` do not ask their arguments and give plain arrays; the functions of this module take those too.
+`np.zeros` do not dispatch on their arguments and give plain arrays; the functions of this module accept those too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def clip(x: Any, lower: Any, upper: Any) -> Any:
-    """`x` where it lies between `lower` and `upper`, else the bound that it passes; element by element, as `minimum`.
+    """`x` limited to between `lower` and `upper`, element by element, as `minimum`.
 
     >>> clip([-3.0, 0.5, 3.0], -1.0, 1.0).tolist()
     [-1.0, 0.5, 1.0]
@@ -80,7 +80,7 @@ def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
 
 # --- NumPy's protocols --------------------------------------------------------------------------------------------------------
 def _ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What a universal function of NumPy gives for symbols among its inputs."""
+    """The result of a universal function of NumPy with symbols among its inputs."""
     out = options.pop("out", None)
     for target in out or ():
         if target is not None and target.dtype != object:
@@ -97,7 +97,7 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[st
 
 
 def _function_of_symbol(self: Symbol, function: Callable, types: Any, arguments: Any, options: Any) -> Any:
-    """What a function of NumPy's arrays gives for a single symbol: the same as for an array without axes."""
+    """The result of a NumPy array function for a single symbol: the same as for an array without axes."""
     if function in _FUNCTIONS:
         return _FUNCTIONS[function](*arguments, **options)
     return _wrapped(function(*_as_array(arguments), **{key: _as_array(value) for key, value in options.items()}))
@@ -146,7 +146,7 @@ def _where(condition: Any, *values: Any) -> Any:
 
 
 def _like(fill: float | None) -> Callable[..., np.ndarray]:
-    """`np.zeros_like` and its sisters: what they make can hold symbols, unless another dtype is asked for."""
+    """`np.zeros_like` and similar functions: their arrays can hold symbols, unless another dtype is given."""
 
     def make(prototype: Any, *given: Any, dtype: Any = None, shape: Any = None, **options: Any) -> np.ndarray:
         value = given[0] if fill is None else fill

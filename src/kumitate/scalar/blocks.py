@@ -1,4 +1,4 @@
-"""Programs: what a traced function leaves behind, as a small tree of four blocks.
+"""Programs: the representation of a traced function, a small tree of four kinds of blocks.
 
 * a **line** is straight-line code, the nodes of one scope in order;
 * a **loop** repeats a line a fixed number of times (each lane may stop earlier), carrying values and stacking others;
@@ -44,7 +44,7 @@ class Program:
 
     @property
     def operations(self) -> Counter[str]:
-        """How often each operation is done in one evaluation, loops and calls included."""
+        """The number of each operation in one evaluation, loops and calls included."""
         return _count(self.line)
 
     @cached_property
@@ -57,20 +57,20 @@ class Program:
         return list(found)
 
     def __str__(self) -> str:
-        from .listing import listing  # listings know what programs are
+        from .listing import listing  # imported late, as listings import programs
 
         return listing(self)
 
 
 class Hole(Program):
-    """A place for a program that is chosen later: it is called like any other, and put in when machine code is linked.
+    """A placeholder for a program chosen later: it is called like any other, and filled when machine code is linked.
 
-    What is compiled around a hole serves for all programs of the same inputs and outputs.
+    The code compiled around a hole can be used with every program of the same inputs and outputs.
     """
 
     @classmethod
     def of(cls, name: str, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> Hole:
-        """The hole of a name; programs that fill it take these inputs and give these outputs."""
+        """The hole of this name; programs that fill it have these inputs and outputs."""
         graph = Graph()
         results = tuple(graph.node("hole", (), (name, k)) for k in range(sum(array.size for array in outputs)))
         return cls(name, inputs, outputs, results, results)
@@ -78,11 +78,10 @@ class Hole(Program):
 
 @dataclass(frozen=True, eq=False)
 class LoopBlock:
-    """What a loop node repeats: `line`, `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept of every pass.
+    """The body of a loop node: `line`, repeated `count` times. `carried[k]` becomes `following[k]`; `stacked` is kept per pass.
 
     `condition` (None: always) is evaluated before a pass; a lane where it fails keeps its values from then on. The node's
-    arguments are the first carried values, then what the line captures. Entries that nothing reads are None, and have no
-    argument.
+    arguments are the first carried values, then what the line captures. Unread entries hold None, and have no argument.
     """
 
     count: int
@@ -122,7 +121,7 @@ class Table(Sequence):
 
 @dataclass(frozen=True)
 class Index:
-    """`stride`·(loop counter) + `offset`: what a loop may index with."""
+    """`stride`·(loop counter) + `offset`: the form of an index in a loop."""
 
     counter: Symbol
     stride: int = 1
@@ -155,7 +154,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Vector(Sequence):
-    """A stretch of an input array while it is traced: its scalars become nodes when they are first asked for."""
+    """A slice of an input array while it is traced: its scalars become nodes on first use."""
 
     graph: Graph
     name: str
@@ -180,7 +179,7 @@ class Vector(Sequence):
 
 @dataclass(frozen=True)
 class Stack:
-    """What a loop kept of each of its passes: `stack[i]` is the value of pass `i`."""
+    """The values that a loop kept from its passes: `stack[i]` is the value of pass `i`."""
 
     passes: Sequence[Any] | Callable[[int | Index], Any]
     length: int

@@ -42,9 +42,9 @@ def _scaled(partial: Scalar, value: Scalar) -> Scalar:
 
 
 def directional(program: Program) -> Program:
-    """The program with, for every input x, an input x_dot behind the inputs, and for every output y an output y_dot behind.
+    """The program with an additional input x_dot for every input x, and an additional output y_dot for every output y.
 
-    y_dot is the derivative of y when x moves with x_dot. Calls and loops are differentiated as what they are.
+    y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops.
 
     >>> line = trace(lambda x: [x[0] * x[1]], {"x": 2}, name="product")
     >>> from kumitate.scalar import evaluate
@@ -99,7 +99,7 @@ class _Forward:
             if node.op in _PARTIALS:
                 pairs = [self.values[a] for a in node.args]
                 value = apply(node.op, *(x for x, _ in pairs))
-                if node.op == "select":  # not by partials: what is not chosen may be infinite
+                if node.op == "select":  # not by partial derivatives: the branch not chosen may be infinite
                     rate = apply("select", pairs[0][0], pairs[1][1], pairs[2][1])
                 else:
                     partials = _PARTIALS[node.op](value, *(x for x, _ in pairs))
@@ -189,10 +189,10 @@ def gradient(program: Program, wrt: str) -> Program:
     [6.0, 1.0]
     """
     if len(program.results) != 1:
-        raise TraceError(f"{program.name} has {len(program.results)} outputs; a gradient is of one scalar")
+        raise TraceError(f"{program.name} has {len(program.results)} outputs; a gradient needs one scalar")
     size = next((array.size for array in program.inputs if array.name == wrt), None)
     if size is None:
-        raise TraceError(f"{program.name} has no input {wrt!r}; it has {', '.join(array.name for array in program.inputs)}")
+        raise TraceError(f"{program.name} has no input {wrt!r}; there are {', '.join(array.name for array in program.inputs)}")
 
     def page(*arguments: Any) -> list[Scalar]:
         forward = _Forward({a.name: (_flat(x), [0.0] * a.size) for a, x in zip(program.inputs, arguments, strict=True)})
@@ -210,7 +210,7 @@ def gradient(program: Program, wrt: str) -> Program:
                 continue
             if node.op not in _PARTIALS:
                 raise TraceError(
-                    f"{program.name} contains a {node.op}: reverse derivatives are of straight lines; use `directional`"
+                    f"{program.name} contains a {node.op}: reverse derivatives need straight-line code; use `directional`"
                 )
             partials = _PARTIALS[node.op](values[node], *(values[a] for a in node.args))
             for argument, partial in zip(node.args, partials, strict=True):

@@ -1,4 +1,4 @@
-"""Running a program on floats, node by node: slow, obvious, and what every faster form of it is tested against."""
+"""A reference interpreter: runs a program on floats, node by node; every faster form is tested against it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _run(line: Sequence[Symbol], values: dict[Symbol, Any], inputs: dict[str, Se
 
 
 def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
-    """Where a node that reads by index reads: stride·counter + offset."""
+    """The index that a node reads at: stride·counter + offset."""
     _, stride, offset = node.payload
     return stride * values[node.args[-1]] + offset if stride else offset
 

@@ -1,4 +1,4 @@
-"""Things of one structure: what they share stays as it is, numbers that differ are inputs, so that one program serves all."""
+"""Values of one structure: common numbers are constants, numbers that differ are inputs, so one program serves all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def structure_of(thing: Any) -> Hashable:
-    """What is left of a thing without its numbers.
+    """The structure of a value: everything except its numbers.
 
     >>> from kumitate.spatial import Vector3
     >>> structure_of(Vector3(1.0, 2.0, 3.0)) == structure_of(Vector3())
@@ -26,11 +26,11 @@ def structure_of(thing: Any) -> Hashable:
 
 
 class Family(Generic[T]):
-    """Things of one structure, and the numbers in which they differ.
+    """Values of one structure, and the numbers in which they differ.
 
     Attributes:
-        rows: (things, size) the numbers that are not the same in all of them.
-        shape: one of the things.
+        rows: (values, size), the numbers that are not the same in all of them.
+        shape: one of the values.
 
     >>> from kumitate.spatial import Vector3
     >>> family = Family([Vector3(1.0, 2.0, 3.0), Vector3(1.0, 5.0, 3.0)])
@@ -39,7 +39,7 @@ class Family(Generic[T]):
     """
 
     def __init__(self, things: Sequence[T]):
-        """The things; all must be of one structure."""
+        """The family of these values; all must have one structure."""
         leaves, self._build = flatten(things[0])
         numbers = np.array([flatten(thing)[0] for thing in things], dtype=float).reshape(len(things), len(leaves))
         self.shape, self._shared = things[0], leaves
@@ -48,11 +48,11 @@ class Family(Generic[T]):
 
     @property
     def size(self) -> int:
-        """How many numbers differ."""
+        """The number of numbers that differ."""
         return len(self._differing)
 
     def like(self, numbers: Sequence[Any]) -> T:
-        """A thing of this structure with these (size) for the numbers that differ."""
+        """A value of this structure with these numbers (size) in place of those that differ."""
         leaves = list(self._shared)
         for k, place in enumerate(self._differing):
             leaves[place] = numbers[k]

@@ -70,7 +70,7 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def equal(a: Any, b: Any) -> Any:
-    """Condition a = b. (`==` on symbols asks whether they are the same node, as hashing needs.)"""
+    """Condition a = b. (`==` on symbols tests whether they are the same node, as hashing requires.)"""
     return apply("eq", a, b)
 
 

@@ -1,8 +1,8 @@
 """The expression graph: every value is a `Symbol`, interned so that equal expressions are one node.
 
 A `Graph` is one scope of a trace. The body of a `scalar.loop` is a scope of its own whose `parent` is the scope around it; what
-the body uses from outside is *captured*, and what it builds from outside values alone stays outside (so loop-invariant code is
-hoisted without a pass for it). A scope may be a *floor*: nothing that is built in it or in scopes below it leaves it upwards.
+the body uses from outside is *captured*, and nodes built from outside values alone stay outside (so loop-invariant code is
+hoisted without a pass for it). A scope may be a *floor*: nodes built in it, or in scopes inside it, are not hoisted out of it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _clock = itertools.count()
 
 
 class TraceError(TypeError):
-    """Python asked a symbol for something that only a number has (a truth value, a float, an index)."""
+    """A symbol was used where Python needs a number (a truth value, a float, an index)."""
 
 
 class Graph:
     """One scope of a trace: the interned nodes, in order of creation.
 
     `parent` is the enclosing scope or None. `depth` counts the scopes around it. `floors` are the floors in force now, the
-    innermost last; all scopes of one trace share the list, so that traces in other threads have floors of their own.
+    innermost last; all scopes of one trace share the list, and traces in other threads have their own.
     """
 
     __slots__ = ("parent", "depth", "nodes", "captures", "floors", "_interned", "_constants")
@@ -40,7 +40,7 @@ class Graph:
         self._constants: dict[float, Symbol] = {}
 
     def node(self, op: str, args: tuple[Symbol, ...] = (), payload: Any = None) -> Symbol:
-        """The node `op(args)` of this scope; the same one if it exists. `payload`: what the operation needs besides values."""
+        """The node `op(args)` of this scope; the same one if it exists. `payload`: further data of the operation."""
         key = (op, args, payload)
         found = self._interned.get(key)
         if found is None:
@@ -53,8 +53,8 @@ class Graph:
         return self._interned.get((op, args, None))
 
     def constant(self, value: float) -> Symbol:
-        """The node of a number."""
-        # 0.0 and -0.0 compare equal and may share a node: no rule of `rules` tells them apart
+        """The node of a constant."""
+        # 0.0 and -0.0 compare equal and may share a node: no rule of `rules` distinguishes them
         found = self._constants.get(value)
         if found is None:
             found = self._constants[value] = Symbol("const", (), float(value), self)
@@ -96,7 +96,7 @@ def scope_of(*values: Symbol | float) -> Graph:
 
 @contextlib.contextmanager
 def floor_at(graph: Graph) -> Iterator[None]:
-    """While this lasts, what would be built in scopes above `graph` is built in it."""
+    """In this context, nodes that would be built in scopes outside `graph` are built in it."""
     graph.floors.append(graph)
     try:
         yield
@@ -105,7 +105,7 @@ def floor_at(graph: Graph) -> Iterator[None]:
 
 
 class Symbol:
-    """A scalar that is not known yet: a node of the expression graph.
+    """A scalar whose value is not yet known: a node of the expression graph.
 
     It has the arithmetic of a float (`+ - * / **` with a constant exponent, comparisons) and, under their NumPy names, the
     functions of `kumitate.scalar`, so that `numpy.sin` on an object array of symbols works. It has no truth value.
@@ -127,7 +127,7 @@ class Symbol:
             return f"{self.payload[0]}[{self.payload[1]}]"
         return f"<{self.op} #{self.serial}>"
 
-    # --- what only a number has ---------------------------------------------------------------------------------------
+    # --- properties that only numbers have ---------------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise TraceError(
             "a traced value has no truth value: Python's `if`, `while`, `and`, `or` cannot depend on it. "
@@ -144,7 +144,7 @@ class Symbol:
     __hash__ = object.__hash__
 
     def __float__(self) -> float:
-        raise TraceError("a traced value has no float yet: use NumPy's functions instead of math's")
+        raise TraceError("a traced value cannot be converted to a float: use NumPy's functions instead of math's")
 
     __int__ = __index__ = __float__  # type: ignore[assignment]
 
@@ -171,5 +171,5 @@ class Symbol:
         def __invert__(self) -> Scalar: ...
 
 
-#: A number of physics: known, or a node of the expression graph. Conditions too: True, False, or a node.
+#: A number or a node of the expression graph. Conditions too: True, False, or a node.
 Scalar = float | Symbol

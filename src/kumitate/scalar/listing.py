@@ -1,4 +1,4 @@
-"""Programs as text, one instruction a line: for people, golden tests and reviews."""
+"""Programs as text, one instruction per line: for people, golden tests and reviews."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["listing"]
 
 
 def listing(program: Program) -> str:
-    """The program as text, one instruction a line: for people, golden tests and the cache's key."""
+    """The program as text, one instruction per line: for people, golden tests and the cache's key."""
     heads = [", ".join(f"{a.name}{list(a.shape)}" for a in arrays) for arrays in (program.inputs, program.outputs)]
     lines = [f"program {program.name}({heads[0]}) -> {heads[1]}"]
     names: dict[Symbol, str] = {}

@@ -1,4 +1,4 @@
-"""What of a trace is needed: dead code removed through loops, down to single carried and stacked values."""
+"""Dead code elimination: through loops, down to single carried and stacked values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["live", "origin", "trim"]
 
 
 def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    """Those of `nodes`, in their order, that `results` need by their arguments."""
+    """The `nodes` that `results` depend on, in their order."""
     needed: set[Symbol] = set(results)
     for node in reversed(nodes):
         if node in needed:
@@ -21,9 +21,9 @@ def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ..
 
 
 def trim(program: Program) -> Program:
-    """The program with nothing in its line that its results do not need, its loops cut down to what is read of them.
+    """The program without code that its results do not need, with loops reduced to the values that are read.
 
-    A loop is built before anyone knows what will be read of it, so that its node is completed here, once.
+    A loop is built before it is known which of its values are read, so its node is completed here, once.
     """
     needed: set[Symbol] = set()
     columns: set[tuple[Symbol, int]] = set()  # (loop, k): the stacked values that are read
@@ -37,7 +37,7 @@ def trim(program: Program) -> Program:
 
 
 def _needs(node: Symbol, columns: set[tuple[Symbol, int]]) -> list[Symbol]:
-    """What a node needs directly: of a loop, only what is asked for."""
+    """The direct dependencies of a node; for a loop, only of the values that are read."""
     if node.op == "capture":
         return [node.payload]
     if node.op == "loop":

@@ -1,4 +1,4 @@
-"""The passes over a traced program, in their order: each takes a program and gives one that computes the same."""
+"""The passes over a traced program, in order: each takes a program and returns an equivalent one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["PROGRAM_PASSES", "Pass", "run_program_passes"]
 
 
 class Pass(NamedTuple):
-    """A step from a page to machine code: its name, what it does in a sentence, and the function that does it."""
+    """A pass from a Python function to machine code: its name, a sentence on what it does, and its function."""
 
     name: str
     does: str
     run: Callable[..., Any]
 
 
-#: What is done with a program before anybody sees it. Another optimization is a row here: Program → Program.
+#: The passes applied to every traced program. Another optimization is another row here: Program → Program.
 PROGRAM_PASSES: tuple[Pass, ...] = (
     Pass("trim", "removes what no result needs, through loops, down to single carried and stacked values", trim),
 )

@@ -1,7 +1,7 @@
-"""One program for like calls: a page that is run several times over values of one structure is traced once, and called.
+"""One program for similar calls: a function that is run several times on values of one structure is traced once, and called.
 
-What all calls give as the same number is a number in the program; the rest are its inputs. What the page returns as numbers
-stays numbers for the caller, so that zeros which a program is sure of are not lost at its border.
+Numbers that are the same in all calls are constants in the program; the rest are its inputs. Results that are constants
+stay constants for the caller, so that known zeros are not lost at the call.
 """
 
 from __future__ import annotations
@@ -18,34 +18,35 @@ from .tracing import active_scope, call, trace
 
 __all__ = ["call_grouped", "call_shared", "shared_programs"]
 
-#: How many programs are kept for later traces.
+#: Number of programs kept for later traces.
 KEPT = 256
 
 
 @dataclass(frozen=True)
 class _SharedPage:
-    """A traced page: the program of those of its results that are not numbers, and how all results are put together."""
+    """A traced function: the program of its results that are not constants, and how all results are put together."""
 
     program: Program
     leaves: tuple[Any, ...]
     build: Callable[[Sequence[Any]], Any]
 
     def run(self, given: Sequence[Any]) -> Any:
-        """What the page returns for these inputs."""
+        """The function's result for these inputs."""
         computed = dict(zip(self.program.results, call(self.program, given) if self.program.results else [], strict=True))
         return self.build([computed[leaf] if leaf.__class__ is Symbol else leaf for leaf in self.leaves])
 
 
 def call_grouped(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name: str, at_least: int = 2) -> list[Any]:
-    """`page(*arguments)` of every (page, arguments), one program for all that are alike.
+    """`page(*arguments)` for every (page, arguments), with one program for similar calls.
 
-    Calls are alike if their pages are equal and their arguments too, but for the scalars in them. Without a trace under way
-    the pages are simply run.
+    Calls are similar if their pages are equal and their arguments have the same structure. Without a trace in progress
+    the pages are run directly.
 
     Args:
         calls: pages, which are hashable, and their arguments: scalars in tuples and frozen dataclasses.
         name: of the programs.
-        at_least: as many like calls make a program; fewer are run where they stand, and may be simplified there.
+        at_least: the number of similar calls from which a program is made; fewer are traced inline, and may be simplified
+            there.
     """
     if active_scope() is None:
         return [page(*arguments) for page, arguments in calls]
@@ -96,7 +97,7 @@ def _value(leaf: Any) -> float:
 
 
 def _number(column: Sequence[Any]) -> float | None:
-    """The number that stands in all calls, or None."""
+    """The number that is the same in all calls, or None."""
     first = column[0]
     same = all(leaf.__class__ is not Symbol and leaf == first for leaf in column)
     return float(first) if same else None

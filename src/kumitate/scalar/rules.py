@@ -1,6 +1,6 @@
-"""What each operation simplifies to while the graph is being built: one function an operation, one table for all.
+"""The simplification of each operation while the graph is built: one function per operation, one table for all.
 
-Signs are pulled outwards (a negation is never an operand of a product, a difference and its opposite share a node), constants
+Signs are moved outwards (a negation is never an operand of a product, a difference and its opposite share a node), constants
 are folded, and zeros and ones vanish. A float and a float give a float, so constants become nodes only when they meet a symbol.
 Floating point is treated as the field of reals where physics needs it: 0·x is 0 even if x could be infinite, and dividing by a
 constant is multiplying by its reciprocal. Sums are not reordered.
@@ -97,7 +97,7 @@ def multiply(a: Scalar, b: Scalar) -> Scalar:
     x, y = _number(a), _number(b)
     if x is not None and y is not None:
         return x * y
-    if y is not None:  # a number stands first
+    if y is not None:  # constants come first
         a, b, x, y = b, a, y, x
     if x is not None:
         if x == 0.0:
@@ -187,7 +187,7 @@ def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _junction(op: str, absorbing: bool) -> Callable[[Scalar, Scalar], Scalar]:
-    """ "and" and "or" of conditions, of which a plain truth value decides or says nothing."""
+    """ "and" and "or" of conditions, simplified if one of them is a plain truth value."""
 
     def rule(a: Scalar, b: Scalar) -> Scalar:
         for known, other in ((a, b), (b, a)):
@@ -205,7 +205,7 @@ def _extreme(op: str) -> Callable[[Scalar, Scalar], Scalar]:
     return rule
 
 
-# How an operation on plain numbers is done: the meaning that compiled code must reproduce.
+# Operations on plain numbers: the semantics that compiled code must reproduce.
 FLOAT: dict[str, Callable[..., Any]] = {
     "neg": lambda a: -a,
     "add": lambda a, b: a + b,
@@ -258,7 +258,7 @@ _SYMBOLIC: dict[str, Callable[..., Any]] = {
 
 
 def apply(op: str, *args: Scalar) -> Scalar:
-    """`op` on numbers gives a number, and on anything with a symbol in it a simplified symbol."""
+    """`op`: a number for numbers, a simplified symbol if an operand is a symbol."""
     for a in args:
         if a.__class__ is Symbol:
             if op != "select" and all(b.__class__ is not Symbol or b.op == "const" for b in args):
@@ -268,7 +268,7 @@ def apply(op: str, *args: Scalar) -> Scalar:
 
 
 def _attach() -> None:
-    """Gives Symbol its operators and the method names that NumPy's functions call on object arrays."""
+    """Attaches to Symbol its operators and the method names that NumPy's functions call on object arrays."""
 
     def number(x: Any) -> bool:
         return x.__class__ is Symbol or isinstance(x, int | float) or (hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0)

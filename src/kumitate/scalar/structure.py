@@ -1,4 +1,4 @@
-"""Values made of scalars: how lists, tuples, dictionaries, dataclasses are taken apart into scalars and put together again."""
+"""Flattening of structured values: lists, tuples, dictionaries and dataclasses to scalars and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["flatten"]
 
 
 def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """The scalars of `value` in order, and the function that builds a like value from as many other scalars.
+    """The scalars of `value` in order, and the function that builds a value of the same structure from other scalars.
 
     Floats and symbols are scalars; lists, tuples, dictionaries and dataclasses are taken apart; all else (integers, names,
     None) belongs to the structure and stays.

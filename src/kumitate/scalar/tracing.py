@@ -1,6 +1,6 @@
-"""From Python to programs: `trace` runs a function over symbols; `loop`, `call` and `table` are how it reaches the blocks.
+"""From Python to programs: `trace` runs a function on symbols; `loop`, `call` and `table` create the other blocks.
 
-Without a trace under way, `loop`, `call` and `table` do the same on floats.
+Without a trace in progress, `loop`, `call` and `table` do the same on floats.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .under_way import under_way
 
 __all__ = ["active_scope", "call", "loop", "table", "trace", "when"]
 
-#: The scope being traced now, of each thread by itself.
+#: The scope being traced now, per thread.
 _active: ContextVar[Graph | None] = ContextVar("kumitate_active_scope", default=None)
 
 
 def active_scope() -> Graph | None:
-    """The scope that this thread is tracing now, or None when plain floats are computed."""
+    """The scope that this thread is tracing now, or None if plain floats are computed."""
     return _active.get()
 
 
@@ -43,14 +43,14 @@ def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]]
     """The program of `function`.
 
     Args:
-        function: called with one argument an input, in order: a `Vector` for a size, a list of them for a shape of two
+        function: called with one argument per input, in order: a `Vector` for a size, a list of them for a shape of two
             dimensions, a scalar for the shape `()`. It returns scalars in lists of any nesting (one output, "result"),
             or a dictionary of such.
         inputs: size or shape of each input by name.
         name: of the program; the function's by default.
 
     Raises:
-        TraceError: where the function asks a symbol for a truth value, a float, or something of another trace.
+        TraceError: if the function needs the truth value or the float of a symbol, or uses symbols of another trace.
 
     >>> from kumitate.scalar import sin
     >>> print(trace(lambda x: [x[0] + 2.0 * sin(x[1])], {"x": 2}, name="example"))
@@ -139,11 +139,11 @@ def loop(
     Args:
         count: the number of passes, a bound if `while_` is given.
         body: takes the index of the pass (an int, or an `Index` while tracing) and the carried value; returns the next carried
-            value, of the same structure, and anything to be kept of this pass (None: nothing).
+            value, of the same structure, and anything to keep from this pass (None: nothing).
         carry: the first carried value: scalars in lists, tuples, dictionaries or dataclasses.
         while_: a condition on the carried value; where it fails, the values stay as they are.
         hoist: whether what stays the same from pass to pass is computed before the loop, even if no pass is made.
-        varies: whether every scalar of `carry` is known to change, so that it need not be found out by tracing the body twice.
+        varies: whether every scalar of `carry` is known to change, which saves tracing the body twice.
 
     Returns:
         The last carried value, and the `Stack` of what was kept (undefined for the passes that `while_` cut off).
@@ -161,7 +161,7 @@ def loop(
         return carry, Stack(kept, len(kept))
 
     first, build = flatten(carry)
-    # What is a constant and stays one (a structural zero of a planar chain, say) need not be carried: find out by trying.
+    # Constants that stay constant (such as a structural zero of a planar chain) need not be carried: found by trial.
     varying = [varies or leaf.__class__ is Symbol for leaf in first]
     while True:
         inner = Graph(scope)
@@ -213,8 +213,8 @@ def loop(
 def when(condition: Any, then: Callable[[], Any], otherwise: Any) -> Any:
     """`then()` where `condition` holds, else `otherwise`, a value of the same structure.
 
-    Unlike `select`, `then` is not computed where it is not needed: for what is long and rare. Of several states that are
-    computed side by side it is enough that one needs it.
+    Unlike `select`, `then` is not computed if it is not needed: for code that is long and rarely needed. In a batch of states
+    it is computed if any of them needs it.
 
     >>> when(2.0 > 1.0, lambda: [1.0, 2.0], [0.0, 0.0])
     [1.0, 2.0]

@@ -1,4 +1,4 @@
-"""Messages about tracing and compiling that takes long: first that it is under way, then how long it took."""
+"""Progress messages for slow tracing and compiling: first that it is running, then how long it took."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Work", "under_way"]
 
 #: Work is announced once it has taken this long [s].
 LONG = 1.0
-#: How often running work is looked at [s], and for how many looks without any it is waited before the thread that looks rests.
+#: Period at which running work is checked [s], and the number of idle checks after which the watching thread sleeps.
 _PAUSE, _PATIENCE = 0.1, 50
 _here = threading.local()
 
 
 @dataclass(eq=False)
 class Work:
-    """Work under way. `told`: what was announced, None before; `note`: is added to the message about the time it took."""
+    """Work in progress. `told`: the announcement made, None before; `note`: added to the message about the time it took."""
 
     what: Callable[[], str]
     told: str | None = None
@@ -30,7 +30,7 @@ class Work:
 
 
 class _Watch:
-    """One thread that looks at all running work: to start a thread for each would take longer than most work does."""
+    """One thread that watches all running work: starting a thread for each would take longer than most work does."""
 
     def __init__(self) -> None:
         self.lock, self.wake = threading.Lock(), threading.Event()
@@ -60,7 +60,7 @@ class _Watch:
                 self._announce()
 
     def _announce(self) -> None:
-        """In a function of its own, so that the waiting thread refers to no work."""
+        """A separate function, so that the waiting thread holds no references to work."""
         for work in self.running:
             if work.told is None and time.perf_counter() - work.begin > LONG:
                 work.told = work.what()

@@ -1,6 +1,6 @@
-"""The rules that every program keeps, checked between the compiler's passes where KUMITATE_VERIFY is set, as in the tests.
+"""The rules that every program obeys, checked between the compiler's passes if KUMITATE_VERIFY is set, as in the tests.
 
-A pass that breaks a rule would show up much later, as a wrong number or an error of LLVM; here it is named with the node.
+Otherwise a faulty pass would show up much later, as a wrong number or an LLVM error; here it is named with the node.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def verify(program: Program, after: str = "trace") -> None:
 
 
 class _Block(NamedTuple):
-    """The loop whose line is being checked, and what the line around it has made."""
+    """The loop whose line is being checked, and the values made by the line around it."""
 
     node: Symbol
     around: dict[Symbol, str]
@@ -64,7 +64,7 @@ class _Check:
     def __init__(self, program: Program, after: str):
         self.program, self.after = program, after
         self.sizes = {array.name: array.size for array in program.inputs}
-        self.counts: dict[Symbol, int] = {}  # of the passes that a counter counts
+        self.counts: dict[Symbol, int] = {}  # number of passes per counter
         self.seen: set[Symbol] = set()
 
     def refuse(self, node: object, got: str, rule: str) -> NoReturn:
@@ -110,7 +110,7 @@ class _Check:
         return made
 
     def expect(self, node: Symbol, what: str, made: dict[Symbol, str], found: Symbol, *kinds: str) -> None:
-        """An operand that is made before it is used, and of a right kind."""
+        """Checks that an operand is made before it is used, and is of a right kind."""
         kind = made.get(found)
         if kind is None or (found is node and what == "an operand"):
             self.refuse(node, f"has {what} {found!r} that is not made before", "operands are computed earlier in the same line")
@@ -191,7 +191,7 @@ class _Check:
         for argument in captured:
             self.expect(node, "an operand", made, argument, NUMBER, CONDITION, COUNTER, LOOP)
         inside = self.line(loop.line, _Block(node, made))
-        inside.update({symbol: NUMBER for symbol, _ in loop.carries.values()})  # those that its line does not read, too
+        inside.update({symbol: NUMBER for symbol, _ in loop.carries.values()})  # those that its line does not read included
         for kept in (*(then for _, then in loop.carries.values()), *loop.keeps.values()):
             self.expect(kept, "an end", inside, kept, NUMBER)
         if loop.condition is not None:

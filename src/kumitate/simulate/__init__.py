@@ -18,7 +18,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded when it is asked for: `import kumitate` needs the checks of this room only."""
+    """Loads a name on first use: `import kumitate` needs only the checks of this package."""
     if name in _LATER:
         return getattr(import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`Batch`: many states of one simulation side by side, in memory that is read and written in place."""
+"""`Batch`: many states of one simulation advanced together, in memory that is read and written in place."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Batch:
 
     Attributes:
         q, v: (N, nq) and (N, nv).
-        work: (N) [J], put in by what drives, damping, wrenches and contact since the start.
-        error: (N), the largest that a step estimated since the start, as a multiple of what is allowed.
+        work: (N) [J], done on the mechanism by drives, damping, wrenches and contact since the start.
+        error: (N), the largest error estimate of a step since the start, as a multiple of the tolerance.
         tau: (N, nv), constant efforts at the joints [N·m, N]; where the simulation has a controller, they have no effect.
         wrenches: [n; f] (N, 6) by place, and `loop_tau` by loop: constants, likewise.
         efforts: (N, size of u), all of these constants.
@@ -68,11 +68,11 @@ class Batch:
 
     @property
     def time(self) -> np.ndarray:
-        """(N) [s], since the start of each row."""
+        """Time since the start of each row (N) [s]."""
         return self.state["number"] * self.simulation.step_size
 
     def step(self, count: int = 1) -> None:
-        """Advances all rows by so many steps, with the efforts as they are."""
+        """Advances all rows by `count` steps, with the efforts as they are."""
         self._step.run(1, count)
         self._mark()
 
@@ -85,10 +85,10 @@ class Batch:
         self._step.look(np.arange(len(self))[rows])
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
-        """Advances all rows by records · every steps; gives "q", "v", "work" and "error" after each `every` of them.
+        """Advances all rows by records · every steps; returns "q", "v", "work" and "error" after each `every` steps.
 
         Args:
-            out: arrays (N, records, ...) to write to, by name; new ones without it.
+            out: arrays (N, records, ...) to write to, by name; new arrays by default.
         """
         seen = self.room(records) if out is None else dict(out)
         self._recurrence.over(self.state, self._given, seen, batch=True).run(records, every)
@@ -96,15 +96,15 @@ class Batch:
         return seen
 
     def room(self, records: int) -> dict[str, np.ndarray]:
-        """Arrays (N, records, ...) for so many records, by name."""
+        """Empty arrays (N, records, ...) for a number of records, by name."""
         return {array.name: np.empty((len(self), records, *array.shape)) for array in self._recurrence.seen}
 
     def reset(self, rows: Any = slice(None), q: Any = None, v: Any = None) -> None:
-        """Starts some rows again.
+        """Restarts some rows.
 
         Args:
-            rows: which: their numbers, a mask, or a slice.
-            q, v: (nq) and (nv), or a row for each (k, nq) and (k, nv); those of the simulation's start by default.
+            rows: indices, a mask, or a slice.
+            q, v: (nq) and (nv), or one row for each, (k, nq) and (k, nv); the simulation's start by default.
 
         Raises:
             InputError: if they have another shape, or loops are open.
@@ -122,10 +122,10 @@ class Batch:
 def _why_not(simulation: MechanismSimulation) -> str:
     """Why runs cannot be made side by side."""
     if simulation.integrator.adaptive:
-        return f"runs side by side need a constant step; {simulation.integrator.name} has none, take 'auto'"
+        return f"batched runs need a constant step; {simulation.integrator.name} has none, take 'auto'"
     actuation = simulation.actuation
     why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
     return (
-        f"runs side by side need functions that can be compiled; {why}. Give `sample_time`, and the controller is called with "
+        f"batched runs need functions that can be compiled; {why}. Give `sample_time`, and the controller is called with "
         "the states of all runs at once"
     )

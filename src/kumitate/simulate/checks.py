@@ -21,17 +21,17 @@ _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
 _DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
 _TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
 _RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
-#: A quaternion is of unit length if it is that to less than this.
+#: A quaternion counts as of unit length if its length differs from 1 by less than this.
 OFF_MANIFOLD = 1e-6
-#: Taken for the memory of a machine that does not say it [bytes].
+#: Assumed for a machine that does not report its memory [bytes].
 _MEMORY = 64 * 2**30
-#: Numbers that a run keeps of every recorded time besides q, v, a, tau and efforts: energies, mass centre, momentum.
+#: Numbers that a run keeps per recorded time in addition to q, v, a, tau and efforts: energies, center of mass, momentum.
 _BESIDES = 16
 
 
 # --- states -----------------------------------------------------------------------------------------------------------
 def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
-    """q or v as float64 numbers, refused if they are no state of the mechanism.
+    """q or v as float64 numbers; refused if they are not a state of the mechanism.
 
     Raises:
         InputError: naming the component and the rule.
@@ -53,16 +53,16 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
 
 
 def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: int | None = None) -> np.ndarray:
-    """Rows of numbers, one a run; so many, if that is known.
+    """Rows of numbers, one per run; exactly `rows` of them, if that is known.
 
     Raises:
-        InputError: for another shape, or what is not finite.
+        InputError: for another shape, or values that are not finite.
     """
     array = real_array(values)
     if array is None:
-        raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one a run")
+        raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one row per run")
     if array.ndim != 2 or array.shape[1] != size or not len(array) or rows not in (None, len(array)):
-        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must be ({rows or 'N'}, {size}), one row a run")
+        raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must be ({rows or 'N'}, {size}), a row per run")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         run, k = bad[0]
@@ -100,7 +100,7 @@ def checked_step(step: Any) -> float:
 
 
 def step_count(duration: float, step: float) -> int:
-    """How many steps make a duration; refused if it is not a whole number of them."""
+    """The number of steps in a duration; refused if it is not a whole number."""
     step = checked_step(step)
     duration = checked_number("simulate", "duration", duration, _DURATION, error=InputError)
     count = round(duration / step)
@@ -112,7 +112,7 @@ def step_count(duration: float, step: float) -> int:
 
 
 def steps_held(sample_time: float | None, step: float) -> int | None:
-    """How many steps a sampled effort is held; None if efforts are not sampled at multiples of a time."""
+    """The number of steps that a sampled effort is held; None if efforts are not sampled at multiples of a time."""
     if sample_time is None:
         return None
     period = checked_number("simulate", "sample_time", sample_time, _DURATION, error=InputError)
@@ -141,7 +141,7 @@ def check_memory(mechanism: Mechanism, times: int, runs: int = 1) -> None:
 
 
 def _memory() -> float:
-    """Of this machine [bytes]."""
+    """The memory of this machine [bytes]."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):  # not a Unix
@@ -160,7 +160,7 @@ def checked_baumgarte(rate: Any) -> float:
 
 
 def by_name(what: str, given: Any) -> dict[str, Any]:
-    """What is given by names; nothing for None.
+    """A dictionary given by the user; empty for None.
 
     Raises:
         InputError: if it is not a dictionary.

@@ -27,7 +27,7 @@ NEAR_SINGULAR = 0.02
 def result_of(
     rows: Rows, stepper: Stepper, interaction: Interaction, loops: LoopEquations, settings: dict[str, Any], notes: list[str]
 ) -> Result:
-    """The outputs along the motion.
+    """The result of a recorded motion, with all outputs along it.
 
     Warns:
         KumitateWarning: of steps whose contact could not be solved.

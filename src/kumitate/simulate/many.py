@@ -1,4 +1,4 @@
-"""Many runs of one mechanism side by side: several states an instruction, blocks of them on threads."""
+"""Many runs of one mechanism in a batch: several states per instruction, blocks of them on threads."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = ["Runs", "simulate_batch"]
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """N runs side by side, recorded at n times.
+    """N runs in a batch, recorded at n times.
 
     Attributes:
-        mechanism: that moved.
+        mechanism: the simulated mechanism.
         time: (n) [s].
-        q, v: (N, n, nq) and (N, n, nv); NaN after a run has run away.
-        work: (N, n) [J], put in by what drives, damping, wrenches and contact since the start.
-        lost: (N) [s], the last recorded time that a run that has run away was in order; infinite for all others. A step whose
-            contact has no usable solution counts as running away.
-        unsolved: (N) [s], the last recorded time before the first step whose contact could not be solved well; infinite for
+        q, v: (N, n, nq) and (N, n, nv); NaN after a run has diverged.
+        work: (N, n) [J], done on the mechanism by drives, damping, wrenches and contact since the start.
+        lost: (N) [s], the last recorded time at which a run that diverged was in order; infinite for all others. A step whose
+            contact has no usable solution counts as divergence.
+        unsolved: (N) [s], the last recorded time before the first step whose contact could not be solved; infinite for
             all others.
-        wall_time: that it took, without compiling [s].
-        simulation: of each run, where its efforts are known at all times: without sampled controllers or rows of constants.
+        wall_time: without compiling [s].
+        simulation: of each run, if its efforts are known at all times: no sampled controllers or rows of constants.
     """
 
     mechanism: Mechanism
@@ -57,7 +57,7 @@ class Runs:
         return len(self.q)
 
     def contact(self, k: int) -> ContactRecord:
-        """What touched in the run k, in the steps that begin at the recorded times.
+        """The contact in run k, in the steps that begin at the recorded times.
 
         Raises:
             InputError: if the runs were without contact, or with a sampled controller or constants of their own.
@@ -84,18 +84,18 @@ def simulate_batch(
     contact: Contact | str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Runs:
-    """Simulates N runs of a mechanism side by side, each as `simulate` does it alone.
+    """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone.
 
     Args:
         mechanism: to move.
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
         duration: [s]; `step` [s]; `every`: how many steps lie between recorded states.
-        integrator: as of `simulate`, of constant step; "auto" takes semi_implicit_euler for what is too fast for rkf45.
+        integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45.
         controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
-        wrenches: as of `simulate`, constants or functions that can be compiled.
+        wrenches: as in `simulate`, constants or functions that can be compiled.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
-        contact: as of `simulate`.
+        contact: as in `simulate`.
         progress: called with the fraction done.
 
     Raises:
@@ -140,7 +140,7 @@ def simulate_batch(
 def _recorded(
     batch: Batch, count: int, every: int, hold: int | None, controller: Any, progress: Callable[[float], None] | None
 ) -> dict[str, np.ndarray]:
-    """All records of a batch, the start being the first; a sampled controller is called every `hold` steps."""
+    """All records of a batch, beginning with the start; a sampled controller is called every `hold` steps."""
     seen = batch.room(count // every + 1)
     for name, array in seen.items():
         array[:, 0] = batch.state[name]
@@ -166,7 +166,7 @@ def _recorded(
 
 
 def _check_divisible(count: int, every: int, hold: int | None) -> None:
-    """Refuses records and samples that do not fall on steps, or on each other."""
+    """Refuses records and samples that do not fall on steps or do not align with each other."""
     if count % every:
         raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
     if hold is not None and max(every, hold) % min(every, hold):
@@ -174,7 +174,7 @@ def _check_divisible(count: int, every: int, hold: int | None) -> None:
 
 
 def _sampled(batch: Batch, controller: Any, done: int) -> np.ndarray:
-    """What the controller says for all runs, those that have run away included."""
+    """The controller's efforts for all runs, those that have diverged included."""
     mechanism, t = batch.simulation.mechanism, done * batch.simulation.step_size
     tau = np.asarray(controller(t, batch.q.copy(), batch.v.copy()) if callable(controller) else controller, dtype=float)
     if tau.shape not in (batch.v.shape, (mechanism.nv,)):
@@ -186,7 +186,7 @@ def _sampled(batch: Batch, controller: Any, done: int) -> np.ndarray:
 
 
 def _last_before(times: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """(N) the time of the record before the first at which (N, n) something was found; infinite where it never was."""
+    """(N) the time of the record before the first at which `found` (N, n) is true; infinite where it never is."""
     first = found.argmax(axis=1)
     return np.where(found.any(axis=1), times[np.maximum(first - 1, 0)], np.inf)
 
@@ -198,7 +198,7 @@ def _warn(mechanism: Mechanism, lost: np.ndarray, unsolved: np.ndarray) -> None:
         warnings.warn(
             f"{mechanism.name}: contact could not be solved in every step of {len(failed)} of {len(unsolved)} runs, first in "
             f"run {first} after t = {unsolved[first]:.6g} s. Take a smaller step; high friction and restitution make it hard "
-            "to solve. `simulate` tells of one run which bodies touch there",
+            "to solve. `simulate` names the bodies that touch there, for one run",
             KumitateWarning,
             stacklevel=3,
         )
@@ -206,7 +206,7 @@ def _warn(mechanism: Mechanism, lost: np.ndarray, unsolved: np.ndarray) -> None:
     if len(gone):
         first = gone[np.argmin(lost[gone])]
         warnings.warn(
-            f"{mechanism.name}: {len(gone)} of {len(lost)} runs run away, run {first} first, after t = {lost[first]:.6g} s; "
+            f"{mechanism.name}: {len(gone)} of {len(lost)} runs diverge, run {first} first, after t = {lost[first]:.6g} s; "
             "their states are NaN from then on. Take a smaller step, or softer gains",
             KumitateWarning,
             stacklevel=3,

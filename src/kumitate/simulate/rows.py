@@ -1,4 +1,4 @@
-"""The states that a run records, while it is under way."""
+"""The recorded states of a run in progress."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .stepping.stepper import Stepper
 
 __all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
 
-#: Velocities beyond this [rad/s or m/s] mean that the simulation has run away.
+#: Velocities beyond this [rad/s or m/s] mean that the simulation has diverged.
 RUNAWAY = 1e9
-#: So many records before a failure are searched for its cause.
+#: Number of records before a failure that are searched for its cause.
 RECENT = 10
-#: Between two looks at what was computed, about so long passes [s].
+#: Approximate time between two checks of the computed rows [s].
 LOOK = 0.03
 
 
@@ -28,8 +28,8 @@ class Rows:
     """The recorded states of a run; those up to `reached` are complete.
 
     Attributes:
-        time: (n) [s]; `q`, `v`, `work`, `error`: what steps carry; `u`: the efforts.
-        outputs: what the simulation computes besides, by name.
+        time: (n) [s]; `q`, `v`, `work`, `error`: carried by the steps; `u`: the efforts.
+        outputs: the additional outputs of the simulation, by name.
         every: steps from one row to the next.
     """
 
@@ -45,7 +45,7 @@ class Rows:
 
     @classmethod
     def of(cls, stepper: Stepper, times: np.ndarray, every: int = 1) -> Rows:
-        """With the stepper's state in the first row, and room for the others."""
+        """Rows with the stepper's state in the first, and space for the others."""
         looked = stepper.look()
         arrays = {name: np.empty((len(times), *np.shape(value))) for name, value in looked.items()}
         for name, value in looked.items():
@@ -54,13 +54,13 @@ class Rows:
         return cls(times, q, v, work, error, np.zeros((len(times), len(stepper.efforts))), arrays, every)
 
     def cut(self) -> None:
-        """Drops the rows that were not reached."""
+        """Drops the rows that the run did not reach."""
         for name in ("time", "u", *STATE):
             setattr(self, name, getattr(self, name)[: self.reached + 1])
         self.outputs = {name: array[: self.reached + 1] for name, array in self.outputs.items()}
 
     def seen(self, first: int, last: int) -> dict[str, np.ndarray]:
-        """The rows from `first` to the one before `last`, by the names that a step records them under."""
+        """The rows from `first` to the one before `last`, by the names under which a step records them."""
         arrays = {**{name: getattr(self, name) for name in STATE}, **self.outputs}
         return {name: array[first:last] for name, array in arrays.items()}
 
@@ -73,9 +73,9 @@ def fill(
     progress: Callable[[float], None] | None = None,
     until: Callable[[float, np.ndarray, np.ndarray], bool] | None = None,
 ) -> str:
-    """Fills the rows, calling what is sampled every `hold` steps; returns why the motion ended too early, or nothing.
+    """Fills the rows, calling sampled functions every `hold` steps; returns why the motion ended too early, or "".
 
-    `until`: asked at every row; the rows end where it says so.
+    `until`: evaluated at every row; the rows end where it is true.
     """
     count, share, told = len(rows.time) - 1, 1, 0.0
     while rows.reached < count:
@@ -109,14 +109,14 @@ def fill(
 
 
 def _until_sampled(stepper: Stepper, rows: Rows, hold: int) -> int:
-    """How many rows there are up to the next sample; at least one."""
+    """The number of rows up to the next sample; at least one."""
     if not stepper.actuation.samples:
         return len(rows.time)
     return 1 if hold % rows.every else (hold - rows.reached * rows.every % hold) // rows.every
 
 
 def _run(stepper: Stepper, rows: Rows, k: int, records: int, hold: int) -> None:
-    """Fills so many rows behind row k; where samples fall between rows, they are taken there."""
+    """Fills `records` rows after row k; samples that fall between rows are taken there."""
     if not stepper.actuation.samples or hold % rows.every == 0:
         stepper.run(rows.seen(k + 1, k + records + 1), records, rows.every)
         return
@@ -129,7 +129,7 @@ def _run(stepper: Stepper, rows: Rows, k: int, records: int, hold: int) -> None:
 
 
 def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) -> str:
-    """Moves `reached` on to the row `last`, or to the one before the motion runs away, and says why then."""
+    """Moves `reached` on to the row `last`; or to the one before the motion diverges, and returns the reason."""
     first = rows.reached + 1
     gone = np.flatnonzero(~(np.abs(rows.v[first : last + 1]).max(axis=1, initial=0.0) < RUNAWAY))
     rows.reached = last if not len(gone) else first + int(gone[0]) - 1

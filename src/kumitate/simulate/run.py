@@ -1,4 +1,4 @@
-"""Simulating: from an initial state to a `Result` (thesis 5.1, fig. 5.1: initialise, integrate, compute outputs)."""
+"""`simulate`: from an initial state to a `Result` (thesis 5.1, fig. 5.1: initialise, integrate, compute outputs)."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def simulate(
     """Simulates a mechanism.
 
     Args:
-        mechanism: to move.
+        mechanism: to simulate.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
         duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
-        integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for what is
-            stiff "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
+        integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for stiff
+            systems "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
             too fast for rkf45 at this step; the audit then says so.
         controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
             clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
-        loop_tau: forces of drives along the freedoms of loop joints [N·m, N], by the loop's name, likewise.
+        loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
         sample_time: if given, controller and wrenches are called at its multiples only and held in between [s]. Without it,
             functions that keep state are called once per step, at its start, and all others are evaluated at every stage of
             the integrator; with 0, all are.
@@ -62,19 +62,19 @@ def simulate(
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
             `held_motion` then gives their forces.
         held_method: "rows" (articulated bodies), or "newton_euler" (the extended Newton-Euler method, without loops).
-        contact: what touches the mechanism, by which model; a model's name for a floor at z = 0. Models that make velocities
-            jump ("rigid", "multipoint") have steps of their own; "penalty" is forces, which any integrator takes, "auto" being
-            rkf45_adaptive. `Result.contact` has their forces.
+        contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
+            jump ("rigid", "multipoint") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
+            being rkf45_adaptive. `Result.contact` has their forces.
         traced: whether functions may be compiled; False calls them all.
-        progress: called with the fraction done, now and then.
+        progress: called with the fraction done from time to time.
 
     Raises:
         InputError: if an argument has a wrong shape or value.
-        DivergenceError: if the motion runs away, or contact has no usable solution; it carries the result up to there. So does,
+        DivergenceError: if the motion diverges, or contact has no usable solution; it carries the result up to there. So does,
             as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
 
     Warns:
-        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; the audit's notes say it too.
+        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; also in the audit's notes.
     """
     step_count(duration, step)
     simulation = MechanismSimulation(

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MechanismSimulation", "Until"]
 
-#: Whether a run is to end at (t, q, v).
+#: Whether a run ends at (t, q, v).
 Until = Callable[[float, np.ndarray, np.ndarray], bool]
 
 
@@ -58,12 +58,12 @@ class MechanismSimulation:
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:
-        mechanism: that moves.
+        mechanism: the simulated mechanism.
         step_size: [s].
         integrator: of the steps.
         actuation: the functions and constants that drive it, and how each is evaluated.
-        interaction: what surrounds it.
-        outputs: what is computed of its states.
+        interaction: with its surroundings: contact, held points, or none.
+        outputs: the additional quantities computed from its states.
         notes: sentences for people, such as which integrator "auto" took and why.
         settings: what was asked for, as plain data; results of `run` keep it.
     """
@@ -92,7 +92,7 @@ class MechanismSimulation:
         """A simulation; nothing is compiled before it is needed.
 
         Args:
-            equal_steps: whether "auto" has to take an integrator of constant step, which can be stepped one by one and in
+            equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in
                 batches.
             outputs: what is computed of every state besides; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
@@ -136,7 +136,7 @@ class MechanismSimulation:
 
     @cached_property
     def compiled(self) -> CompiledStep:
-        """The programs of the step; shared by simulations that differ in nothing that is compiled."""
+        """The programs of the step; shared by simulations whose compiled parts are the same."""
         return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs)
 
     @property
@@ -146,7 +146,7 @@ class MechanismSimulation:
 
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None) -> State:
-        """The state that a simulation begins in.
+        """The initial state of a simulation.
 
         Args:
             q: coordinates (nq), those of the start by default; v: velocities (nv): those of the start if q is the start's too,
@@ -169,18 +169,18 @@ class MechanismSimulation:
         loop_tau: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> State:
-        """The state so many steps later.
+        """The state `count` steps later.
 
         Args:
-            state: of this simulation.
+            state: a state of this simulation.
             tau: efforts at the joints (nv) over these steps [N·m, N], where the simulation has no controller; zero by default.
             wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
             loop_tau: forces of drives in loops, likewise.
             inputs: values over these steps, by name; of those that are not given, the values that the simulation was made with.
 
         Raises:
-            InputError: for inputs of a wrong name or shape.
-            DivergenceError: if the motion runs away.
+            InputError: for inputs with a wrong name or shape.
+            DivergenceError: if the motion diverges.
         """
         stepper = self._stepper
         with self._busy:
@@ -203,7 +203,7 @@ class MechanismSimulation:
         return after
 
     def save(self, state: State, path: str | Path) -> Path:
-        """Writes a state to an .npz file, from which `restore` gives it again exactly.
+        """Writes a state to an .npz file, from which `restore` reads it back exactly.
 
         Raises:
             InputError: for another suffix, or if the file cannot be written.
@@ -222,17 +222,17 @@ class MechanismSimulation:
 
     @cached_property
     def _stepper(self) -> Stepper:
-        """That of single steps."""
+        """The stepper for single steps."""
         return Stepper(self.compiled, self.actuation, self.step_size, *self._start)
 
     def _seen(self) -> State:
-        """The state that the stepper is in."""
+        """The current state of the stepper."""
         seen = self._stepper.look()
         outputs = {name: value for name, value in seen.items() if name not in STATE}
         return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried())
 
     def batch(self, q: Any, v: Any = None) -> Batch:
-        """Many states side by side.
+        """A batch of many states.
 
         Args:
             q: initial coordinates (N, nq), or the number N of states that begin at the start; v: velocities (N, nv), zero
@@ -247,7 +247,7 @@ class MechanismSimulation:
         return Batch(self, *self.starts(rows, v, len(rows)))
 
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
-        """What touches at states of a run (n), (n, nq), (n, nv), its constant efforts being those of the simulation."""
+        """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
         return self.interaction.record(self.compiled.code.dynamics_kernel, self.step_size, q, v, u)
 
@@ -261,19 +261,19 @@ class MechanismSimulation:
         until: Until | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Result:
-        """Simulates from a state on.
+        """Simulates from an initial state.
 
         Args:
             q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is
                 the start's too, else zero.
             duration: [s].
             every: steps from one recorded state to the next; it does not change the motion.
-            until: asked at every recorded state; the run ends at the first at which it is true.
-            progress: called with the fraction done, now and then.
+            until: evaluated at every recorded state; the run ends at the first at which it is true.
+            progress: called with the fraction done from time to time.
 
         Raises:
             InputError: if an argument has a wrong shape or value.
-            DivergenceError: if the motion runs away, or contact has no usable solution; it carries the result up to there. So
+            DivergenceError: if the motion diverges, or contact has no usable solution; it carries the result up to there. So
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
@@ -305,7 +305,7 @@ class MechanismSimulation:
 
         try:
             result = finished()
-        except KeyboardInterrupt as error:  # once more: the second one is meant for this
+        except KeyboardInterrupt as error:  # a second Ctrl-C interrupts the evaluation too
             interruption, result = error, finished()
         if interruption is not None:
             keep_result(interruption, result)
@@ -336,7 +336,7 @@ class MechanismSimulation:
 
     # --- states -----------------------------------------------------------------------------------------------------------
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """So many initial states with their loops closed.
+        """`count` initial states with their loops closed.
 
         Args:
             q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); those of the start by default.
@@ -357,7 +357,7 @@ class MechanismSimulation:
         return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.code.projection_kernel)
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The start that is asked for, with its loops closed."""
+        """The given start, with its loops closed."""
         if q is None and v is None:
             return self._start
         if q is None:
@@ -372,7 +372,7 @@ class MechanismSimulation:
         )
 
     def _closed(self, q: np.ndarray, v: np.ndarray, forcing: Forcing) -> tuple[np.ndarray, np.ndarray]:
-        """A start with the rounding of its gaps taken out."""
+        """A start with its gaps closed to rounding."""
         q, v = self.interaction.start(*closed_state(self._loops, q, v))
         self._loops.lines.check_directions(q, v, forcing.drives)
         return q, v

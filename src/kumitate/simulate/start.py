@@ -1,4 +1,4 @@
-"""Where simulations begin unless told otherwise."""
+"""The default start of simulations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .results.columns import joint_columns
 
 __all__ = ["default_start"]
 
-#: Loops that are open by less [m, rad] count as closed here.
+#: Loops with a gap below this [m, rad] count as closed here.
 _CLOSED = 1e-9
 
 
 def default_start(loops: LoopEquations) -> np.ndarray:
-    """The coordinates (nq): neutral, within the limits of joints; with loops, closed, if there is a way."""
+    """The default coordinates (nq): neutral, within the joint limits; with loops, closed if possible."""
     mechanism = loops.mechanism
     at_rest = np.array(neutral(mechanism.tree))
     if loops.names and max(gap.size(mechanism.tree.size) for gap in loops.gaps(at_rest, np.zeros(mechanism.nv))) < _CLOSED:
@@ -31,5 +31,5 @@ def default_start(loops: LoopEquations) -> np.ndarray:
         return q
     try:
         return assemble(loops, q)[0]
-    except ModelError:  # said again, with its reason, when something is to be done from there
+    except ModelError:  # raised again, with its reason, when a run starts from there
         return q

@@ -1,4 +1,4 @@
-"""Many initial states at once, with the rounding of their loops' gaps taken out."""
+"""Many initial states at once, with their loops closed to rounding."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..compile import Kernel
 
 __all__ = ["closed_starts"]
 
-#: Up to so many rows are closed one by one, which needs nothing compiled.
+#: Up to this many rows are closed one by one, without compiling.
 _FEW = 8
-#: A velocity that closing the loops changes by more than this part of it is looked at closely.
+#: A velocity that closing the loops changes by more than this part is checked closely.
 _SAME = 1e-3
 
 
 def closed_starts(
     loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Callable[[], Kernel]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States (N, nq) and (N, nv) with nearly closed loops closed; those that are closed to rounding stay as they are.
+    """States (N, nq) and (N, nv) with nearly closed loops closed; states closed to rounding are unchanged.
 
-    Most rows are projected side by side by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have
+    Most rows are projected in one batch by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have
     lost rank, are treated one by one by `closed_state`.
 
     Raises:
-        InputError: as of `closed_state`.
+        InputError: as `closed_state`.
     """
     if not loops.names:
         return q, v
@@ -40,7 +40,7 @@ def closed_starts(
 
 
 def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, projection: Kernel) -> np.ndarray:
-    """Closes rows in place where that is safe; returns those that are left."""
+    """Closes rows in place where that is safe; returns the remaining rows."""
     near = _closed(loops, q[rows], v[rows], NEARLY)
     there_q, there_v = projection(*projection(q[rows], v[rows]))
     change = np.abs(there_v - v[rows]).max(axis=1, initial=0.0)
@@ -54,7 +54,7 @@ def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.n
 
 
 def _closed(loops: LoopEquations, q: np.ndarray, v: np.ndarray, part: float) -> np.ndarray:
-    """(N) whether all loops are closed, and stay so, to this part of the mechanism's size."""
+    """(N) whether all loops are closed in position and velocity, to this part of the mechanism's size."""
     size = loops.mechanism.tree.size
     distance, angle, speed, turning = np.moveaxis(loops.gaps_of_rows(q, v), 2, 0)
     fastest = 1.0 + np.abs(v).max(axis=1, initial=0.0)

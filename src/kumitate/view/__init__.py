@@ -1,4 +1,4 @@
-"""Pictures of results: graphs over time, snapshots, animations, and the page that plays a run."""
+"""Visualisation of results: graphs over time, snapshots, animations, and the page that plays a run."""
 
 from .animate import animate
 from .balance import plot_balance, plot_momentum, plot_power

@@ -30,15 +30,15 @@ def animate(
     result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
     size: tuple[int, int] = (640, 480), *, progress: Callable[[float], None] | None = None, view: View | None = None,
 ) -> Path:  # fmt: skip
-    """Write a motion as an animated GIF that plays in real time, for ever; what takes less than 0.1 s is slowed down.
+    """Write a motion as an animated GIF that loops in real time; motions shorter than 0.1 s are slowed down.
 
     Args:
         poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4); each picture shows the sample nearest in time.
-        times: of the poses, (m,) [s], rising.
-        fps: pictures a second, up to 50 (viewers slow down what is faster).
+        times: of the poses, (m,) [s], increasing.
+        fps: pictures per second, up to 50 (viewers slow down faster animations).
         size: of a picture [pixels].
         progress: called with the fraction done after each picture.
-        view: instead of square on to a motion in a plane, or else from above at a corner.
+        view: by default perpendicular to a planar motion, otherwise from above at a corner.
 
     Returns:
         The path.
@@ -48,9 +48,9 @@ def animate(
     """
     target, mechanism = Path(path), result.mechanism
     if target.suffix.lower() != ".gif":
-        raise InputError(f"{target}: animations are written as .gif; {target.suffix!r} is not that")
+        raise InputError(f"{target}: animations are written as .gif; got the suffix {target.suffix!r}")
     if not 0.0 < fps <= 50.0 or min(size) < 16:
-        raise InputError(f"{target}: {fps} pictures a second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
+        raise InputError(f"{target}: {fps} pictures per second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
     arrows = arrows_at(result, t)
     mechanism, X = with_struts(mechanism, X)
@@ -79,7 +79,7 @@ def animate(
 
 
 def _slowing(span: float) -> int:
-    """How many times slower than real a motion is shown: what takes less than 0.1 s [s] would be over before it is seen."""
+    """The factor by which a motion of this duration [s] is slowed down: below 0.1 s it would be too short to see."""
     return 1 if span > 0.1 or span <= 0.0 else math.ceil(3.0 / span / 10.0) * 10
 
 
@@ -139,9 +139,9 @@ def _pictures(
 
 
 def _widen(axes: Any, size: tuple[int, int]) -> None:
-    """Grow the window to the picture's proportions, so that what stands about it is drawn too."""
+    """Enlarge the window to the picture's proportions, so that the surroundings are drawn too."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    width, height = right - left, (top - bottom) * 1.12  # words stand below
+    width, height = right - left, (top - bottom) * 1.12  # with space for the text below
     wanted = max(width / size[0], height / size[1])
     middle, center = 0.5 * (left + right), 0.5 * (bottom + top)
     axes.set_xlim(middle - 0.5 * wanted * size[0], middle + 0.5 * wanted * size[0])

@@ -1,4 +1,4 @@
-"""Contact forces as arrows at the points that they act on, at the moments that are shown."""
+"""Contact forces as arrows at their points of application, at the times shown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..simulate.results.result import Result
 
 __all__ = ["Arrows", "arrows_at", "arrows_of"]
 
-#: A usual force is drawn this long, as a part of the mechanism's size, or a little shorter; none is longer than that.
+#: The length of a typical force, and of the longest arrow, as a part of the mechanism's size.
 _LONG, _LONGEST = 0.6, 0.9
-#: Forces below this part of those that carry most of the impulse are light touches, and no usual ones.
+#: Forces below this part of those that carry most of the impulse are ignored when the typical force is determined.
 _LIGHT = 0.05
 #: Forces are means over this time at most [s].
 _MEAN = 0.02
@@ -31,9 +31,9 @@ class Arrows:
     forces: np.ndarray
 
     def scale(self, size: float) -> float:
-        """How much force an arrow of 1 m stands for [N/m], a round number; `size`: of the mechanism [m].
+        """The force per arrow length [N/m], a round number; `size`: of the mechanism [m].
 
-        The usual force is the median one, of all points and moments, but for light touches.
+        The typical force is the median over all points and times, without very small forces.
         """
         lengths = np.sort(np.linalg.norm(self.forces, axis=2), axis=None)
         if not lengths.any():
@@ -46,7 +46,7 @@ class Arrows:
         return float(next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9)))
 
     def longest(self, size: float) -> float:
-        """What arrows are cut at [m]: forces of impacts would leave the picture."""
+        """The length at which arrows are cut [m]: forces of impacts would leave the picture."""
         return _LONGEST * size
 
     def shafts(self, moment: int, size: float) -> tuple[np.ndarray, np.ndarray]:
@@ -59,14 +59,14 @@ class Arrows:
         return self.points[moment, chosen], self.points[moment, chosen] + steps
 
     def at(self, moments: np.ndarray) -> Arrows:
-        """Those of some moments only."""
+        """The arrows at some moments only."""
         return Arrows(self.points[moments], self.forces[moments])
 
 
 def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
-    """The contact forces of a run at some of its times, by rising numbers (k,); None if nothing touched.
+    """The contact forces of a run at some of its times, by increasing indices (k,); None if nothing touched.
 
-    Means to the next of these times, or over 20 ms if that is longer off: single steps of an impact would not be seen, or be
+    Means to the next of these times, or over 20 ms if that is sooner: single steps of an impact would not be seen, or be
     all that is seen.
     """
     record = result.contact
@@ -77,7 +77,7 @@ def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
     bounds = np.column_stack([samples, ends]).ravel()
 
     def summed(values: np.ndarray) -> np.ndarray:
-        padded = np.concatenate([values, np.zeros_like(values[:1])])  # so that the last end is a place, too
+        padded = np.concatenate([values, np.zeros_like(values[:1])])  # so that the end index of the last interval exists
         return np.add.reduceat(padded, bounds, axis=0)[::2]
 
     forces = summed(record.force) / (ends - samples).reshape(-1, 1, 1)

@@ -1,4 +1,4 @@
-"""Figures of what a motion says: where it stands, its momenta about the mass centre, the power of every source."""
+"""Figures of quantities derived from a motion: balance, momenta about the center of mass, power of every source."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 _XYZ = ("x", "y", "z")
-#: What is this small beside the largest power is rounding, and not drawn.
+#: Powers below this fraction of the largest are rounding, and not drawn.
 _NOTHING = 1e-9
-#: How far beyond the support polygon and the mass centre the plan shows, in their size.
+#: Margin of the plan view around the support polygon and the center of mass, relative to their size.
 _AROUND = 0.35
 
 
@@ -35,22 +35,22 @@ def plot_balance(
     height: float = 0.0,
     wrenches: Given | None = None,
 ) -> Path:
-    """Draw where a result stands into a PDF, EPS, PNG or SVG: zero-moment point and mass centre, in plan and over time.
+    """Draw the balance of a result into a PDF, EPS, PNG or SVG: zero-moment point and center of mass, in plan and over time.
 
     Args:
         contacts: points (k, 2 or 3) in the world on which it stands throughout [m]; their hull is drawn, and the margin: how
             far inside of it the zero-moment point is. Without them neither is.
-        height: of the ground [m]; wrenches: as of `simulate.readings.balance_of`.
+        height: of the ground [m]; wrenches: as in `simulate.readings.balance_of`.
 
     Raises:
-        InputError: for another suffix, or as of `balance_of` and `support_polygon`.
+        InputError: for another suffix, or as `balance_of` and `support_polygon`.
     """
     target = checked_target(path)
     return write_figure(balance_figure(result, contacts, height=height, wrenches=wrenches), target)
 
 
 def plot_momentum(result: Result, path: str | os.PathLike[str]) -> Path:
-    """Draw the momenta about the mass centre, and their rates, into a PDF, EPS, PNG or SVG."""
+    """Draw the momenta about the center of mass, and their rates, into a PDF, EPS, PNG or SVG."""
     target = checked_target(path)
     return write_figure(momentum_figure(result), target)
 
@@ -58,20 +58,20 @@ def plot_momentum(result: Result, path: str | os.PathLike[str]) -> Path:
 def plot_power(
     result: Result, path: str | os.PathLike[str], *, wrenches: Given | None = None, loop_tau: Given | None = None
 ) -> Path:
-    """Draw what drives, damping, springs, wrenches and gravity put in, into a PDF, EPS, PNG or SVG.
+    """Draw the power of drives, damping, springs, wrenches and gravity into a PDF, EPS, PNG or SVG.
 
     Args:
-        wrenches, loop_tau: as of `simulate.readings.powers_of`.
+        wrenches, loop_tau: as in `simulate.readings.powers_of`.
     """
     target = checked_target(path)
     return write_figure(power_figure(result, wrenches=wrenches, loop_tau=loop_tau), target)
 
 
 def momentum_figure(result: Result) -> Any:
-    """The same as a `matplotlib.figure.Figure`."""
+    """The figure of `plot_momentum` as a `matplotlib.figure.Figure`."""
     found = momenta_of(result)
     panels = (
-        Panel("Angular momentum about mass centre", "kg·m²/s", _XYZ, found.angular),
+        Panel("Angular momentum about center of mass", "kg·m²/s", _XYZ, found.angular),
         Panel("Linear momentum", "kg·m/s", _XYZ, found.linear),
         Panel("Rate of angular momentum", "N·m", _XYZ, found.angular_rate),
         Panel("Rate of linear momentum", "N", _XYZ, found.linear_rate),
@@ -80,7 +80,7 @@ def momentum_figure(result: Result) -> Any:
 
 
 def power_figure(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Any:
-    """The same as a `matplotlib.figure.Figure`: all sources with their sum, and below the drives one by one."""
+    """The figure of `plot_power` as a `matplotlib.figure.Figure`: all sources with their sum, below them each drive."""
     found = powers_of(result, wrenches=wrenches, loop_tau=loop_tau)
     by_source = {"drives": found.drives.sum(axis=1), "gravity": found.gravity, "damping": found.damping.sum(axis=1)}
     by_source |= {"springs": found.springs.sum(axis=1), **{f"wrench on {name}": x for name, x in found.wrenches.items()}}
@@ -96,7 +96,7 @@ def power_figure(result: Result, *, wrenches: Given | None = None, loop_tau: Giv
 
 
 def balance_figure(result: Result, contacts: Any = None, *, height: float = 0.0, wrenches: Given | None = None) -> Any:
-    """The same as `plot_balance`, as a `matplotlib.figure.Figure`."""
+    """The figure of `plot_balance` as a `matplotlib.figure.Figure`."""
     Figure = drawing("matplotlib.figure").Figure
 
     if len(result) == 0:
@@ -133,7 +133,7 @@ def balance_figure(result: Result, contacts: Any = None, *, height: float = 0.0,
 
 
 def _window(zmp: np.ndarray, center: np.ndarray, polygon: SupportPolygon | None) -> list[tuple[float, float]]:
-    """What the plan shows along x and y: polygon and mass centre, and as much of the zero-moment point as is near them."""
+    """The ranges of the plan along x and y: polygon and center of mass, and the zero-moment point where it is near them."""
     seen = center[:, :2] if polygon is None else np.vstack([center[:, :2], polygon.vertices])
     low, high = np.nanmin(seen, axis=0), np.nanmax(seen, axis=0)
     size = max(float((high - low).max()), 0.02)
@@ -151,7 +151,7 @@ def _draw_plan(
         corners = np.vstack([polygon.vertices, polygon.vertices[:1]])
         axes.fill(*corners.T, color=tint(PALETTE[2], 0.85), zorder=1)
         axes.plot(*corners.T, color=PALETTE[2], marker="o", markersize=2.5, linewidth=0.9, label="support polygon", zorder=2)
-    axes.plot(*center[:, :2].T, color=PALETTE[1], label="mass centre", zorder=3)
+    axes.plot(*center[:, :2].T, color=PALETTE[1], label="center of mass", zorder=3)
     axes.plot(*zmp[:, :2].T, color=PALETTE[0], label="zero-moment point", zorder=4)
     for line, color in ((center, PALETTE[1]), (zmp, PALETTE[0])):
         axes.plot(*line[0, :2], color=color, marker="o", markersize=4, markerfacecolor="white", zorder=5)
@@ -169,7 +169,7 @@ def _draw_plan(
 def _draw_margin(axes: Any, result: Result, margin: np.ndarray) -> None:
     axes.plot(result.time, margin, color=PALETTE[2], label="margin")
     low, high = float(np.nanmin(margin, initial=0.0)), float(np.nanmax(margin, initial=0.0))
-    low = max(low, -2.0 * max(high, 0.02))  # far outside is far outside
+    low = max(low, -2.0 * max(high, 0.02))  # points far outside are cut off
     around = 0.1 * max(high - low, 1e-3)
     axes.axhline(0.0, color=INK, linewidth=0.8)
     axes.fill_between(result.time, low - around, 0.0, where=~(margin >= 0.0), color=tint(PALETTE[1], 0.75), linewidth=0.0)

@@ -11,7 +11,7 @@ __all__ = ["channels_of"]
 
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
-    """One plot a panel of the result (joints, energy, a loop's determinant, mass centre, contact) for `build_scene`."""
+    """One plot per panel of the result (joints, energy, a loop's determinant, center of mass, contact) for `build_scene`."""
     closed = ("determinant",) if has_one_loop(result) else ()
     touched = () if result.contact is None else ("contact_forces", "center_of_pressure")
     panels = panels_of(result, ("q", "v", "a", "tau", *touched, "energy", *closed, "center_of_mass", "center_of_mass_velocity"))

@@ -1,4 +1,4 @@
-"""The curves of contact: forces on each body, where they act, how far apart or sunk in, how well the laws were kept."""
+"""The curves of contact: forces on each body, centers of pressure, gaps, penetration, residuals of the contact laws."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .panel import Panel, without_impacts
 
 __all__ = ["CONTACT_PANELS", "USUAL_CONTACT_PANELS", "contact_panels"]
 
-#: The panels that can be asked for, and those drawn without being asked for.
+#: All panels, and those drawn by default.
 CONTACT_PANELS = ("contact_forces", "center_of_pressure", "contact_gaps", "penetration", "contact_residual")
 USUAL_CONTACT_PANELS = ("contact_forces", "center_of_pressure", "penetration", "contact_residual")
-#: More bodies than this have one curve for what is left of them; places are shown of fewer.
+#: Bodies beyond this number share one curve; positions are shown for fewer bodies.
 _BODIES, _PLACES = 8, 3
-#: Gaps beyond this are those of slots without a point [m].
+#: Gaps beyond this belong to unused contact slots [m].
 _APART = 1e3
 
 
 def contact_panels(result: Result, name: str) -> Iterator[Panel]:
-    """The panels of this name, of `CONTACT_PANELS`; none of a run in which nothing touched."""
+    """The panels of this name in `CONTACT_PANELS`; no panels for a run without contact."""
     record = result.contact
     if record is None or not record.bodies:
         return
@@ -42,7 +42,7 @@ def contact_panels(result: Result, name: str) -> Iterator[Panel]:
 
 
 def _bodies(result: Result, record: ContactRecord) -> list[str]:
-    """The bodies of the mechanism that anything touched, those with the largest impulse first, kept in the model's order."""
+    """The touched bodies of the mechanism with the largest impulses, in the model's order."""
     moving = [body.name for body in result.mechanism.bodies if result.mechanism.tree.places[body.name].link >= 0]
     pushed = {name: float(_forces(record, name)[0].sum()) for name in moving if any(name in pair for pair in record.bodies)}
     largest = sorted(pushed, key=lambda name: -pushed[name])[:_BODIES]
@@ -69,10 +69,10 @@ def _gap(record: ContactRecord, body: str) -> np.ndarray:
 
 
 def _places(record: ContactRecord, bodies: list[str]) -> Panel:
-    """x and y of the centre of pressure of each body, or of all together where there are many."""
+    """x and y of the center of pressure of each body, or of all together where there are many."""
     if len(bodies) > _PLACES:
         center = record.center_of_pressure()
-        return Panel("Centre of pressure of all", "m", ("x", "y"), center[:, :2])
+        return Panel("Center of pressure of all", "m", ("x", "y"), center[:, :2])
     names, columns = [], []
     for body in bodies:
         weight = record.normal_force[:, _points(record, body)]
@@ -82,4 +82,4 @@ def _places(record: ContactRecord, bodies: list[str]) -> Panel:
         for k, axis in enumerate("xy"):
             names.append(axis if len(bodies) == 1 else f"{body} {axis}")
             columns.append(np.where(total > 0.0, center[:, k], np.nan))
-    return Panel("Centre of pressure", "m", tuple(names), np.column_stack(columns))
+    return Panel("Center of pressure", "m", tuple(names), np.column_stack(columns))

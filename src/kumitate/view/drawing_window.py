@@ -1,4 +1,4 @@
-"""Where drawings of a mechanism stand: the window that all of them share, the ground, the scale, the colours."""
+"""The common window of a mechanism's drawings: ground, scale, colours."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .surroundings import surroundings
 
 __all__ = ["FORCE_COLOR", "Stage", "checked_poses"]
 
-#: Bodies without a colour of their own take these in turn: calm ones that stay apart.
+#: Colours for bodies without their own, taken in turn: muted and distinguishable.
 BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
 WORLD_COLOR = "#9a9a9a"
-#: Of the arrows of contact forces.
+#: The colour of contact force arrows.
 FORCE_COLOR = "#c2174b"
-#: Where shapes stand about, the window goes along only if the motion goes so many times as far as the mechanism is large.
+#: With surroundings, the window follows the motion only if it extends this many times the mechanism's size.
 _LANDSCAPE = 25.0
-#: Arrows shorter than this have no head [points of type].
+#: Arrows shorter than this have no head [points].
 _HEADED = 7.0
 
 
@@ -32,13 +32,13 @@ def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.nd
     """The poses (m, bodies, 4, 4) and times (m,) [s] as arrays.
 
     Raises:
-        InputError: if their shapes do not fit, there are none, or something in them is not finite.
+        InputError: if their shapes do not fit, they are empty, or not finite.
     """
     X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
     if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
         raise InputError(
             f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
-            f"(m, {bodies}, 4, 4), one matrix a body in the order of mechanism.bodies"
+            f"(m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
         )
     if not (np.isfinite(X).all() and np.isfinite(t).all()):
         raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
@@ -46,17 +46,17 @@ def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.nd
 
 
 class Stage:
-    """A view of a motion, with a window of one scale for all its postures.
+    """A view of a motion, with a window of the same scale for all its postures.
 
     Args:
-        mechanism: that is drawn.
+        mechanism: to draw.
         poses: of the whole motion, (m, bodies, 4, 4); they decide the view and the window.
-        view: instead of the one chosen from the motion.
-        ground: shapes that stand in the world, by their poses there.
-        arrows: forces of contact.
+        view: by default chosen from the motion.
+        ground: shapes fixed in the world, by their poses there.
+        arrows: contact forces.
 
     Attributes:
-        size: of the window (2,) [m]. Where the motion goes much further than the mechanism is large, the window goes along.
+        size: of the window (2,) [m]. If the motion is much longer than the mechanism, the window follows it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Stage:
         self._about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
         self.floor = self._floor(poses) if self._about.floor is None else self._about.floor
         self.arrows = arrows
-        if self.grounded:  # the shadow belongs to the picture
+        if self.grounded:  # the shadow must be in the window
             boxes = [self._box(X) for X in some]
             low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
             whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
@@ -88,12 +88,12 @@ class Stage:
         self.size = np.maximum(1.1 * size, 0.5 * self.extent)
 
     def _floor(self, poses: np.ndarray) -> float:
-        """The height of the ground: 0 if nothing goes below, otherwise below everything [m]."""
+        """The height of the ground [m]: 0 if nothing goes below, otherwise below everything."""
         lowest = float(poses[..., 2, 3].min())
         return 0.0 if lowest > -0.02 * self.extent else lowest - 0.06 * self.extent
 
     def _box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The corners of what one posture covers of the view, with its shadow."""
+        """The corners of the bounding box of one posture in the view, with its shadow."""
         low, high = self.silhouettes.box(poses)
         if not self.grounded:
             return low, high
@@ -122,7 +122,7 @@ class Stage:
         self._draw_outlines(axes, self.silhouettes.still(self._about.shapes), 0.0, 1.5)
 
     def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
-        """One posture; `fade` (0…1) pales it, for postures that are past; `moment`: the number of its force arrows."""
+        """Draw one posture; `fade` (0…1) lightens it, for past postures; `moment`: the index of its force arrows."""
         if self.grounded and shadow:
             self._draw_shadow(axes, poses)
         self._draw_outlines(axes, self.silhouettes.outlines(poses), fade, 3.0)
@@ -159,11 +159,11 @@ class Stage:
 
     @property
     def force_scale(self) -> str:
-        """What the lengths of force arrows mean, in words; empty without forces."""
+        """The scale of force arrows, in words; empty without forces."""
         return "" if self.arrows is None else f"force arrows: {self.arrows.scale(self.extent):g} N per m"
 
     def scale_bar(self, axes: Any) -> None:
-        """A bar of a round length in the lower left corner, with the force that an arrow as long stands for."""
+        """A scale bar of a round length in the lower left corner, with the force of an arrow of that length."""
         low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
         length = _round_length(max(0.25 * (high[0] - low[0]), min(0.15 * (high[1] - low[1]), 0.8 * (high[0] - low[0]))))
         start = low + 0.02 * (high - low)
@@ -187,7 +187,7 @@ class Stage:
                 axes.text(*at, name, fontsize=7, fontstyle="italic", color=QUIET, ha="center", va="center", zorder=5)
 
     def free_corner(self, axes: Any, poses: Sequence[np.ndarray]) -> tuple[int, int]:
-        """The corner that these postures leave most free; not the lower left, where the scale is."""
+        """The corner with the most free space in these postures; not the lower left, where the scale is."""
         edges = []
         for outline in (outline for X in poses for outline in self.silhouettes.outlines(X)):
             steps = np.linspace(0.0, 1.0, 12)[:, None, None]
@@ -200,7 +200,7 @@ class Stage:
         return min(taken, key=lambda corner: taken[corner])
 
     def _corner(self, axes: Any, corner: tuple[int, int]) -> tuple[np.ndarray, float]:
-        """The middle of a corner of the axes [m] and how many metres a point of type is."""
+        """The middle of a corner of the axes [m] and the size of a typographic point [m]."""
         low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
         place = axes.get_position()
         points = 72.0 * np.array([place.width, place.height]) * axes.figure.get_size_inches()
@@ -213,7 +213,7 @@ class Stage:
         return outline.color or self._colors[outline.body]
 
     def _draw_shadow(self, axes: Any, poses: np.ndarray) -> None:
-        """What stands above the ground, pressed flat onto it: the cue to how high and how far things are."""
+        """The vertical projection onto the ground, a cue to heights and distances."""
         from matplotlib.collections import PolyCollection
 
         axes.add_collection(
@@ -226,7 +226,7 @@ class Stage:
         return [np.column_stack([points, np.full(len(points), self.floor)]) @ self.view.axes[:2].T for points in seen]
 
     def _draw_floor_line(self, axes: Any) -> None:
-        """The floor seen edge-on: a line, and what is below it."""
+        """The floor seen edge-on: a line, and the area below it."""
         if abs(self.view.axes[1, 2]) < 1.0:  # looked at from above
             return
         low = axes.get_ylim()[0]
@@ -246,7 +246,7 @@ class Stage:
 
 
 def _body_colors(mechanism: Mechanism) -> list[tuple[float, float, float]]:
-    """A colour a branch, each next link a little paler or darker; branches of few links, as fingers, keep their parent's."""
+    """One colour per branch, varied along its links; branches of few links, such as fingers, keep their parent's."""
     children = Counter(joint.parent for joint in mechanism.joints)
     below: dict[str, int] = {}
     for joint in reversed(mechanism.joints):
@@ -263,6 +263,6 @@ def _body_colors(mechanism: Mechanism) -> list[tuple[float, float, float]]:
 
 
 def _round_length(length: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is no longer [m]."""
+    """The largest of 1, 2, 5 times a power of ten up to a length [m]."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(next(factor * power for factor in (5.0, 2.0, 1.0) if factor * power <= length * (1.0 + 1e-12)))

@@ -19,9 +19,9 @@ from .style import INK, QUIET, checked_target, curve_style, drawing, print_style
 
 __all__ = ["figure", "panels_figure", "plot"]
 
-#: Inches: a panel with what stands about it, two of them side by side as wide as the text of an A4 page; a line of a legend.
+#: Inches: a panel with its labels, two of which are as wide as the text of an A4 page; a line of a legend.
 PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
-#: More curves than this have their legend in small type below the panels.
+#: With more curves than this the legend is in small type below the panels.
 MANY = 12
 
 
@@ -29,7 +29,7 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
     """Draw a result over time into a PDF, EPS, PNG or SVG, by the suffix.
 
     Args:
-        panels: as of `kumitate.view.panels.panels_of`; left out, those of the thesis.
+        panels: as in `kumitate.view.panels.panels_of`; by default those of the thesis.
         degrees: whether angles and their rates are in degrees (the default) or radians.
 
     Returns:
@@ -43,7 +43,7 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
 
 
 def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
-    """The same as a `matplotlib.figure.Figure`, to change and to save."""
+    """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save."""
     drawn = panels_of(result, panels, degrees=degrees)
     if len(result) == 0 or not drawn:
         raise InputError(f"{result.mechanism.name}: nothing to plot: {len(result)} times and {len(drawn)} panels")
@@ -68,7 +68,7 @@ def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = ""
             rows, columns, left=0.62 / width, right=1.0 - 0.17 / width, bottom=(0.42 + below) / height,
             top=1.0 - (0.22 + above) / height, hspace=0.42, wspace=0.22,
         )  # fmt: skip
-        alone = columns > 1 and len(drawn) % columns == 1  # then the last panel has its row to itself
+        alone = columns > 1 and len(drawn) % columns == 1  # then the last panel has a row of its own
         cells = [
             grid[k // columns, :] if alone and k == len(drawn) - 1 else grid[k // columns, k % columns]
             for k in range(len(drawn))
@@ -94,7 +94,7 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
     covered = _covered(values)
     for k, name in enumerate(panel.names):
         style = curve_style(shared.index(name) if shared else k)
-        if covered[k]:  # dashes leave the curves below to be seen; the legend shows them whole
+        if covered[k]:  # dashes keep the curves below visible; the legend shows them solid
             axes.plot([], [], label=name, **style)
             name, style = "_" + name, {**style, "linestyle": covered[k]}
         if name == "total":
@@ -131,7 +131,7 @@ def _two_digits(value: float) -> str:
 
 
 def _covered(values: np.ndarray) -> list[tuple[float, tuple[float, float]] | None]:
-    """For each curve that lies upon earlier ones, dashes that take turns with theirs; None where it lies upon none."""
+    """For each curve that covers earlier ones, dashes that alternate with theirs; None if it covers no curve."""
     size = float(np.nanmax(np.abs(values), initial=0.0))
     groups: list[list[int]] = []
     for k, column in enumerate(values.T):
@@ -149,7 +149,7 @@ def _covered(values: np.ndarray) -> list[tuple[float, tuple[float, float]] | Non
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
-    """Where the value axis begins and ends: what rests, or differs by rounding only, is drawn as a level line."""
+    """The limits of the value axis: values that are constant up to rounding are drawn as a level line."""
     known = values[np.isfinite(values)]
     if known.size == 0:
         return -1.0, 1.0
@@ -164,7 +164,7 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def _decades(values: np.ndarray) -> tuple[float, float]:
-    """The same of a logarithmic axis, by whole decades; what lies below 1e-16 beside larger values is rounding."""
+    """The limits of a logarithmic axis, in whole decades; values below 1e-16 of the largest are rounding."""
     known = values[np.isfinite(values)]
     if known.size == 0:
         return 0.1, 1.0
@@ -174,7 +174,7 @@ def _decades(values: np.ndarray) -> tuple[float, float]:
 
 
 def _own_legend(axes: Any, panel: Panel) -> bool:
-    """Above the axes, on the right of the title, where there is room for it; inside them otherwise, above the curves.
+    """Places the legend above the axes, to the right of the title, if there is space; otherwise inside, above the curves.
 
     Returns:
         Whether it is above.
@@ -203,14 +203,14 @@ def _own_legend(axes: Any, panel: Panel) -> bool:
 
 
 def _shared_names(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The joints' names that the panels share a legend of: those of more than one panel, or too many for a panel's own."""
+    """The joint names in a common legend: those of more than one panel, or too many for a panel's own legend."""
     sets = Counter(panel.names for panel in panels if panel.by_joint)
     names = max(sets, key=lambda names: (len(names), sets[names]), default=())
     return names if sets[names] > 1 or len(names) > 4 else ()
 
 
 def _legend_columns(names: Sequence[str], page_width: float) -> tuple[int, float]:
-    """How many names stand side by side, and in what size of type [pt]."""
+    """The number of legend columns and the font size [pt]."""
     size = 7.5 if len(names) <= MANY else 6.0
     width = 0.42 + 0.5 * size / 72.0 * max(map(len, names))
     return max(1, min(len(names), int((page_width - 0.3) / width))), size

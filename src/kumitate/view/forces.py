@@ -1,4 +1,4 @@
-"""The forces at the joints of a motion, as curves: those that it determines, and those that are least in norm."""
+"""The joint forces of a motion as curves: those it determines, and those of least norm."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..simulate.results.result import Result
 
 __all__ = ["ForceCurves", "force_curves"]
 
-#: Curves below this fraction of the largest force, or moment, are left out: nobody would see them.
+#: Curves below this fraction of the largest force, or moment, are left out: they would be invisible.
 _NOTHING = 1e-4
 
 
 class ForceCurves(NamedTuple):
-    """Components of the forces at the joints, alike in unit and in whether the motion determines them.
+    """Components of joint forces with the same unit, either all determined by the motion or none.
 
     Attributes:
-        determined: whether it does; otherwise they are the least in norm (`dynamics.loops.force_norm`).
+        determined: whether the motion determines them; otherwise they are of least norm (`dynamics.loops.force_norm`).
         moments: whether they are moments [N·m] or forces [N].
         names: "joint1 fx"; `values`: (n, names).
     """
@@ -36,14 +36,14 @@ class ForceCurves(NamedTuple):
 
 
 def force_curves(result: Result) -> list[ForceCurves]:
-    """What every joint exerts on the body it carries, about that body's frame and in its axes.
+    """The wrench of every joint on the body it carries, about that body's frame and in its axes.
 
-    At last come the joints of loops: what they exert on their `body_b`, about and in their frame there. Components that are
+    Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
     zero all the time are left out.
-    External wrenches and drives of loops are not known to a result; contact is.
+    A result contains contact forces, but not external wrenches and drives of loops.
 
     Raises:
-        ModelError: if a motion of the mechanism has no inertia; InputError: as of `contact_loads`.
+        ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads`.
     """
     mechanism, tree = result.mechanism, result.mechanism.tree
     check_resistance(mechanism)
@@ -68,7 +68,7 @@ def force_curves(result: Result) -> list[ForceCurves]:
     values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values())
     known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
     joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
-    values = values.reshape(len(result), len(joints), 6)  # of no joints they come without their further axes
+    values = values.reshape(len(result), len(joints), 6)  # without joints the array lacks its further axes
     curves = []
     for determined in (True, False):
         for moments in (False, True):

@@ -1,6 +1,6 @@
-"""Mechanisms as flat drawings: every shape becomes a few filled outlines, seen without perspective, the nearest on top.
+"""Flat drawings of mechanisms: every shape becomes a few filled outlines in orthographic projection, the nearest on top.
 
-The same drawing serves paper and GIF, needs no display, and stays small and sharp as vectors.
+The drawings are vector graphics for print and GIF, and need no display.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["Outline", "Silhouettes", "View", "broadside"]
 
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
 _CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-#: Where the light comes from, in the view's axes (right, up, towards the eye).
+#: The direction of the light, in the view's axes (right, up, towards the eye).
 _LIGHT = np.array([-0.45, 0.75, 0.5]) / np.linalg.norm([-0.45, 0.75, 0.5])
 
 
 def broadside(points: np.ndarray) -> float:
-    """The azimuth to look from at points (n, 3) [rad]: a little aslant on the vertical plane that they mostly lie along.
+    """The azimuth of the eye for points (n, 3) [rad]: slightly oblique to the vertical plane that they mostly lie along.
 
-    Points that spread in all directions, or in none, are looked at from the right in front.
+    Points without a main direction are viewed from the front right.
     """
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     spread, directions = np.linalg.eigh(flat.T @ flat)
@@ -38,11 +38,11 @@ def broadside(points: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An eye at infinity.
+    """An orthographic view.
 
     Attributes:
         axes: rows right, up, towards the eye, (3, 3), in the world.
-        plane: whether it looks square on to the plane of the motion.
+        plane: whether it is perpendicular to the plane of the motion.
     """
 
     axes: np.ndarray
@@ -50,29 +50,29 @@ class View:
 
     @classmethod
     def along(cls, axis: int) -> View:
-        """Square on to the plane across a world axis: x-z seen from −y, y-z from +x, x-y from +z."""
+        """The view along a world axis: x-z seen from −y, y-z from +x, x-y from +z."""
         rows = {0: [[0, 1, 0], [0, 0, 1], [1, 0, 0]], 1: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], 2: np.eye(3)}[axis]
         return cls(np.array(rows, dtype=float), plane=True)
 
     @classmethod
     def from_angles(cls, azimuth: float, elevation: float) -> View:
-        """From a direction, [rad]: azimuth of the eye about z from x, elevation above the ground."""
+        """The view from a direction [rad]: azimuth of the eye about z from x, elevation above the ground."""
         sa, ca, se, ce = np.sin(azimuth), np.cos(azimuth), np.sin(elevation), np.cos(elevation)
         return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
 
     @classmethod
     def of_motion(cls, poses: np.ndarray) -> View:
-        """Square on to the motion if it is in a plane (x-z, y-z or x-y), otherwise from above at a corner.
+        """The view perpendicular to a planar motion (x-z, y-z or x-y), otherwise from above at a corner.
 
         Args:
             poses: X_WB, (n, bodies, 4, 4).
         """
         origins, turns = poses[..., :3, 3], poses[..., :3, :3]
         size = float(np.ptp(origins.reshape(-1, 3), axis=0).max())
-        own = float(np.ptp(origins[0], axis=0).max())  # without the way that the mechanism goes
+        own = float(np.ptp(origins[0], axis=0).max())  # without the motion of the whole mechanism
         for axis in (1, 0, 2):
             shift = np.abs(origins[..., axis] - origins[:1, :, axis]).max()
-            # the turn from the first frame on must leave the axis where it is, and the bodies lie in one layer
+            # rotations since the first frame must leave the axis unchanged, and the bodies lie in one layer
             tilt = np.abs(np.einsum("kbij,bj->kbi", turns, turns[0, :, axis, :]) - np.eye(3)[axis]).max()
             if shift <= 1e-6 * size and tilt < 1e-6 and np.ptp(origins[..., axis]) <= 0.1 * own + 1e-6 * size:
                 return cls.along(axis)
@@ -113,7 +113,7 @@ class Silhouettes:
         return sorted(found, key=lambda outline: outline.depth)
 
     def still(self, shapes: Sequence[Geometry]) -> list[Outline]:
-        """The outlines of shapes that stand in the world, the furthest first."""
+        """The outlines of shapes fixed in the world, the furthest first."""
         found = []
         for item in shapes:
             X = self.view.axes @ np.array(item.pose.matrix(), dtype=float)[:3]
@@ -122,21 +122,21 @@ class Silhouettes:
         return sorted(found, key=lambda outline: outline.depth)
 
     def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The corners (2,), (2,) [m] of what one posture covers of the view."""
+        """The corners (2,), (2,) [m] of the bounding box of one posture in the view."""
         points = np.concatenate([outline.points for outline in self.outlines(poses)] or [np.zeros((1, 2))])
         return points.min(axis=0), points.max(axis=0)
 
 
 #: Points (k, 2), depth and tone of a part of a drawing.
 _Part = tuple[np.ndarray, float, float]
-#: What lies on a shape is drawn right after it [m].
+#: Depth offset of details on a shape, which are drawn right after it [m].
 _NEARER = 1e-6
 
 
 def _parts(item: Geometry, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
     """The outlines of a shape, whose frame stands at `origin` with axes `turn` in the view.
 
-    Kinds of shapes that are drawn with light and shade are in `_SHADED`; others are flat, and endless ones have no outline.
+    Shapes drawn with shading are in `_SHADED`; others are flat, and unbounded ones have no outline.
     """
     if item.shape.endless:
         return []
@@ -195,12 +195,12 @@ def _disc(center: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _tone(normal: np.ndarray) -> float:
-    """The tone of a face: light where it looks to the light."""
+    """The tone of a face: light if it faces the light."""
     return float(0.34 * (normal @ _LIGHT) - 0.04)
 
 
 def _shade(axis: np.ndarray) -> float:
-    """The tone of a round side, as of its part that faces the eye."""
+    """The tone of a round side: that of its part facing the eye."""
     normal = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
     length = float(np.linalg.norm(normal))
     return _tone(normal / length) if length > 1e-9 else 0.0

@@ -19,7 +19,7 @@ ASSETS = Path(__file__).with_name("assets")
 
 
 def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
-    """Write what `build_scene` made as one HTML file. Appears whole or not at all.
+    """Write a scene of `build_scene` as one HTML file, whole or not at all.
 
     Args:
         path: of the file; its folder must exist.

@@ -1,4 +1,4 @@
-"""What a panel is: curves of one quantity."""
+"""`Panel`: curves of one quantity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["Panel", "without_impacts"]
 
-#: Axes without impacts reach so many times as far as 19 of 20 values that are not zero.
+#: The limit of an axis without impacts, as a multiple of the 95th percentile of nonzero values.
 _ROOM = 1.6
 
 
@@ -16,11 +16,11 @@ class Panel(NamedTuple):
     """Curves of one quantity.
 
     Attributes:
-        quantity: what it is, "Joint angle"; `unit`: of the values, empty for pure numbers.
+        quantity: its name, such as "Joint angle"; `unit`: of the values, empty for dimensionless ones.
         names: of the curves; `values`: (n, curves).
-        by_joint: whether the curves are the joints' own, so that panels may share a legend.
+        by_joint: whether the curves belong to the joints, so that panels may share a legend.
         log: whether the axis of the values is logarithmic.
-        reach: where the axis of the values begins and ends, if not with the curves.
+        reach: the limits of the value axis, if they differ from those of the curves.
     """
 
     quantity: str
@@ -33,7 +33,7 @@ class Panel(NamedTuple):
 
 
 def without_impacts(panel: Panel) -> Panel:
-    """The panel with an axis that shows what lasts, where single steps go far beyond it."""
+    """The panel with an axis limited to the sustained values, if single steps go far beyond them."""
     sizes = np.abs(panel.values[np.isfinite(panel.values)])
     highest = float(sizes.max(initial=0.0))
     acting = sizes[sizes > 1e-9 * highest]

@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "has_one_loop
 
 
 class _Sort(NamedTuple):
-    """Words and units of one sort of coordinate: of q, v, a and tau."""
+    """Names and units of one type of coordinate: of q, v, a and tau."""
 
     words: tuple[str, str, str, str]
     units: tuple[str, str, str, str]
@@ -42,30 +42,30 @@ _JOINT_PANELS = ("q", "v", "a", "tau")
 _XYZ = ("x", "y", "z")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
-#: The panels that can be asked for: of the joints, then of the whole mechanism.
+#: The available panels: of the joints, then of the whole mechanism.
 PANELS = (
     *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum",
     *CONTACT_PANELS,
 )  # fmt: skip
-#: And of a body or frame, as "position:hand", with their units.
+#: The panels of a body or frame, as in "position:hand", with their units.
 _PLACE_PANELS = {"position": "m", "velocity": "m/s"}
 #: Those of the thesis: (a) angle, (b) velocity, (c) acceleration, (d) torque, (e) energy.
 DEFAULT_PANELS = (*_JOINT_PANELS, "energy")
-#: Those of the thesis for a floating base (figures 3.21, 3.22): the mass centre tells what no force from outside can change.
+#: Those of the thesis for a floating base (figures 3.21, 3.22): the center of mass shows what internal forces cannot change.
 FLOATING_PANELS = (*_JOINT_PANELS, "center_of_mass", "center_of_mass_velocity", "energy")
 
 
 def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> list[Panel]:
-    """The panels of a result, in the order asked for.
+    """The panels of a result, in the given order.
 
     Args:
-        panels: any of "q", "v", "a", "tau" (each becomes a panel a unit: angles, lengths, quaternions; floating bases get
+        panels: any of "q", "v", "a", "tau" (one panel per unit: angles, lengths, quaternions; floating bases get
             panels of their own; joints that close loops come last), "energy", "determinant" (det(J Jᵀ) of the loops),
             "joint_forces" (up to four panels: those that the motion determines, and the others), "center_of_mass",
             "center_of_mass_velocity", "momentum" (two panels), "contact_forces" (two panels: normal, tangential),
             "center_of_pressure", "contact_gaps", "penetration", "contact_residual", "position:hand" and "velocity:hand" for a
-            body or frame of that name. Left out: the first five, with a single loop the determinant, with a floating base
-            those of the mass centre, with contact its own but for the gaps.
+            body or frame of that name. Default: the first five, with a single loop the determinant, with a floating base
+            those of the center of mass, with contact its panels except the gaps.
         degrees: whether angles and their rates are given in degrees.
 
     Raises:
@@ -83,7 +83,7 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
 
 
 def has_one_loop(result: Result) -> bool:
-    """Whether the mechanism is closed once, by a joint: then a determinant tells how near it is to a singular posture."""
+    """Whether the mechanism has one loop, closed by a joint: its determinant measures the distance to a singular posture."""
     chords = result.mechanism.tree.chords
     return len(chords) == 1 and isinstance(chords[0].closure, JointKind)
 
@@ -95,7 +95,7 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
     elif name == "energy":
         yield Panel("Energy", "J", result.energy._fields, np.column_stack(result.energy))
     elif name == "determinant":
-        if result.mechanism.loops:  # of an open mechanism there is none to draw
+        if result.mechanism.loops:  # open mechanisms have no determinant
             values = closure_determinant(result.mechanism, result.q)
             yield Panel("Determinant of the loops' J Jᵀ", "", ("det(J Jᵀ)",), values[:, None])
     elif name == "joint_forces":
@@ -109,20 +109,20 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
         kind, _, place = name.partition(":")
         yield _place_panel(result, kind, place)
     elif name == "center_of_mass":
-        yield Panel("Centre of mass", "m", _XYZ, result.center_of_mass)
+        yield Panel("Center of mass", "m", _XYZ, result.center_of_mass)
     elif name == "center_of_mass_velocity":
-        mass = total_mass(result.mechanism.tree) or np.nan  # where nothing moves, the centre of what does has no velocity
-        yield Panel("Velocity of centre of mass", "m/s", _XYZ, result.momentum[:, 3:] / mass)
+        mass = total_mass(result.mechanism.tree) or np.nan  # without moving mass the velocity is undefined
+        yield Panel("Velocity of center of mass", "m/s", _XYZ, result.momentum[:, 3:] / mass)
     else:
         yield Panel("Angular momentum about origin", "kg·m²/s", _XYZ, result.momentum[:, :3])
         yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])
 
 
 def _place_panel(result: Result, kind: str, name: str) -> Panel:
-    """Where a body or frame is in the world, or how fast its origin moves; components that are zero throughout are left out."""
+    """The position or velocity of a body or frame in the world; components that are zero throughout are left out."""
     tree = result.mechanism.tree
     if name not in tree.places:
-        raise InputError(f"{result.mechanism.name}: {name!r} is no body or frame; there are {', '.join(tree.places)}")
+        raise InputError(f"{result.mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
     place = tree.places[name]
 
     def motion(q: Any, v: Any) -> list[Any]:
@@ -147,7 +147,7 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
         for sort, indices, names in _sorted(base, order):
             part = values[:, indices]
             bare = len(bases) == len(columns) and result.contact is None
-            if order < 3 or np.any(part) or bare:  # a robot's base without drive has no efforts to show
+            if order < 3 or np.any(part) or bare:  # an undriven floating base has no efforts to show
                 yield _panel(
                     prefix, order, sort, [name[1:] if name in _RATES else name for name in names], part, degrees=degrees
                 )
@@ -167,7 +167,7 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
 
 
 def _loop_columns(result: Result, order: int) -> dict[_Sort, dict[str, np.ndarray]]:
-    """The same of the joints that close loops, by sort and name; of those without quaternions, and without known drives."""
+    """The columns of loop joints, by type and name; only of joints without quaternions and without known drives."""
     found: dict[_Sort, dict[str, np.ndarray]] = {}
     for motion in loop_motion(result.mechanism, result.q, result.v, result.a):
         driven = motion.name in result.settings.get("loop_tau", ())
@@ -191,7 +191,7 @@ def _panel(
 
 
 def _is_base(item: JointColumns) -> bool:
-    """Whether the joint lets a whole mechanism move about, in more than one sort of coordinate."""
+    """Whether the joint is a floating base: it has more than one type of coordinate."""
     return item.joint.parent == WORLD and item.kind.nv >= 3
 
 
@@ -200,7 +200,7 @@ def _names(item: JointColumns, order: int) -> tuple[str, ...]:
 
 
 def _sorted(item: JointColumns, order: int) -> Iterable[tuple[_Sort, list[int], list[str]]]:
-    """The joint's columns by sort: their places and their names."""
+    """The joint's columns by type: their indices and their names."""
     start = (item.q if order == 0 else item.v).start
     found: dict[_Sort, tuple[list[int], list[str]]] = {}
     for k, name in enumerate(_names(item, order)):

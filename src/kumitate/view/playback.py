@@ -16,15 +16,15 @@ __all__ = ["playback"]
 
 
 def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
-    """All that the page shows of a run, as data that `json.dumps` takes.
+    """The data that the page shows of a run, for `json.dumps`.
 
     Args:
-        samples: which of the run's times are shown, by rising numbers (k,).
+        samples: increasing indices of the run's times that are shown (k,).
         poses: X_WB of the bodies at these, (k, bodies, 4, 4).
-        title: the page's; the mechanism's name if empty.
+        title: of the page; the mechanism's name if empty.
 
     Raises:
-        InputError: as of `scene.build_scene`.
+        InputError: as `scene.build_scene`.
     """
     return build_scene(
         result.mechanism, result.time[samples], poses, channels_of(result), title=title, notes=result.audit.lines(),

@@ -1,4 +1,4 @@
-"""Rods of fixed length and springs between two points, which belong to no body, as bodies of a drawing."""
+"""Rods of fixed length and springs between two points as additional bodies of a drawing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _THIN = 0.01
 
 
 def with_struts(mechanism: Mechanism, poses: np.ndarray) -> tuple[Mechanism, np.ndarray]:
-    """The mechanism with a body more for each rod, and two for each spring, a tube and a core; and the poses of all.
+    """The mechanism with one more body for each rod and two for each spring, a tube and a core; and the poses of all.
 
-    For drawing only: what is added has no mass.
+    For drawing only: the added bodies have no mass.
 
     Args:
         poses: X_WB (m, bodies, 4, 4).
@@ -61,15 +61,15 @@ def _piece(name: str, shape: Cylinder, height: float, color: tuple[float, float,
 
 
 def _point(places: dict[str, np.ndarray], loop: Loop, half: str) -> np.ndarray:
-    """Where one end of the loop is in the world, (m, 3)."""
+    """The position of one end of the loop in the world, (m, 3)."""
     body, place = (loop.body_a, loop.pose_a) if half == "a" else (loop.body_b, loop.pose_b)
     return places[body][:, :3, :3] @ np.array(list(place.translation), dtype=float) + places[body][:, :3, 3]
 
 
 def _along(start: np.ndarray, end: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Poses (m, 4, 4) at `start` with z towards `end`, turning as little as they can from one to the next.
+    """Poses (m, 4, 4) at `start` with z towards `end`, with the least rotation from one to the next.
 
-    Where there is no length, z is as it was before, or, in the beginning, as it will be.
+    Where the length is zero, z keeps its last direction, or at the beginning takes the first that follows.
     """
     X = np.zeros((len(start), 4, 4))
     there = np.flatnonzero(length > 0.0)

@@ -1,4 +1,4 @@
-"""A motion as plain data for the page: shapes, poses over time, and the curves beside them."""
+"""A motion as plain data for the page: shapes, poses over time, and curves."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .surroundings import surroundings
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "build_scene", "thinned"]
 
-#: The kinds of shapes that the page draws by their own fields; it draws others by their facets.
+#: The shapes that the page draws from their parameters; it draws others from their facets.
 PRIMITIVES = ("box", "sphere", "cylinder", "capsule")
 #: More poses than this are thinned; the page interpolates between those it has.
 MAX_FRAMES = 3000
-#: Along these a mesh's furthest vertices are sought, (3, k): edges, corners and faces of a cube.
+#: Directions along which a mesh's furthest vertices are found, (3, k): edges, corners and faces of a cube.
 _DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], dtype=float).T - 1.0
-#: More points a curve than this are thinned, keeping the extremes.
+#: Curves with more points than this are thinned, keeping the extremes.
 MAX_POINTS = 2000
 
 
@@ -43,21 +43,21 @@ def build_scene(
     ground: Sequence[Geometry] = (),
     arrows: Arrows | None = None,
 ) -> dict[str, Any]:
-    """All that the page shows, as data that `json.dumps` takes.
+    """The data of the page, for `json.dumps`.
 
     Args:
-        time: of the poses [s], rising, shape (n,).
+        time: of the poses [s], increasing, shape (n,).
         poses: X_WB of each of `mechanism.bodies` in that order, as 4×4 matrices, shape (n, bodies, 4, 4).
         channels: the plots, each {"title", "unit", "x": times (m,) [s], "series": [{"name", "values": (m,)}]}, and, where the
-            axis is not to end with the curves, "reach": (low, high). A series that has the name of a joint takes the colour
+            axis has other limits than the curves, "reach": (low, high). A series with the name of a joint takes the colour
             of the body that the joint carries.
-        title: the page's; the mechanism's name if empty.
+        title: of the page; the mechanism's name if empty.
         notes: sentences shown on request, such as the lines of an audit.
-        ground: shapes that stand in the world, by their poses there.
-        arrows: forces of contact at these times.
+        ground: shapes fixed in the world, by their poses there.
+        arrows: contact forces at these times.
 
     Raises:
-        InputError: if shapes do not fit together, times do not rise, or poses are not finite.
+        InputError: if shapes do not fit together, times do not increase, or poses are not finite.
     """
     name = mechanism.name
     times, frames = _checked(name, len(mechanism.bodies), np.asarray(time, dtype=float), np.asarray(poses, dtype=float))
@@ -108,10 +108,10 @@ def _checked(name: str, bodies: int, times: np.ndarray, frames: np.ndarray) -> t
     if times.ndim != 1 or len(times) == 0 or frames.shape != (len(times), bodies, 4, 4) or bodies == 0:
         raise InputError(
             f"{name}: a scene of {bodies} bodies got times of shape {times.shape} and poses of shape {frames.shape}; "
-            f"give times (n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix a body in the order of mechanism.bodies"
+            f"give times (n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
         )
     if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
-        raise InputError(f"{name}: the times of a scene must be finite and rise from frame to frame")
+        raise InputError(f"{name}: the times of a scene must be finite and increase from frame to frame")
     if not np.isfinite(frames).all():
         frame, body = (int(i) for i in np.argwhere(~np.isfinite(frames))[0][:2])
         raise InputError(f"{name}: the pose of body {body} in frame {frame} is not finite; leave out the frames from there on")
@@ -128,7 +128,7 @@ def _groups(mechanism: Mechanism) -> dict[str, int]:
 
 
 def _once(shape: Shape) -> Shape:
-    """What the page holds of a shape, however often and at whatever scale it is there."""
+    """The shape as the page stores it, once for all its uses and scales."""
     return unscaled(shape) if isinstance(shape, Mesh) else shape
 
 
@@ -146,7 +146,7 @@ def _shape(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Fac
         shape, scale = unscaled(shape), shape.scale
         colors = surfaces[shape].colors
         if colors is not None and (colors != colors[0]).any():
-            data.pop("color", None)  # a file that paints its parts says more than one colour for the whole
+            data.pop("color", None)  # the colours of parts in the file take precedence over one colour for the whole
     return {"type": "mesh", "mesh": meshes.index(shape), "scale": [float(part) for part in scale], **data}
 
 
@@ -165,7 +165,7 @@ def _contact(arrows: Arrows, size: float) -> dict[str, Any]:
 def _outlines(
     mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Facets]
 ) -> list[list[tuple[np.ndarray, float]]]:
-    """Of the bodies in their order, and of the world at last: `_outline` of each shape."""
+    """`_outline` of each shape of the bodies in their order, and of the world last."""
     names = [*(body.name for body in mechanism.bodies), WORLD]
     return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
 
@@ -176,7 +176,7 @@ def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarr
     if isinstance(shape, Mesh):
         vertices = surfaces[unscaled(shape)].vertices * np.asarray(shape.scale)
         corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
-    elif shape.endless:  # has no size that a camera could keep in view
+    elif shape.endless:  # an unbounded shape does not limit the camera
         corners, radius = np.zeros((1, 3)), 0.0
     elif shape in surfaces:
         corners, radius = surfaces[shape].vertices, 0.0
@@ -189,9 +189,9 @@ def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarr
 def _bounds(
     frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, float]]], floor: float | None = None
 ) -> dict[str, Any]:
-    """The box that holds the motion, the mechanism's own size, the ground's height, and where to look from.
+    """The bounding box of the motion, the mechanism's size, the ground's height, and the direction of view.
 
-    `outlines` are of the bodies and, at last, of the world; `floor`: the ground's height, if it is known.
+    `outlines` are of the bodies and, last, of the world; `floor`: the ground's height, if it is known.
     """
     origins = frames[:, :, :3, 3]
     low, high = [origins.min(axis=1)], [origins.max(axis=1)]
@@ -216,7 +216,7 @@ def _bounds(
 
 
 def _outermost(points: np.ndarray) -> list[list[float]]:
-    """Of points (n, 3), those that reach furthest in one of many directions: what a camera must keep in its view."""
+    """The points (of (n, 3)) that are furthest in one of many directions, which the camera must keep in view."""
     k = np.arange(64) + 0.5  # directions spread evenly over the sphere, on a spiral
     height, turn = 1.0 - k / 32.0, np.pi * (1.0 + 5.0**0.5) * k
     across = np.sqrt(1.0 - height**2)
@@ -226,7 +226,7 @@ def _outermost(points: np.ndarray) -> list[list[float]]:
 
 
 def _view_from(centers: np.ndarray, size: float) -> list[float]:
-    """The direction from the motion to the eye: nearly square on to a motion in a plane, from a corner otherwise."""
+    """The direction from the motion to the eye: nearly perpendicular to a planar motion, otherwise from a corner."""
     spread = np.ptp(centers, axis=0)
     thin = 0.02 * min(float(spread.max()), size)
     if spread[1] <= thin < spread[0]:
@@ -248,7 +248,7 @@ def _channel(mechanism: Mechanism, channel: Mapping[str, Any], groups: Mapping[s
         if x.ndim != 1 or y.shape != x.shape or len(x) == 0:
             raise InputError(
                 f"{mechanism.name}: plot {channel['title']!r}, series {curve['name']!r}: {y.shape} values for times of shape "
-                f"{x.shape}; give one value a time"
+                f"{x.shape}; give one value per time"
             )
         data: dict[str, Any] = {"name": str(curve["name"]), **dict(zip("xy", map(_packed, thinned(x, y)), strict=True))}
         if curve["name"] in carried:
@@ -260,7 +260,7 @@ def _channel(mechanism: Mechanism, channel: Mapping[str, Any], groups: Mapping[s
 
 
 def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """At most `limit` (≥ 4) points of a curve: its ends, and the lowest and highest of equal stretches; no peak is lost."""
+    """At most `limit` (≥ 4) points of a curve: its ends, and the lowest and highest of equal intervals; no peak is lost."""
     if len(x) <= limit:
         return x, y
     stretches = (limit - 2) // 2

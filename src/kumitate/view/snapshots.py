@@ -1,4 +1,4 @@
-"""A mechanism at moments of its motion, side by side or over one another, for print."""
+"""A mechanism at moments of its motion, side by side or overlaid, for print."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .style import QUIET, checked_target, drawing, print_style, write_figure
 
 __all__ = ["snapshots", "snapshots_figure"]
 
-#: Inches: the text width of an A4 page, the most that a strip and one picture are high, and the line under each picture.
+#: Inches: the text width of an A4 page, the largest heights of a strip and of one picture, the line under each picture.
 PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
 
 
@@ -28,13 +28,13 @@ def snapshots(
     result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], count: int = 8, *,
     overlay: bool = False, view: View | None = None,
 ) -> Path:  # fmt: skip
-    """Draw a mechanism at `count` moments, evenly over the times, into a PDF, EPS, PNG or SVG.
+    """Draw a mechanism at `count` evenly spaced moments into a PDF, EPS, PNG or SVG.
 
     Args:
         poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4).
-        times: of the poses, (m,) [s], rising.
-        overlay: all moments in one picture, the earlier the paler, instead of a strip.
-        view: instead of square on to a motion in a plane, or else from above at a corner.
+        times: of the poses, (m,) [s], increasing.
+        overlay: all moments in one picture, earlier ones paler, instead of a strip.
+        view: by default perpendicular to a planar motion, otherwise from above at a corner.
 
     Returns:
         The path.
@@ -49,13 +49,13 @@ def snapshots(
 def snapshots_figure(
     result: Result, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
 ) -> Any:
-    """The same as a `matplotlib.figure.Figure`, to change and to save."""
+    """The figure of `snapshots` as a `matplotlib.figure.Figure`, to change and to save."""
     mechanism = result.mechanism
     X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
     arrows = arrows_at(result, t)
     mechanism, X = with_struts(mechanism, X)
     if count < 1:
-        raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; ask for 1 or more")
+        raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; give 1 or more")
     moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
     stage = Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows)
     with print_style():
@@ -84,7 +84,7 @@ def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray, moments: np.ndarr
 
 
 def _arrangement(count: int, size: np.ndarray) -> tuple[int, float]:
-    """How many pictures stand in a row, and inches a metre: large, in few rows, without empty places."""
+    """The number of pictures per row and the scale [inches per metre]: large, few rows, no empty places."""
     best, chosen = (1, 0.0), 1.0
     for columns in range(1, count + 1):
         rows = math.ceil(count / columns)

@@ -1,7 +1,8 @@
-"""What a mechanism is drawn with: its own shapes where they can be drawn, otherwise a skeleton in the manner of a textbook.
+"""The shapes that a mechanism is drawn with: its own where they can be drawn, otherwise a textbook skeleton.
 
-A skeleton link is a slim capsule from the body's frame to each joint that it carries, or, at the end of a branch, to where a
-uniform rod of the body's inertia would end. Revolute joints are short cylinders along their axes, sliders blocks, others balls.
+A skeleton link is a slim capsule from the body's frame to each joint that it carries, or, at the end of a branch, to the point
+where a uniform rod of the body's inertia would end. Revolute joints are short cylinders along their axes, sliders blocks,
+others balls.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ __all__ = ["body_tip", "drawn_shapes"]
 
 
 def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
-    """The shapes of each body by its name, in its frame, and those that stand still under "world".
+    """The shapes of each body by its name, in its frame, and the fixed ones under "world".
 
-    `meshes` are those that can be drawn, at whatever scale; others are left out. With any, and where all that has mass has
-    shapes, frames without mass and shape of their own are not drawn.
+    `meshes` are those that can be drawn, at any scale; others are left out. If there are any, and all bodies with mass have
+    shapes, frames without mass and shape are not drawn.
     """
     drawable = {(mesh.path, mesh.resolved) for mesh in meshes}
     own = {body.name: _own_shapes(body, drawable) for body in mechanism.bodies}
@@ -37,7 +38,7 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
         if (given := own[body.name]) is not None:
             shapes[body.name] = list(given)
             continue
-        # what is fixed to another body is part of it, often a mere frame whose inertia is made up: no block of its own
+        # a body fixed to another is part of it, often only a frame with an invented inertia: it has no block
         part = joint.kind.nv == 0 and joint.parent != WORLD  # type: ignore[union-attr]
         shapes[body.name] = _link(body, points[body.name], part or body.name in parents, radius) + _marker(joint, radius)
         if joint.parent == WORLD and joint.kind.name == "revolute":
@@ -47,15 +48,16 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
         ends = {loop.body_a: loop.pose_a, loop.body_b: loop.pose_b}
         bare = {name for name in ends if name != WORLD and own[name] is None}
         for name, place in ends.items():
-            if name in bare or (name == WORLD and bare):  # what has shapes of its own shows its joints itself
+            if name in bare or (name == WORLD and bare):  # bodies with shapes show their joints themselves
                 shapes[name].append(Geometry(Sphere(1.7 * radius), place))
     return {name: tuple(items) for name, items in shapes.items()}
 
 
 def body_tip(body: Body) -> np.ndarray:
-    """Where a body that carries no other ends, in its frame, (3,) [m]: the far end of a uniform rod of its inertia.
+    """The end of a body that carries no other, in its frame, (3,) [m]: the far end of a uniform rod of its inertia.
 
-    A rod of mass m from its end to its middle c has m|c|²/3 across; a body that is more compact ends sooner, a point mass at c.
+    A rod of mass m from its end to its middle c has the transverse inertia m|c|²/3; a more compact body is shorter, a point
+    mass ends at c.
     """
     center = np.asarray(body.center_of_mass)
     distance = float(np.linalg.norm(center))
@@ -68,9 +70,9 @@ def body_tip(body: Body) -> np.ndarray:
 
 
 def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geometry, ...] | None:
-    """The shapes that the model gives the body and that can be drawn; None where a skeleton has to stand in for them.
+    """The drawable shapes of a body in the model; None if a skeleton must replace them.
 
-    Of visuals with meshes those that can be drawn are enough; collision shapes stand in for visuals only if all of them can.
+    For visuals with meshes the drawable ones are enough; collision shapes replace visuals only if all of them can be drawn.
     """
     for source in (body.visuals, body.collisions):
         found = [(item.shape.path, item.shape.resolved) for item in source if isinstance(item.shape, Mesh)]
@@ -83,7 +85,7 @@ def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geom
 
 
 def _attachments(mechanism: Mechanism) -> dict[str, list[np.ndarray]]:
-    """The points of each body where something is joined on, in its frame; for the end of a branch its tip."""
+    """The points of each body where joints are attached, in its frame; for the end of a branch its tip."""
     points: dict[str, list[np.ndarray]] = {name: [] for name in (WORLD, *(body.name for body in mechanism.bodies))}
     for joint in mechanism.joints:
         points[joint.parent].append(np.array(list(joint.pose.translation), dtype=float))
@@ -97,7 +99,7 @@ def _attachments(mechanism: Mechanism) -> dict[str, list[np.ndarray]]:
 
 
 def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> float:
-    """How thick the links are [m]: slim against the whole mechanism, and against its usual link."""
+    """The radius of the links [m]: slim relative to the whole mechanism, and to its typical link."""
     lengths = [float(np.linalg.norm(p)) for body in mechanism.bodies for p in points[body.name]]
     lengths = [length for length in lengths if length > 1e-6]
     if not lengths:
@@ -112,7 +114,7 @@ def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> f
 
 
 def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float) -> list[Geometry]:
-    """A capsule to each point; the block that the inertia tells of where a branch ends with its mass centre in its joint."""
+    """A capsule to each point; an inertia block if a branch ends with its center of mass in its joint."""
     shapes = []
     for point in points:
         length = float(np.linalg.norm(point))
@@ -123,7 +125,7 @@ def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float
     if not shapes:
         return [_inertia_block(body, radius)]
     if 100.0 * float(np.trace(body.inertia)) < body.mass * float(np.dot(body.center_of_mass, body.center_of_mass)):
-        shapes.append(Geometry(Sphere(3.0 * radius), pose(xyz=body.center_of_mass)))  # all but a point: a bob
+        shapes.append(Geometry(Sphere(3.0 * radius), pose(xyz=body.center_of_mass)))  # nearly a point mass: a bob
     return shapes
 
 

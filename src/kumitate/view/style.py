@@ -1,4 +1,4 @@
-"""How printed figures look: type, colours, sizes. One place, so that all figures of a paper go together."""
+"""The style of printed figures: type, colours, sizes, common to all figures of a paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "write_figure",
 ]
 
-#: Colours that people with any kind of colour vision tell apart, and stay apart in grey (after Okabe and Ito).
+#: Colours that are distinguishable with any colour vision, and in grey (after Okabe and Ito).
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f5f5f")
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)), (0, (9, 2)))
 INK, QUIET = "#1a1a1a", "#8a8a8a"
@@ -47,22 +47,22 @@ _STYLE: Mapping[str, Any] = {
 
 
 def print_style() -> AbstractContextManager[None]:
-    """A context in which matplotlib draws in this style; whatever the user's own settings are, they are back afterwards."""
+    """A context in which matplotlib draws in this style; the user's settings are restored afterwards."""
     return drawing("matplotlib.style").context(["default", dict(_STYLE)])
 
 
 def drawing(module: str) -> Any:
-    """A module of matplotlib or Pillow, loaded when it is first needed.
+    """A module of matplotlib or Pillow, loaded on first use.
 
     Raises:
-        InputError: where it is not installed, with the extra that brings it.
+        InputError: if it is not installed, with the extra that installs it.
     """
     try:
         return import_module(module)
     except ImportError as error:
         package = "Pillow" if module.startswith("PIL") else module.partition(".")[0]
         raise InputError(
-            f"figures and animations need {package}, which is not installed; pip install 'kumitate[plot]' brings it"
+            f"figures and animations need {package}, which is not installed; pip install 'kumitate[plot]' installs it"
         ) from error
 
 
@@ -72,7 +72,7 @@ def curve_style(index: int) -> dict[str, Any]:
 
 
 def tint(color: Any, amount: float) -> tuple[float, float, float]:
-    """The colour mixed with white (amount > 0, 1: white) or black (amount < 0, −1: black); opaque, as EPS knows no other."""
+    """The colour mixed with white (amount > 0, 1: white) or black (amount < 0, −1: black); opaque, for EPS."""
     goal = 1.0 if amount > 0.0 else 0.0
     red, green, blue = (part + (goal - part) * abs(amount) for part in drawing("matplotlib.colors").to_rgb(color))
     return red, green, blue
@@ -93,8 +93,8 @@ def write_figure(figure: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:
-    """The path, once its suffix is known to be one that figures are written as."""
+    """The path, if its suffix is one of the formats of figures."""
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
-        raise InputError(f"{target}: figures are written as {', '.join(FORMATS)}; {target.suffix!r} is none of these")
+        raise InputError(f"{target}: figures are written as {', '.join(FORMATS)}; {target.suffix!r} is not one of these")
     return target

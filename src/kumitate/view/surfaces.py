@@ -1,4 +1,4 @@
-"""The meshes of a mechanism for the page: which can be drawn, and how they are packed."""
+"""The meshes of a mechanism for the page: loading, thinning and packing."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from ..model.read.meshes import MeshFinder
 __all__ = ["load_surfaces", "pack_surface", "unscaled"]
 
 _SHOWN = 3
-#: Faces of each mesh on a page, by how many meshes there are at most: about 150 000 in all.
+#: Faces per mesh on a page, by the largest number of meshes: about 150 000 in all.
 _FACES = ((12, 12000), (25, 6000), (50, 3000))
 _FEWEST = 2000
 
 
 def unscaled(mesh: Mesh) -> Mesh:
-    """The mesh as its file has it. Pages hold it once, however it is stretched or mirrored."""
+    """The mesh as in its file. Pages store it once for all scales and reflections."""
     return replace(mesh, scale=(1.0, 1.0, 1.0))
 
 
 def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Facets]:
-    """The meshes that bodies are drawn with, unscaled, thinned for drawing: visuals, or collision shapes where there are none.
+    """The meshes that bodies are drawn with, unscaled, thinned: visuals, or collision shapes if a body has no visuals.
 
     Warns:
         KumitateWarning: of meshes that are not found or cannot be read, with the bodies, the files and the places tried.
     """
-    loaded: dict[Mesh, Facets | str] = {}  # the surface, or why there is none
+    loaded: dict[Mesh, Facets | str] = {}  # the surface, or why it could not be loaded
     without: dict[str, list[str]] = {}
     named = {unscaled(item.shape) for body in mechanism.bodies for item in body.visuals if isinstance(item.shape, Mesh)}
     faces = next((faces for most, faces in _FACES if len(named) <= most), _FEWEST)
@@ -66,7 +66,7 @@ def _reason(mesh: Mesh, error: InputError, finder: MeshFinder) -> str:
     if mesh.resolved is not None:
         return f"mesh {mesh.path!r}: {error}"
     finder.find(mesh.path)
-    places = ", ".join(finder.tried) or "no folder: there is none to search"
+    places = ", ".join(finder.tried) or "no folder, as no folders are known"
     return f"mesh {mesh.path!r} was not found (sought in {places}); set ROS_PACKAGE_PATH to the folder that holds its package"
 
 

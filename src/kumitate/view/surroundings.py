@@ -1,4 +1,4 @@
-"""What stands still about a mechanism, as it is drawn: floors without end get an end."""
+"""The fixed surroundings of a mechanism as they are drawn: unbounded floors are bounded."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..spatial import pose
 
 __all__ = ["GROUND_COLOR", "Surroundings", "surroundings"]
 
-#: Of shapes of the ground without a colour of their own.
+#: The colour of ground shapes without their own.
 GROUND_COLOR = (0.87, 0.88, 0.90, 1.0)
-#: The slab that a sloping plane is drawn as: half its side and its thickness, as parts of what the motion reaches.
+#: The slab drawn for a sloping plane: half its side and its thickness, relative to the extent of the motion.
 _SIDE, _THICK = 0.75, 0.03
-#: Planes whose normals are this near to the vertical are floors.
+#: Planes whose normals are this close to the vertical are floors.
 _LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Shapes in the world, and how high the floor is.
+    """Shapes fixed in the world, and the height of the floor.
 
     Attributes:
         shapes: boxes, polygons and others, by their poses in the world.
-        floor: the height of the highest level plane [m]; None if there is none.
+        floor: the height of the highest level plane [m]; None without one.
     """
 
     shapes: tuple[Geometry, ...] = ()
@@ -38,7 +38,7 @@ def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) 
 
     Args:
         ground: shapes by their poses in the world.
-        low, high: corners of the box that the motion reaches (3,), (3,) [m]: sloping planes are drawn about it.
+        low, high: corners of the bounding box of the motion (3,), (3,) [m]: sloping planes are drawn around it.
     """
     shapes, floors = [], []
     for item in ground:

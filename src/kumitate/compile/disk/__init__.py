@@ -1,4 +1,4 @@
-"""What is kept on disk: written whole, trusted only where nobody else can write, and bounded in size."""
+"""The disk cache: files are written whole, trusted only where nobody else can write, and bounded in total size."""
 
 from .cache import CacheEntry, cache_folder, cached
 

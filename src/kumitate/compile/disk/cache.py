@@ -1,4 +1,4 @@
-"""What is kept on disk: compiled code, and what is made of meshes. One file each, named by a hash of all that it depends on.
+"""The disk cache of compiled code and processed meshes. One file per entry, named by a hash of all that it depends on.
 
 A file ends with a checksum and is put in place by renaming, so that a damaged file is made again and two processes cannot
 disturb each other. Without a usable folder (`trust` says which are) everything works, but is compiled again in each process.
@@ -28,7 +28,7 @@ _SHARE = 1 / 16
 
 
 class CacheEntry(NamedTuple):
-    """The content; whether it was found on disk; whether it is on disk now."""
+    """The content of an entry; whether it was found on disk; whether it is on disk now."""
 
     content: bytes
     found: bool
@@ -43,21 +43,21 @@ class _State:
 
 
 def cache_folder() -> Path | None:
-    """Where things are kept: $KUMITATE_CACHE, else kumitate in $XDG_CACHE_HOME or ~/.cache; None if there is no home."""
+    """The folder of the cache: $KUMITATE_CACHE, else kumitate in $XDG_CACHE_HOME or ~/.cache; None if there is no home."""
     chosen = os.environ.get("KUMITATE_CACHE")
     if chosen:
         return Path(chosen)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kumitate"
-    except RuntimeError:  # HOME is not set, and this user has no name
+    except RuntimeError:  # HOME is not set, and this user has no entry
         return None
 
 
 def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheEntry:
-    """The bytes kept under `key`, made and kept if they are not there. `suffix` tells kinds apart.
+    """The bytes kept under `key`, made and kept if they are not there. `suffix` gives the kind of content.
 
     Raises:
-        InputError: if $KUMITATE_CACHE_SIZE is no size.
+        InputError: if $KUMITATE_CACHE_SIZE is not a size.
     """
     size_limit()  # refuses a wrong value before a long compilation
     folder = cache_folder()
@@ -104,7 +104,7 @@ def _no_links(path: str, flags: int) -> int:
 
 
 def _keep(path: Path, content: bytes) -> bool:
-    """Writes an entry; says whether that was possible."""
+    """Writes an entry; returns whether that was possible."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _trusted(path.parent):
@@ -136,15 +136,15 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _warn(what: str) -> None:
-    """Warns, once in a process: results are right, but take longer."""
+    """Warns once per process: results are right, but take longer."""
     if not _State.warned:
         _State.warned = True
-        remedy = "Set KUMITATE_CACHE to a folder that only you can write to; until then code is compiled anew in each process"
+        remedy = "Set KUMITATE_CACHE to a folder that only you can write to; until then code is compiled again in each process"
         warnings.warn(f"{what}. {remedy}", KumitateWarning, stacklevel=2)
 
 
 def _digest(content: bytes) -> bytes:
-    """The checksum of what is kept."""
-    import hashlib  # with OpenSSL behind it: loaded when something is kept
+    """The checksum of an entry."""
+    import hashlib  # loads OpenSSL: only when an entry is kept
 
     return hashlib.sha256(content).digest()

@@ -1,4 +1,4 @@
-"""Keeps the cache small: deletes what was used least recently, and temporary files that a killed process left."""
+"""Keeps the cache small: deletes the least recently used entries, and temporary files that a killed process left."""
 
 from __future__ import annotations
 

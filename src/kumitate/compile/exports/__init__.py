@@ -1,4 +1,4 @@
-"""Programs in the words of other languages and tools: each form is one file that walks the program. Knows no physics."""
+"""Programs exported to other languages and tools: one file per form, which walks the program. Independent of physics."""
 
 from .c import to_c
 from .casadi import to_casadi

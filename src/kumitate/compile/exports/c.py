@@ -1,4 +1,4 @@
-"""Programs as C99: one function, nothing but <math.h>. Constants are written exactly, so that nothing is rounded on the way."""
+"""Programs as C99: one function that needs only <math.h>. Constants are written exactly, without rounding."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Writer(TextWriter):
         return name if array.shape == () else f"{name}[{position}]"
 
     def settled(self, node: Symbol) -> str:
-        """The name of a result; inputs are read before anything is written, which may lie on them."""
+        """The name of a result; all inputs are read before results are written, as they may share memory."""
         if node.op == "input" and "[" in self.names[node]:
             name = self.fresh("t")
             self.declare(name, self.names[node])
@@ -130,7 +130,7 @@ class _Writer(TextWriter):
         for name, start in zip(carried, first, strict=True):
             self.write(f"double {name} = {start};")
         width = len(block.keeps)
-        if width:  # what the passes after an early stop would have kept is defined too
+        if width:  # the values of passes after an early stop are defined too
             self.write(f"double {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
         self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
         self.depth += 1
@@ -140,7 +140,7 @@ class _Writer(TextWriter):
         for column, value in enumerate(kept):
             self.write(f"{stack}[{width}*{counter} + {column}] = {value};")
         changed = set(carried)
-        for k, value in enumerate(following):  # all are read before one is written
+        for k, value in enumerate(following):  # all are read before any is written
             if value in changed:
                 following[k] = self.fresh("n")
                 self.declare(following[k], value)
@@ -151,14 +151,14 @@ class _Writer(TextWriter):
 
 
 def _exact(value: float) -> str:
-    """A float64 as C reads it back bit by bit: in decimals where these are short and exact, else hexadecimal."""
+    """A float64 that C reads back exactly: decimal if that is short and exact, else hexadecimal."""
     if not math.isfinite(value):
         return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
     return repr(value) if (1024.0 * value).is_integer() and abs(value) < 1e6 else value.hex()
 
 
 def _wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
-    """`head item, item, ... tail`, over as many lines as it takes."""
+    """`head item, item, ... tail`, over as many lines as needed."""
     lines, line = [], head
     for k, item in enumerate(items):
         text = item if k == len(items) - 1 else f"{item}, "

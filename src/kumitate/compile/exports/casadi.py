@@ -1,4 +1,4 @@
-"""Programs as CasADi functions, for optimal control: exact derivatives, and the solvers that CasADi brings."""
+"""Programs as CasADi functions, for optimal control: exact derivatives, and CasADi's solvers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def to_casadi(program: Program) -> Any:
     of their own, each built once.
 
     Raises:
-        InputError: without CasADi, which the extra `casadi` brings.
+        InputError: if CasADi (extra `casadi`) is not installed.
     """
     try:
         import casadi
     except ImportError:
         raise InputError(
-            f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' brings it"
+            f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' installs it"
         ) from None
     operations = ARITHMETIC | {
         "sqrt": casadi.sqrt,
@@ -86,6 +86,6 @@ def _matrices(casadi: Any, shapes: Sequence[Sequence[int]], scalars: Sequence[An
         rows, columns = _rows_and_columns(shape)
         part = scalars[start : start + rows * columns]
         start += rows * columns
-        # CasADi counts down the columns
+        # CasADi uses column-major order
         matrices.append(casadi.reshape(casadi.vertcat(*part), columns, rows).T if part else casadi.SX(rows, columns))
     return matrices

@@ -1,4 +1,4 @@
-"""Programs as plain Python: a module to read, to run anywhere, and to step through, with nothing but `math`."""
+"""Programs as plain Python: a module to read, to run anywhere, and to step through, that needs only `math`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Writer(TextWriter):
 
 
 def _nested(shape: Sequence[int], scalars: Iterator[str]) -> str:
-    """The display of nested lists."""
+    """The source text of nested lists."""
     return next(scalars) if not shape else f"[{', '.join([_nested(shape[1:], scalars) for _ in range(shape[0])])}]"
 
 

@@ -12,7 +12,7 @@ from .unrolled import ARITHMETIC, run_unrolled
 
 __all__ = ["MOST_OPERATIONS", "to_sympy"]
 
-#: Programs with more operations than this become no expression that anyone can read, or SymPy work with.
+#: Programs with more operations than this give expressions too large to read, or for SymPy to handle.
 MOST_OPERATIONS = 2000
 
 
@@ -21,7 +21,7 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
 
     Args:
         program: of at most `MOST_OPERATIONS` operations, loops and calls included; both are written out.
-        symbols: what stands for an input: nested sequences of expressions or numbers in its shape. Inputs that are not named
+        symbols: values of an input: nested sequences of expressions or numbers in its shape. Inputs that are not named
             are given real symbols called q_0, q_1, ..., or J_0_1 for two axes.
 
     Raises:
@@ -32,7 +32,7 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
         import sympy
     except ImportError:
         raise InputError(
-            f"{program.name}: to_sympy needs SymPy, which is not installed; pip install 'kumitate[lagrange]' brings it"
+            f"{program.name}: to_sympy needs SymPy, which is not installed; pip install 'kumitate[lagrange]' installs it"
         ) from None
     size = program.operations.total()
     if size > MOST_OPERATIONS:
@@ -97,7 +97,7 @@ def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> l
 
 
 def _scalars(sympy: Any, program: str, array: Array, given: Any) -> list[Any]:
-    """The scalars that stand for an input: given ones, or symbols."""
+    """The scalars of an input: given ones, or symbols."""
     if given is None:
         places = [""]
         for size in array.shape:

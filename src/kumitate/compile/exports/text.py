@@ -1,4 +1,4 @@
-"""What the textual forms share: a walk over a program that writes one statement a node, in the words of a language.
+"""The common part of the textual forms: a walk over a program that writes one statement per node in a language.
 
 A language says how an operation, a declaration, a loop, a call reads. Operands are always names, numbers or subscripts, so that
 no form has to think of precedence.
@@ -16,7 +16,7 @@ from ...scalar import Array, LoopBlock, Program, Symbol, origin
 
 __all__ = ["EXPRESSIONS", "TextWriter", "described", "family", "named"]
 
-#: What all languages write alike: operations by their operands {0}, {1}.
+#: Operations written the same in all languages, with operands {0}, {1}.
 EXPRESSIONS = {
     "neg": "-{0}",
     "add": "{0} + {1}",
@@ -34,7 +34,7 @@ _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
 def family(program: Program) -> list[Program]:
-    """The programs that a program calls, directly or not, each once and before its callers; itself last."""
+    """The programs that a program calls, directly or indirectly, each once and before its callers; itself last."""
     found: dict[Program, None] = {}
     for callee in program.callees:
         found.update(dict.fromkeys(family(callee)))
@@ -42,7 +42,7 @@ def family(program: Program) -> list[Program]:
 
 
 def named(programs: Sequence[Program], reserved: Collection[str]) -> dict[Program, str]:
-    """The names of the programs' functions; the last one chooses first."""
+    """The names of the programs' functions; the last program has the first choice."""
     return dict(zip(reversed(programs), identifiers([program.name for program in reversed(programs)], reserved), strict=True))
 
 
@@ -61,7 +61,7 @@ def identifiers(names: Iterable[str], reserved: Collection[str]) -> list[str]:
 
 
 def described(program: Program) -> list[str]:
-    """What a program is, in a few lines of words."""
+    """A description of a program in a few lines."""
     operations = program.operations
     kinds = ", ".join(f"{number} {op}" for op, number in operations.most_common())
     lines = [f"{program.name}: {operations.total()} operations{f' ({kinds})' if kinds else ''}", ""]
@@ -76,11 +76,11 @@ class TextWriter(ABC):
     """Writes the body of one program's function.
 
     Attributes:
-        expressions: how each operation reads, by its operands {0}, {1}, ...
+        expressions: the text of each operation, with operands {0}, {1}, ...
         functions: the names of all programs' functions.
         tables: the names of all functions' tables of constants, by what is in them.
         parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
-        lines: what is written so far.
+        lines: the text so far.
         stacked: how many numbers the body's local arrays hold.
     """
 
@@ -108,14 +108,14 @@ class TextWriter(ABC):
         self.stacked = 0
         self._counts: Counter[str] = Counter()
 
-    # --- what a language says -----------------------------------------------------------------------------------------
+    # --- defined by a language -----------------------------------------------------------------------------------------
     @abstractmethod
     def number(self, value: float) -> str:
         """A constant as an operand."""
 
     @abstractmethod
     def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
-        """Write a new name and its value, which does not change."""
+        """Write a new constant name and its value."""
 
     @abstractmethod
     def subscript(self, array: Array, position: str) -> str:
@@ -222,7 +222,7 @@ class TextWriter(ABC):
         self.loop(block, first, carried, counter, stack)
 
     def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
-        """The statements of a pass; the names of what is carried on, of what is kept, and of the condition."""
+        """The statements of a pass; the names of the carried values, of the kept ones, and of the condition."""
         self.line(block.line)
         following = [self.names[then] for _, then in block.carries.values()]
         kept = [self.names[symbol] for symbol in block.keeps.values()]

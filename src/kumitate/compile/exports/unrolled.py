@@ -1,4 +1,4 @@
-"""Running a program over another world's numbers, with its loops unrolled: what the symbolic forms share."""
+"""Runs a program on another library's scalars, with its loops unrolled: the common part of the symbolic forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...scalar import LoopBlock, Program, Symbol, origin
 
 __all__ = ["ARITHMETIC", "run_unrolled"]
 
-#: The operations that all worlds spell alike.
+#: The operations that all libraries write the same.
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "add": operator.add,
@@ -33,7 +33,7 @@ def run_unrolled(
         program: to run.
         inputs: the scalars of each input.
         operations: what each operation does.
-        constant: makes a number of the other world.
+        constant: makes a number of the other library.
         call: gives the results of a called program for its arguments.
     """
     return _Run(inputs, operations, constant, call).results(program)
@@ -98,7 +98,7 @@ class _Run:
             self.line(block.line)
             following = {k: self.values[then] for k, (_, then) in carries.items()}
             stack.append({k: self.values[symbol] for k, symbol in block.keeps.items()})
-            if block.condition is not None:  # once it fails, it stays so
+            if block.condition is not None:  # once it fails, it stays false
                 holds = self.values[block.condition]
                 going = holds if going is None else self.operations["and"](going, holds)
                 following = {k: self.operations["select"](going, value, carried[k]) for k, value in following.items()}

@@ -17,7 +17,7 @@ class RowInputs:
 
     def __init__(self, sizes: Mapping[str, int], rows: dict[str, str]):
         self.sizes, self.rows = sizes, rows
-        self.gathered: dict[tuple[str, int], str] = {}  # (row, element) → what is read already
+        self.gathered: dict[tuple[str, int], str] = {}  # (row, element) → the value, if already read
 
     @property
     def pointers(self) -> list[str]:
@@ -25,7 +25,7 @@ class RowInputs:
         return list(self.rows.values())
 
     def handed(self) -> RowInputs:
-        """The same inputs inside a function that is handed these addresses."""
+        """The same inputs inside a function that receives these addresses."""
         return RowInputs(self.sizes, {name: f"%row{k}" for k, name in enumerate(self.rows)})
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
@@ -37,7 +37,7 @@ class RowInputs:
         lanes = module.lanes
         if isinstance(element, int) and 1 < lanes <= size:
             if (row, element) not in self.gathered:
-                start = min(element // lanes * lanes, size - lanes)  # the last stretch overlaps the one before
+                start = min(element // lanes * lanes, size - lanes)  # the last group overlaps the one before
                 rows = [to.line(f"load {module.real}, ptr {p}, {module.apart}") for p in _addresses(to, row, size, start)]
                 self.gathered.update({(row, start + k): value for k, value in enumerate(transposed(to, rows))})
             return self.gathered[row, element]
@@ -61,7 +61,7 @@ def scatter_buffer(to: Writer, buffer: str, first: int, size: int, row: str) -> 
     with to.counted(-(-size // lanes)) as counter:
         begun = to.line(f"mul i64 {counter}, {lanes}")
         past = to.line(f"icmp ugt i64 {begun}, {size - lanes}")
-        start_at = to.line(f"select i1 {past}, i64 {size - lanes}, i64 {begun}")  # the last stretch slides back
+        start_at = to.line(f"select i1 {past}, i64 {size - lanes}, i64 {begun}")  # the last group slides back
         slots = [to.slot(buffer, to.line(f"add i64 {start_at}, {first + k}")) for k in range(lanes)]
         blocks = [to.line(f"load {to.module.real}, ptr {slot}, align {to.module.align}") for slot in slots]
         scatter_stretch(to, blocks, row, size, start_at)
@@ -104,7 +104,7 @@ def transposed(to: Writer, vectors: Sequence[str]) -> list[str]:
 
 
 def _addresses(to: Writer, row: str, size: int, element: int | str) -> list[str]:
-    """Where an element stands in the row of each lane."""
+    """The address of an element in the row of each lane."""
     found = []
     for lane in range(to.module.lanes):
         at = element + lane * size if isinstance(element, int) else to.line(f"add i64 {element}, {lane * size}")

@@ -23,21 +23,21 @@ _CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
 class ProgramInputs(Protocol):
-    """Where a body finds the inputs of its program."""
+    """The inputs of a program as seen by its body."""
 
     @property
     def pointers(self) -> Sequence[str]:
         """The addresses that a function needs to read them."""
 
     def handed(self) -> ProgramInputs:
-        """The same inputs inside a function that is handed these addresses."""
+        """The same inputs inside a function that receives these addresses."""
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
         """The value of an element of an input, which is a number or the name of an index."""
 
 
 class BlockInputs:
-    """ProgramInputs that stand in memory as blocks of lanes, one array behind the other, from `%in` on."""
+    """ProgramInputs stored as blocks of lanes, one array after the other, from `%in` on."""
 
     pointers = ("%in",)
 
@@ -49,7 +49,7 @@ class BlockInputs:
             start += array.size
 
     def handed(self) -> BlockInputs:
-        """The same: the address has the same name in every function."""
+        """The same inputs: the address has the same name in every function."""
         return self
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
@@ -59,7 +59,7 @@ class BlockInputs:
 
 
 def hole_name(hole: str) -> str:
-    """What the function that fills a hole is called."""
+    """The name of the function that fills a hole."""
     return f"hole_{hole}"
 
 
@@ -86,9 +86,9 @@ class ProgramBody(StraightLine):
 
     Attributes:
         results: the names of the results of the loops and calls so far, by number.
-        stacks: where each loop's stack begins in the scratch memory, and the column there of every value that it keeps.
+        stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
         argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
-        crossing: what other parts of a long line leave in memory, by slot.
+        crossing: values that other parts of a long line leave in memory, by slot.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
@@ -102,7 +102,7 @@ class ProgramBody(StraightLine):
 
     @cached_property
     def block_slots(self) -> int:
-        """Blocks of scratch memory for loops and called programs; what crosses between parts stands behind them."""
+        """Blocks of scratch memory for loops and called programs; values that cross between parts follow them."""
         return scratch_of_blocks(self.program)
 
     @property
@@ -156,7 +156,7 @@ class ProgramBody(StraightLine):
             self.call_part(writer, base)
 
     def part_writer(self, known: dict[Symbol, int]) -> ProgramBody:
-        """The writer of a part's function: it finds what is `known` in memory."""
+        """The writer of a part's function: the values in `known` are in memory."""
         writer = ProgramBody(self.module, self.program, self.inputs.handed())
         writer.crossing, writer.stacks, writer.scratch_used = known, self.stacks, self.scratch_used
         writer.block_slots = self.block_slots
@@ -181,7 +181,7 @@ class ProgramBody(StraightLine):
         self.store_block(value, "%scratch", self.block_slots + slot)
 
     def value(self, node: Symbol) -> str:
-        """The name of a node's value; what another part computed is loaded."""
+        """The name of a node's value; values computed by another part are loaded."""
         if node not in self.values and node in self.crossing:
             value = self.load_block("%scratch", self.block_slots + self.crossing[node])
             if node.op in _CONDITIONS:
@@ -319,7 +319,7 @@ class ProgramBody(StraightLine):
         return "loop"
 
     def going(self, block: LoopBlock, label: str, counter: str) -> str:
-        """The lanes that go on, asked before a pass; with none left, or all passes made, the loop ends."""
+        """The lanes that continue, determined before a pass; the loop ends without any, or after all passes."""
         assert block.condition is not None
         self.run_line(live(block.line, [block.condition]))
         condition = self.value(block.condition)
@@ -351,7 +351,7 @@ def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
 
 
 def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
-    """Whether node k goes on with the stretch that begins at `start`."""
+    """Whether node k continues the sequence that begins at `start`."""
     a, b, first = nodes[k - 1], nodes[k], nodes[start]
     if a.op != "element" or b.op != "element" or a.args != b.args or len(a.args) != 1 or a.payload[0] != b.payload[0]:
         return False

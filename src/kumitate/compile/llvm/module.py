@@ -28,7 +28,7 @@ class Module:
         self.declared: set[str] = set()
 
     def vector(self, element: str) -> str:
-        """The type of one element a lane."""
+        """The type of one element per lane."""
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     @property
@@ -71,7 +71,7 @@ class Module:
         self.declared.add(f"declare {returned} @{name}({', '.join(arguments)})")
 
     def callee(self, program: Program, write: Callable[[Program, str], str]) -> str:
-        """The name of the function of a called program; `write` is asked for its text the first time."""
+        """The name of the function of a called program; `write` gives its text the first time."""
         if program not in self.names:
             name = self.names[program] = f"@program{len(self.names)}"
             self.functions.append(write(program, name))

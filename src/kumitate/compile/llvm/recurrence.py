@@ -1,6 +1,6 @@
 """The code that applies a step to rows of states again and again, and looks at them every few steps.
 
-A block of lanes is loaded once, stepped as often as is asked for, and stored at the end; between two steps nothing but the step
+A block of lanes is loaded once, stepped as often as requested, and stored at the end; between two steps nothing but the step
 is done. How many steps, how many lie between two records, and where the records go are arguments, so that one code serves a
 single step, a rollout, and any interval of recording.
 """

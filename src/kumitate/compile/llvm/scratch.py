@@ -1,4 +1,4 @@
-"""The memory that a program needs while it runs: what its loops keep, what crosses between its parts, what it calls needs."""
+"""The scratch memory of a program: for its loops' stacks, values that cross between its parts, and called programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scratch_of_blocks(program: Program) -> int:
 
 
 def scratch_size(program: Program) -> int:
-    """Blocks of lanes that a program needs, all included; what fills a hole brings its own."""
+    """Blocks of lanes that a program needs in total; programs that fill holes have their own."""
     if isinstance(program, Hole):
         return 0
     partition = line_partition(program)

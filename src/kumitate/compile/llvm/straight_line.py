@@ -1,4 +1,4 @@
-"""Straight-line code: one instruction a node, and what is only read loaded where it is first used."""
+"""Straight-line code: one instruction per node; inputs are loaded where they are first used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .writer import Writer
 
 __all__ = ["StraightLine"]
 
-#: The instruction of an operation: types in braces, one %s an operand. An operation that is one instruction is a row here.
+#: The instruction of an operation: types in braces, one %s per operand. Operations of one instruction are rows here.
 _PATTERNS = {
     "add": "fadd{contract} {real} %s, %s",
     "sub": "fsub{contract} {real} %s, %s",
@@ -33,7 +33,7 @@ _LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2, "sin": 1, "cos": 1}
 
 
 class StraightLine(Writer):
-    """Writes the lines of one function. Nodes that are not arithmetic are left to the methods `compute_…` of its heirs."""
+    """Writes the lines of one function. Nodes that are not arithmetic are left to the methods `compute_…` of subclasses."""
 
     def __init__(self, module: Module):
         super().__init__(module)

@@ -1,4 +1,4 @@
-"""Robots on legs: gaits, plans of the center of mass, whole-body inverse kinematics, pushes."""
+"""Legged robots: gaits, plans of the center of mass, whole-body inverse kinematics, pushes."""
 
 from .gait import FootPlan, Gait
 from .linear_pendulum import MassCenterPlan, mass_center_plan

@@ -1,4 +1,4 @@
-"""Walking straight ahead on flat ground: where each foot is over time, and where the zero-moment point goes."""
+"""Walking straight ahead on flat ground: trajectories of the feet and of the zero-moment point."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class FootPlan:
     """Two flat feet, and the zero-moment point between them.
 
     Attributes:
-        left, right: where the feet's frames are over time (3) [m]; their axes stay those of the world.
-        times: where the zero-moment point turns [s]; `zmp`: where it is then (k, 2) [m], straight in between.
-        loads: which parts of the weight the feet, left and right, carry at these times (k, 2), straight in between.
+        left, right: positions of the feet's frames over time (3) [m]; their axes stay those of the world.
+        times: knots of the zero-moment point [s]; `zmp`: its positions there (k, 2) [m], linear in between.
+        loads: the parts of the weight on the left and right foot at these times (k, 2), linear in between.
     """
 
     left: Spline
@@ -39,14 +39,14 @@ class FootPlan:
 
 @dataclass(frozen=True)
 class Gait:
-    """Steps of one length, left and right in turn, the left foot first; the last one brings the feet side by side.
+    """Steps of equal length, alternating, the left foot first; the last one brings the feet side by side.
 
     Attributes:
-        steps: how many times a foot is lifted, 2 or more.
-        stride: how far each step puts the mass centre [m]; a foot swings twice as far.
-        lift: how high feet are lifted [m].
-        single, double: how long one foot and both feet carry [s].
-        rest: how long it stands at either end [s]; half of it, the weight shifts.
+        steps: the number of steps, 2 or more.
+        stride: the advance of the center of mass per step [m]; a foot swings twice as far.
+        lift: the height of the swing foot [m].
+        single, double: durations of the single-support and double-support phases [s].
+        rest: the standing time at either end [s]; during half of it the weight shifts.
     """
 
     steps: int = 12
@@ -63,14 +63,14 @@ class Gait:
 
     @property
     def duration(self) -> float:
-        """Of the whole walk [s]."""
+        """The duration of the whole walk [s]."""
         return 2.0 * self.rest + self.steps * self.single + (self.steps - 1) * self.double
 
     def plan(self, left: np.ndarray, right: np.ndarray, sole: tuple[float, float]) -> FootPlan:
-        """The walk from where the feet's frames stand, (3) each [m].
+        """The walk that starts with the feet's frames at these positions, (3) each [m].
 
         Args:
-            sole: where the zero-moment point is while one foot carries, before its frame and inward of it [m].
+            sole: the zero-moment point in single support, forward and inward of the foot's frame [m].
         """
         feet = np.array([left, right], dtype=float)
         inward = np.sign(feet[1, 1] - feet[0, 1]) * sole[1]
@@ -97,7 +97,7 @@ class Gait:
 
 
 def _spline(knots: list[tuple[float, np.ndarray, float]]) -> Spline:
-    """Through places, at rest in all of them but those marked by NaN, where the motion is chosen but for its climb."""
+    """The spline through positions, at rest in all but those marked by NaN, where only its vertical velocity is zero."""
     times, places, rests = (np.array(column) for column in zip(*knots, strict=True))
     rates = np.repeat(rests[:, None], 3, axis=1)
     climbs = rates.copy()

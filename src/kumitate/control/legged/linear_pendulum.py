@@ -1,7 +1,7 @@
-"""The linear inverted pendulum: how the mass centre must move for the zero-moment point to go where it shall.
+"""The linear inverted pendulum: the motion of the center of mass for a given zero-moment point.
 
-A mass centre that stays at one height z above the floor, of a body that does not change its angular momentum, obeys
-ẍ = ω²(x − p) with ω² = g/z, p being the zero-moment point (Kajita et al. 2003). Split into ξ = x + ẋ/ω, which runs away, and x,
+A center of mass that stays at one height z above the floor, of a body that does not change its angular momentum, obeys
+ẍ = ω²(x − p) with ω² = g/z, p being the zero-moment point (Kajita et al. 2003). Split into ξ = x + ẋ/ω, which diverges, and x,
 which follows ξ, it has exactly one solution that stays with p: ξ̇ = ω(ξ − p) is solved backwards in time (Takenaka et al. 2009).
 """
 
@@ -17,7 +17,7 @@ __all__ = ["MassCenterPlan", "mass_center_plan"]
 
 
 class MassCenterPlan(NamedTuple):
-    """A motion of the mass centre, horizontally: position [m], velocity [m/s], acceleration [m/s²], each of the zmp's shape."""
+    """A horizontal motion of the center of mass: position [m], velocity [m/s], acceleration [m/s²], shaped like zmp."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -25,17 +25,17 @@ class MassCenterPlan(NamedTuple):
 
 
 def mass_center_plan(times: Any, zmp: Any, height: float, gravity: float = 9.81) -> MassCenterPlan:
-    """The motion of the mass centre that stays with a zero-moment point, exact where that goes straight from time to time.
+    """The bounded motion of the center of mass for a zero-moment point, exact for one that is piecewise linear.
 
     Args:
-        times: (n,) [s], rising; before the first and after the last the zero-moment point rests.
+        times: (n,) [s], increasing; before the first and after the last the zero-moment point rests.
         zmp: p (n,) or (n, k) [m].
-        height: z of the mass centre above the floor [m]; gravity: g > 0 [m/s²].
+        height: z of the center of mass above the floor [m]; gravity: g > 0 [m/s²].
 
     Raises:
-        InputError: if the times do not rise, shapes do not fit, or height and gravity are not positive.
+        InputError: if the times do not increase, shapes do not fit, or height and gravity are not positive.
 
-    Under the middle of a slow shift the mass centre is in the middle, and where p rests for long it rests upon it:
+    In the middle of a slow shift of p the center of mass is in the middle too; while p rests for long, it rests above p:
 
     >>> plan = mass_center_plan([0.0, 3.0, 4.0, 7.0], [0.0, 0.0, 0.1, 0.1], height=0.25)
     >>> [round(float(x), 6) for x in plan.position]
@@ -43,19 +43,21 @@ def mass_center_plan(times: Any, zmp: Any, height: float, gravity: float = 9.81)
     """
     t, p = np.asarray(times, dtype=float), np.asarray(zmp, dtype=float)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0.0).all() or p.shape[:1] != t.shape:
-        raise InputError(f"a zero-moment point of shape {p.shape} at times of shape {t.shape}; give rising times, one row each")
+        raise InputError(
+            f"a zero-moment point of shape {p.shape} at times of shape {t.shape}; give increasing times, a row each"
+        )
     if not (height > 0.0 and gravity > 0.0):
         raise InputError(f"the height is {height} m and gravity {gravity} m/s²; both must be positive")
     omega = float(np.sqrt(gravity / height))
     h = np.diff(t)
-    lead = (np.diff(p, axis=0).T / (h * omega)).T  # ξ − p while p goes on at its speed for ever
+    lead = (np.diff(p, axis=0).T / (h * omega)).T  # ξ − p for a p of constant velocity
     decay = np.exp(-omega * h)
     ahead = np.empty_like(p)  # ξ
     ahead[-1] = p[-1]
     for k in reversed(range(len(h))):
         ahead[k] = p[k] + lead[k] + (ahead[k + 1] - p[k + 1] - lead[k]) * decay[k]
     x = np.empty_like(p)
-    x[0] = 0.5 * (p[0] + ahead[0])  # what a past in which p has rested leaves
+    x[0] = 0.5 * (p[0] + ahead[0])  # the value if p has always been at rest
     for k in range(len(h)):
         away = ahead[k] - p[k] - lead[k]
         growing = 0.5 * (ahead[k + 1] - p[k + 1] - lead[k])

@@ -20,16 +20,16 @@ from ..paths.spline import Spline
 
 __all__ = ["closed_gravity_compensation", "half_sine", "pulse", "push"]
 
-#: Of J Jᵀ per square of the mechanism's size: directions that the loops hold less than this are left to the drives, smoothly.
+#: Damping of J Jᵀ per square of the mechanism's size: directions that the loops hardly constrain are left to the drives.
 DAMPING = 1e-12
 
 
 def closed_gravity_compensation(robot: Any) -> Controller:
-    """The least drives' forces that hold a mechanism with loops at rest where it is (least by their squares).
+    """The joint forces of least norm that hold a mechanism with loops at rest in its posture.
 
-    `gravity_compensation` holds the tree and lets the loops carry nothing: of two feet on the floor, one alone bears all. The
-    loops' forces λ are free, though, as drives and loops work against each other: tau = g − Jᵀλ holds it with any λ, and
-    moves it alike. This takes the λ with the least tau, so that both legs carry their share. Springs in joints help.
+    `gravity_compensation` holds the tree with zero loop forces: of two feet on the floor, one carries everything. The
+    loops' forces λ are free, however, because drives and loops can work against each other: tau = g − Jᵀλ holds it with any λ,
+    and with the same motion. This law takes the λ with the least tau, so that both legs share the load; springs are included.
     """
     mechanism = mechanism_of(robot)
     tree, nv = mechanism.base_parameter_tree, mechanism.nv
@@ -53,14 +53,14 @@ def closed_gravity_compensation(robot: Any) -> Controller:
 def push(force: Sequence[float], shape: Callable[[Any], Any]) -> Controller:
     """A force that keeps its direction: a wrench [n; f] (6) without moment, for the `wrenches` of `simulate`.
 
-    There it is given by the body or frame at whose origin it acts.
+    The key in `wrenches` is the body or frame at whose origin it acts.
 
     Args:
         force: (3) in the world [N].
         shape: the factor of the force at time t, such as `pulse(1.0, 1.1)`.
 
     Raises:
-        InputError: if the force has not three components.
+        InputError: if the force does not have three components.
 
     >>> push((-7.0, 0.0, 0.0), pulse(1.0, 1.1))(1.05, None, None)
     array([ 0.,  0.,  0., -7.,  0.,  0.])
@@ -76,10 +76,10 @@ def pulse(start: float, end: float, *, rise: float = 0.0) -> Callable[[Any], Any
 
     Args:
         rise: how long it takes to rise and to fall [s], by fifth-order polynomials that are half way up at `start` and `end`;
-            its integral stays end − start. Integrators pass over a jump only to first order of their step.
+            its integral stays end − start. Integrators are only of first order across a jump.
 
     Raises:
-        InputError: if it would have to fall before it is up.
+        InputError: if it would have to fall before it has risen.
 
     >>> on, soft = pulse(1.0, 1.1), pulse(1.0, 1.1, rise=0.01)
     >>> on(0.9), on(1.0), on(1.1), soft(0.995), round(soft(1.0), 9), soft(1.05)

@@ -1,4 +1,4 @@
-"""Postures of a two-legged robot that are asked for by what matters: an upright trunk, two flat feet, the mass centre."""
+"""Whole-body inverse kinematics of a biped: upright trunk, flat feet, given center of mass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...scalar import trace
 
 __all__ = ["JointTrajectory", "Upright"]
 
-#: Newton steps at most, and how well postures are met [m, rad].
+#: Largest number of Newton steps, and the accepted error of postures [m, rad].
 _PASSES, _ENOUGH = 30, 1e-11
 
 
@@ -31,17 +31,17 @@ class JointTrajectory(NamedTuple):
 
 
 class Upright:
-    """A robot whose trunk floats, with legs of six joints each: 18 freedoms for 18 wishes.
+    """A robot with a floating trunk and legs of six joints each: 18 degrees of freedom for 18 requirements.
 
-    Trunk and feet keep the axes of the world; both feet's frames and the mass centre are where they are asked to be. All other
-    joints go as they are told.
+    Trunk and feet keep the axes of the world; both feet's frames and the center of mass are where requested. All other joints
+    move as given.
     """
 
     def __init__(self, mechanism: Mechanism, trunk: str, feet: tuple[str, str]):
         """`trunk`: the body that floats; `feet`: the bodies at the ends of the legs, left and right.
 
         Raises:
-            InputError: if the legs, with the trunk, do not have 18 freedoms.
+            InputError: if the legs, with the trunk, do not have 18 degrees of freedom.
         """
         self.mechanism, self.feet = mechanism, feet
         tree = mechanism.tree
@@ -49,8 +49,8 @@ class Upright:
         self.free = [k for _, link in sorted(own.items()) for k in range(link.v_start, link.v_start + link.kind.nv)]
         if len(self.free) != 18:
             raise InputError(
-                f"{mechanism.name}: trunk {trunk!r} and legs to {feet} have {len(self.free)} freedoms; they need 18, as six "
-                "of a floating trunk and six a leg"
+                f"{mechanism.name}: trunk {trunk!r} and legs to {feet} have {len(self.free)} degrees of freedom, not 18: six "
+                "of a floating trunk and six per leg"
             )
         places = [tree.places[name] for name in (trunk, *feet)]
         mass = total_mass(tree)
@@ -83,7 +83,7 @@ class Upright:
         """The coordinates (n, nq) at n times, from a guess (n, nq) whose other joints stay: by Newton's method, all at once.
 
         Args:
-            center, left, right: where the mass centre and the feet's frames shall be (n, 3) [m].
+            center, left, right: requested positions of the center of mass and the feet's frames (n, 3) [m].
 
         Raises:
             InputError: if a posture is out of reach.
@@ -99,7 +99,7 @@ class Upright:
             q = self._moved(q, dv * np.minimum(1.0, 0.5 / np.abs(dv).max(axis=1, initial=1e-300, keepdims=True)))
         k = int(np.argmax(worst))
         raise InputError(
-            f"{self.mechanism.name}: posture {k} misses its feet or its mass centre by {worst[k]:.3g} m after {_PASSES} Newton "
+            f"{self.mechanism.name}: posture {k} misses its feet or center of mass by {worst[k]:.3g} m after {_PASSES} Newton "
             "steps: out of reach, or a leg is straight; take shorter steps or bend the knees more"
         )
 
@@ -107,10 +107,10 @@ class Upright:
         self, times: np.ndarray, guess: np.ndarray, center: Sequence[np.ndarray], left: Sequence[np.ndarray],
         right: Sequence[np.ndarray],
     ) -> JointTrajectory:  # fmt: skip
-        """The motion at evenly spaced times (n), from positions and velocities of the mass centre and the feet's frames.
+        """The motion at evenly spaced times (n), from positions and velocities of the center of mass and the feet's frames.
 
         Args:
-            guess: as of `postures`; its other joints move as its rows say.
+            guess: as in `postures`; its rows give the motion of the other joints.
             center, left, right: position (n, 3) [m] and velocity (n, 3) [m/s] each.
         """
         q = self.postures(guess, center[0], left[0], right[0])
@@ -125,11 +125,11 @@ class Upright:
         return JointTrajectory(q, v, np.asarray(np.gradient(v, times, axis=0)))
 
     def ground(self, motion: JointTrajectory) -> np.ndarray:
-        """What the ground must do for a motion: [n; f] (n, 6) about the world's origin [N·m, N]."""
+        """The ground reaction that a motion needs: [n; f] (n, 6) about the world's origin [N·m, N]."""
         return self._demands(*motion)[1]
 
     def efforts(self, motion: JointTrajectory, loads: np.ndarray) -> np.ndarray:
-        """The drives' efforts (n, nv) of a motion, if the feet, left and right, do these parts (n, 2) of what the ground does.
+        """The joint efforts (n, nv) of a motion, if the left and right foot take these parts (n, 2) of the ground reaction.
 
         Those of the floating base are left out: zero for a motion that the ground allows.
         """
@@ -141,13 +141,13 @@ class Upright:
         return tau
 
     def _feet(self, q: np.ndarray) -> np.ndarray:
-        """Where the feet's frames are (n, 2, 3) [m]: what they miss of the world's origin."""
+        """The positions of the feet's frames (n, 2, 3) [m]: their errors with the world's origin as the target."""
         origin = np.zeros((len(q), 3))
         missed, _ = self._wishes(q, origin, origin, origin)
         return -np.stack([missed[:, 9:12], missed[:, 15:18]], axis=1)
 
     def _others(self) -> tuple[list[int], list[int]]:
-        """The freedoms of the joints that are told, in v and in q."""
+        """The degrees of freedom of the other joints, in v and in q."""
         found = [
             (link.v_start + k, link.q_start + k)
             for link in self.mechanism.tree.links
@@ -158,5 +158,5 @@ class Upright:
 
 
 def _turn(R: Any) -> list[Any]:
-    """Of a rotation matrix by a small angle, the turning vector [rad]; of a larger one, its direction."""
+    """The rotation vector [rad] of a rotation matrix with a small angle; for a larger angle only its direction."""
     return [0.5 * (R[2][1] - R[1][2]), 0.5 * (R[0][2] - R[2][0]), 0.5 * (R[1][0] - R[0][1])]

@@ -1,4 +1,4 @@
-"""What a motion of time is to controllers: values with derivatives, at a number, a symbol, or many times at once."""
+"""Planned motions: functions of time with derivatives, evaluated at a number, a symbol, or many times at once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["PlannedMotion"]
 
 
 class PlannedMotion(ABC):
-    """A motion of time.
+    """A planned motion.
 
-    Called with a number or a symbol it gives an array of one value a component (a plain value where `_plain`); with an array of
-    m times, arrays of m rows.
+    Called with a number or a symbol it returns an array of one value per component (a plain value if `_plain`); with an array
+    of m times, arrays of m rows.
 
     Attributes:
-        orders: how many orders of derivatives it has, the values counted.
+        orders: the number of orders of derivatives, the values included.
     """
 
     orders: ClassVar[int]
@@ -29,7 +29,7 @@ class PlannedMotion(ABC):
 
     @abstractmethod
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
-        """The derivative of an order at a time, a number or a symbol."""
+        """The derivative of this order at a time, a number or a symbol."""
 
     def __call__(self, t: Any) -> Any:
         """The values at `t`."""
@@ -44,7 +44,7 @@ class PlannedMotion(ABC):
         return self.derivative(t, 2)
 
     def derivative(self, t: Any, order: int) -> Any:
-        """The derivative of an order below `orders` at `t`; outside of its time a motion rests, and derivatives are zero."""
+        """The derivative of an order below `orders` at `t`; outside its duration a motion rests, and derivatives are zero."""
         if np.ndim(t):
             rows = self._kernels[order](np.asarray(t, dtype=float))
             return rows[..., 0] if self._plain else rows
@@ -59,4 +59,4 @@ class PlannedMotion(ABC):
         return [kernel(order) for order in range(self.orders)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlannedMotion:
-        return self  # it remembers nothing
+        return self  # it has no state

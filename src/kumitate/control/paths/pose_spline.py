@@ -1,4 +1,4 @@
-"""Fifth-order splines through poses: positions by polynomials, orientations by polynomials of turning vectors."""
+"""Fifth-order splines through poses: positions by polynomials, orientations by polynomials of rotation vectors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .spline import Spline
 
 __all__ = ["PoseSpline"]
 
-#: Terms of the series of the two functions below: exact to rounding for turns up to a whole one.
+#: Number of terms of the series of the two functions below: exact to rounding for angles up to a full turn.
 _TERMS = 22
 
 
 class PoseSpline:
     """A motion of a frame through poses, with continuous velocity and acceleration.
 
-    Between two way-points the orientation is that of the first, turned by a vector whose components are polynomials of fifth
-    order; angular velocity and angular acceleration go through the way-points without a jump. Before the first and after the
+    Between two way-points the orientation is that of the first, rotated by a vector whose components are polynomials of fifth
+    order; angular velocity and angular acceleration are continuous at the way-points. Before the first and after the
     last time it rests.
 
     Called with a time or a symbol it gives (qx, qy, qz, qw, x, y, z), the coordinates of a floating joint; with m times, m
@@ -50,11 +50,11 @@ class PoseSpline:
         """The spline through orientations (k, 4) and positions (k, 3) at `times` (k,).
 
         Args:
-            times: two or more, rising.
-            quaternions: x y z w, of unit length; of two signs the nearer one to the way-point before is meant.
+            times: two or more, increasing.
+            quaternions: x y z w, of unit length; of the two signs, the one nearer to the previous way-point is taken.
             turnings: angular velocities (k, 3) at the way-points, in the axes of the moving frame; by default zero at the ends
-                and between the mean of the turns before and after. Angular accelerations are zero there.
-            velocities, accelerations: of the positions, as of `Spline`.
+                and otherwise the mean of the rotations before and after. Angular accelerations are zero there.
+            velocities, accelerations: of the positions, as in `Spline`.
 
         Raises:
             InputError: if shapes do not fit, or quaternions are not of unit length.
@@ -123,7 +123,7 @@ class PoseSpline:
         R = quaternion_rotation(quaternion)
         if order == 1:
             return [*R.rotate(omega), *self.positions.velocity(t)]
-        return [*R.rotate(omega_rate), *self.positions.acceleration(t)]  # ω × ω = 0: turning with the frame adds nothing
+        return [*R.rotate(omega_rate), *self.positions.acceleration(t)]  # ω × ω = 0: the rotation of the frame adds nothing
 
     @cached_property
     def _kernels(self) -> list[Kernel]:
@@ -133,23 +133,23 @@ class PoseSpline:
         return [kernel(order) for order in range(3)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PoseSpline:
-        return self  # it remembers nothing
+        return self  # it has no state
 
 
 def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The turn [rad] from one orientation to another, in the axes of the first."""
+    """The rotation vector [rad] from one orientation to another, in the axes of the first."""
     return np.array(list(quaternion_log(quaternion_product([*(-a[:3]), a[3]], b.tolist()))), dtype=float)
 
 
 def _mean_turnings(turns: Sequence[np.ndarray], steps: np.ndarray) -> np.ndarray:
-    """At inner way-points the mean speed of the pieces on either side, the shorter one counting more; rest at the ends."""
+    """At inner way-points the mean velocity of the two adjacent pieces, weighted to the shorter one; zero at the ends."""
     speeds = np.array([turn / h for turn, h in zip(turns, steps, strict=True)])
     share = (steps[:-1] / (steps[:-1] + steps[1:]))[:, None]
     return np.vstack([np.zeros(3), (1.0 - share) * speeds[:-1] + share * speeds[1:], np.zeros(3)])
 
 
 def _turn_rates(turn: np.ndarray, omega: np.ndarray, omega_rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and second rate of the turning vector at which the frame turns at ω, ω̇: `_turning` solved for them."""
+    """First and second rates of the rotation vector of a frame with angular velocity ω and ω̇: the inverse of `_turning`."""
     r = Vector3.of(turn.tolist())
     zero = Vector3()
     J = np.array([list(_turning(r, Vector3.unit(i), zero)[0]) for i in range(3)]).T

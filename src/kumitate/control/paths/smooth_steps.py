@@ -1,4 +1,4 @@
-"""Steps, cut-offs and limits, sharp and smooth; of numbers, arrays and symbols alike (Y 10.8-10.10, 11.9)."""
+"""Steps, cut-offs and limits, sharp and smooth; for numbers, arrays and symbols (Y 10.8-10.10, 11.9)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def blend(x: Values, start: float, end: float) -> Values:
 
 
 def clamp(x: Values, low: Values, high: Values) -> Values:
-    """x brought between `low` and `high`, with corners.
+    """x limited to between `low` and `high`, with corners.
 
     >>> clamp(np.array([-3.0, 0.5]), -1.0, 1.0)
     array([-1. ,  0.5])
@@ -58,7 +58,7 @@ def clamp(x: Values, low: Values, high: Values) -> Values:
 
 
 def smooth_clamp(x: Values, limit: Values, *, knee: float = 0.8) -> Values:
-    """x itself up to `knee` times the limit, from there bent so that it comes near ±limit and never reaches it.
+    """x up to `knee` times the limit; beyond, it approaches ±limit without reaching it.
 
     Value and slope are continuous; the bend is a tanh. Below the knee nothing changes.
 
@@ -77,7 +77,7 @@ def smooth_clamp(x: Values, limit: Values, *, knee: float = 0.8) -> Values:
 
 
 def _each(function: Callable[..., Any], *values: Values) -> Values:
-    """The function of scalars on scalars, or on all entries of arrays, broadcast against each other."""
+    """A function of scalars applied to scalars, or to all entries of arrays, broadcast against each other."""
     if not any(isinstance(value, np.ndarray | list | tuple) for value in values):
         return function(*values)
     arrays = np.broadcast_arrays(*(np.asarray(value) for value in values))

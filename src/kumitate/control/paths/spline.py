@@ -29,12 +29,12 @@ class Spline(PlannedMotion):
     Before the first time it rests at the first way-point, after the last time at the last. The independent variable is called
     time here; it may as well be an angle, and the values gains (thesis eq. 6.6).
 
-    Called with a number or a symbol it gives an array of one value a component (a plain value for way-points that are
+    Called with a number or a symbol it returns an array of one value per component (a plain value for way-points that are
     numbers); with an array of m times, arrays of m rows.
 
     Attributes:
-        times: (k,), rising.
-        values, velocities, accelerations: (k, n) at these times, those that were chosen too.
+        times: (k,), increasing.
+        values, velocities, accelerations: (k, n) at these times, chosen ones included.
     """
 
     orders = _TERMS
@@ -43,14 +43,14 @@ class Spline(PlannedMotion):
         """The spline through `values` (k, n) or (k,) at `times` (k,).
 
         Args:
-            times: two or more, rising.
+            times: two or more, increasing.
             values: way-points.
             velocities, accelerations: at the way-points, of the shape of `values`; NaN where they are to be chosen. By default
                 the ends are at rest and all others are chosen: so that the integral of the squared jerk is least, which makes
                 jerk and snap continuous there as well.
 
         Raises:
-            InputError: if times do not rise, or shapes do not fit.
+            InputError: if times do not increase, or shapes do not fit.
 
         >>> rise = Spline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
         >>> rise(1.0), abs(rise.velocity(1.0)) < 1e-12, rise(-3.0)
@@ -63,7 +63,7 @@ class Spline(PlannedMotion):
         if k < 2 or not (np.diff(self.times) > 0.0).all() or not np.isfinite(self.times).all():
             raise InputError(f"the times of a spline are {times}; give two or more, each later than the one before")
         if points.shape[:1] != (k,) or points.ndim > 2 or not np.isfinite(points).all():
-            raise InputError(f"a spline of {k} times got way-points of shape {points.shape}; give {k} finite rows, one a time")
+            raise InputError(f"a spline of {k} times got way-points of shape {points.shape}; give {k} finite rows, a row each")
         self.values = points.reshape(k, -1)
         given = [self._given("velocities", velocities), self._given("accelerations", accelerations)]
         self.velocities, self.accelerations = _least_jerk(self.times, self.values, *given)
@@ -110,7 +110,7 @@ class Spline(PlannedMotion):
         return [select(moving, x, 0.0) for x in total]
 
     def _looked_up(self, inside: Scalar) -> tuple[Scalar, list[list[Scalar]]]:
-        """The time since a piece began and its coefficients, from tables: first which group of pieces, then which of them."""
+        """The time since a piece began and its coefficients, from tables: first the group of pieces, then the piece in it."""
         count, n = len(self.coefficients), self.coefficients.shape[2]
         found: tuple[Scalar, list[Scalar]] = (0.0, [0.0] * (_TERMS * n))
         for first in range(0, count, group := isqrt(count)):
@@ -156,7 +156,7 @@ def _piece(h: float, start: np.ndarray, end: np.ndarray) -> np.ndarray:
 def _least_jerk(
     times: np.ndarray, values: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities and accelerations (k, n), the open ones such that ∫ jerk² is least: a quadratic form of all knots."""
+    """Velocities and accelerations (k, n), the free ones minimising ∫ jerk²: a quadratic form of all knots."""
     k, n = values.shape
     form = np.zeros((3 * k, 3 * k))
     for i, h in enumerate(np.diff(times)):

@@ -1,4 +1,4 @@
-"""From rest to rest as fast as limits of velocity and acceleration allow: trapezoids of velocity."""
+"""Trapezoidal velocity profiles: from rest to rest as fast as limits of velocity and acceleration allow."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Trapezoid"]
 class Trapezoid(PlannedMotion):
     """A straight motion from rest to rest: constant acceleration, constant velocity, constant deceleration.
 
-    All components start and stop together, along the straight line; the slowest one is at its limits. Short ways have a
-    triangle of velocity. Called as a `Spline` is; the acceleration jumps, at the ends too.
+    All components start and stop together, along the straight line; the slowest one is at its limits. Short distances have a
+    triangular profile. Called like a `Spline`; the acceleration jumps, at the ends too.
 
     Attributes:
-        begin, end: times [s]; `rise`: how long it speeds up, and slows down [s].
+        begin, end: times [s]; `rise`: duration of the acceleration, and of the deceleration [s].
     """
 
     orders = 3
@@ -57,7 +57,7 @@ class Trapezoid(PlannedMotion):
         )
         if not far.any():
             fastest = strongest = 1.0
-        # of the way's parameter s, from 0 to 1
+        # rates of the path parameter s, from 0 to 1
         peak = min(fastest, strongest**0.5)
         self._strength = strongest
         self.rise = peak / strongest if far.any() else 0.0
@@ -70,7 +70,7 @@ class Trapezoid(PlannedMotion):
         return self.end - self.begin
 
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
-        """By the three parts of the time: speeding up, cruising, slowing down; each runs from 0 to its own end."""
+        """Sums over the three phases of acceleration, constant velocity and deceleration; each time runs from 0 to its end."""
         since, brake = t - self.begin, self.duration - self.rise
         up = maximum(0.0, minimum(since, self.rise))
         down = maximum(0.0, minimum(since - brake, self.rise))

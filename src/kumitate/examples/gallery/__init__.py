@@ -1,1 +1,1 @@
-"""The examples, one a module: each offers `EXAMPLE`, which the catalogue collects."""
+"""The examples, one per module: each defines `EXAMPLE`, which the catalogue collects."""

@@ -20,7 +20,7 @@ from ..catalogue import Example
 LENGTH, MASS, TORQUE = 1.0, 1.0, 12.0
 #: Hanging at rest and standing at rest [rad]: the shoulder from upright, the elbow from the upper rod.
 HANGING, STANDING = (math.pi, 0.0), (0.0, 0.0)
-#: The torque is constant over each of so many intervals of a time [s], in which the motion is found by so many steps.
+#: The torque is piecewise constant: number of intervals, their length [s], integration steps per interval.
 INTERVALS, TIME, STEPS = 100, 3.0, 10
 
 
@@ -74,7 +74,7 @@ def planned(robot: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     problem.subject_to(x[:, -1] == casadi.vertcat(*STANDING, 0.0, 0.0))
     problem.subject_to(problem.bounded(-TORQUE, u, TORQUE))
     share = np.linspace(0.0, 1.0, INTERVALS + 1)
-    problem.set_initial(x[0, :], HANGING[0] + share * (STANDING[0] - HANGING[0]))  # a straight way up, which nothing obeys
+    problem.set_initial(x[0, :], HANGING[0] + share * (STANDING[0] - HANGING[0]))  # a straight line: not a possible motion
     problem.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "tol": 1e-10, "max_iter": 1000})
     found = problem.solve()
     states = np.array(found.value(x)).T

@@ -20,7 +20,7 @@ EXAMPLE = Example(
     title="Andrews' squeezer, seven bodies",
     rows=(),
     summary=(
-        "Seven bodies in a plane, joined by ten revolute joints to one freedom, a motor of 0.033 N·m and a spring, without "
+        "Seven bodies in a plane, with ten revolute joints and one degree of freedom, a motor of 0.033 N·m, a spring, without "
         "gravity. After 0.03 s the crank has turned by 15.81077119629904 rad (reference problem A03 of IFToMM's library, "
         "Test Set for IVP Solvers); kinetic and strain energy grow by what the motor gives."
     ),

@@ -12,13 +12,13 @@ STRATEGY = LAWS["combined"]
 
 
 def balance() -> Result:
-    """Six seconds on the floor, pushed from 1.0 to 1.1 s; the audit tells what is to be seen."""
+    """Six seconds on the floor, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = run(STRATEGY, name="balance_on_feet")
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *said(STRATEGY, result))))
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """As figures 6.8 and 6.6, beside the same robot with eq. 6.6 alone, and with limp joints."""
+    """As figures 6.8 and 6.6, compared with the same robot with eq. 6.6 alone, and with undriven joints."""
     turned = LAWS["rotation"]
     limp = Drives(on=False)
     combined = {"eq. 6.6 alone": run(LAWS["combined, eq. 6.6 alone"]), "limp": run(STRATEGY, limp)}

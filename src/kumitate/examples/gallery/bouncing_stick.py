@@ -89,7 +89,7 @@ def run() -> Result:
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """The methods and the inertias beside one another."""
+    """The methods and the inertias compared."""
     runs = {"method 1": result, "method 2": simulated(2), "I = ml²/12": simulated(inertia=UNIFORM)}
     names = tuple(runs)
     return {

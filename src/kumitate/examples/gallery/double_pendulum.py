@@ -1,4 +1,4 @@
-"""A double pendulum let go at 90 deg."""
+"""A double pendulum released at 90 deg."""
 
 from ...model.samples import sample
 from ...simulate.results.result import Result

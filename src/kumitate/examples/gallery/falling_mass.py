@@ -15,7 +15,7 @@ from .bouncing_stick import METHODS, G, M
 
 #: From which the mass falls [m]; the exponents n of R = K(−y)ⁿ that are compared.
 HEIGHT, EXPONENTS = 1.0, (1.0, 1.5, 2.0)
-#: Stiffness and damping beside them: the same depth of 1 cm at rest, whatever the exponent.
+#: Stiffness and damping for each: the same depth of 1 cm at rest for every exponent.
 DEPTH, DAMPING = 0.01, 40.0
 
 

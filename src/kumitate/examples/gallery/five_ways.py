@@ -33,7 +33,7 @@ def motions() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def run() -> Result:
-    """The arm by the simulator; its account tells how far each way is from the first, and what it costs."""
+    """The arm by the simulator; its audit gives the difference of each way from the first, and its cost."""
     arm = mechanism()
     result = simulate(arm, sample("planar_3r").q, None, duration=DURATION, step=STEP, integrator="rkf45")
 
@@ -50,8 +50,8 @@ def run() -> Result:
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """How far the ways are apart over the motion."""
-    caption = "The motion by each way beside that by articulated bodies, steps of 1 ms: rounding, which the motion magnifies."
+    """The differences of the ways over the motion."""
+    caption = "The motion by each way against that by articulated bodies, steps of 1 ms: rounding, which the motion magnifies."
     return {"differences": Plate((apart(motions()),), caption)}
 
 

@@ -34,7 +34,7 @@ def run(*, axial_inertia: float = AXIAL_INERTIA, integrator: str = "rkf45_adapti
         "a sample on average, leave 1e-11",
         hybrid_note(result, PARTITION),
         f"axial_inertia = {axial_inertia:g} kg·m² about each rod's own axis, where the thesis has 0: with 0 the mass matrix is "
-        "singular, as nothing resists the spin of the rods. Their directions, the mass centre, energy and momentum do not "
+        "singular, as nothing resists the spin of the rods. Their directions, the center of mass, energy and momentum do not "
         "depend on the value; angles of spin may",
     )
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
@@ -46,7 +46,7 @@ EXAMPLE = Example(
     rows=("T-4.2",),
     summary=(
         "Six rods of 1 m and 1 kg, joined about z, y, z, y, z, turn in space without gravity for 10 s. Energy and both momenta "
-        "stay constant; the mass centre goes straight on at 0.013744 m/s, which is what the two decimals of the printed start "
+        "stay constant; the center of mass goes straight on at 0.013744 m/s, which is what the decimals of the printed start "
         f"leave of zero. A visible axial_inertia of {AXIAL_INERTIA:g} kg·m² makes the spin of the rods determinate."
     ),
     run=run,

@@ -18,7 +18,7 @@ EXAMPLE = Example(
     rows=(),
     summary=(
         "Three upright legs, joined on top by two rods, topple and turn for 10 s. About ten times all rods "
-        "lie in a line, where the freedoms jump from 1 to 3; the motion goes on as that of one pendulum, to "
+        "lie in a line, where the mobility jumps from 1 to 3; the motion goes on as that of one pendulum, to "
         "31.7505971869861 rad after 10 s (reference problem A02 of IFToMM's library, N = 2)."
     ),
     run=run,

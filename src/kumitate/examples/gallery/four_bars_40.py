@@ -18,7 +18,7 @@ EXAMPLE = Example(
     rows=(),
     summary=(
         "Forty-one upright legs, joined on top by forty rods, with 200 equations of loops of which 120 follow "
-        "from the others, topple and turn for 10 s through postures with 41 freedoms. The motion is still "
+        "from the others, topple and turn for 10 s through postures of mobility 41. The motion is still "
         "that of one pendulum (reference problem A02 of IFToMM's library, N = 40)."
     ),
     run=run,

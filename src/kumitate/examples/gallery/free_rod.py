@@ -12,7 +12,7 @@ AXIAL_INERTIA = 1e-6
 
 
 def run(*, axial_inertia: float = AXIAL_INERTIA) -> Result:
-    """Ten seconds with ω = (0.72, 0.48, 0.24) rad/s and v = (-0.24, 0.36, 0) m/s, for which the mass centre rests.
+    """Ten seconds with ω = (0.72, 0.48, 0.24) rad/s and v = (-0.24, 0.36, 0) m/s, for which the center of mass rests.
 
     Args:
         axial_inertia: about the rod's own axis [kg·m²].
@@ -22,7 +22,7 @@ def run(*, axial_inertia: float = AXIAL_INERTIA) -> Result:
     result = simulate(rod, start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")
     note = (
         f"axial_inertia = {axial_inertia:g} kg·m² about the rod's own axis, where the thesis has 0: with 0 the mass "
-        "matrix is singular and nothing determines the spin. The rod's direction, its mass centre, energy and "
+        "matrix is singular and nothing determines the spin. The rod's direction, its center of mass, energy and "
         "momentum do not depend on the value (1e-4, 1e-6 and 1e-8 agree); the angle of spin about the axis, and so "
         "the single components of the quaternion, may."
     )
@@ -35,7 +35,7 @@ EXAMPLE = Example(
     rows=("T-3.5",),
     summary=(
         "A rod of 1 m and 1 kg turns in space without gravity for 10 s, its orientation a unit quaternion. The mass "
-        "centre rests at (0, 0, 0.5) m; energy and momentum stay constant; the rod's axis moves as that of the "
+        "center rests at (0, 0, 0.5) m; energy and momentum stay constant; the rod's axis moves as that of the "
         f"symmetric top. A visible axial_inertia of {AXIAL_INERTIA:g} kg·m² about the rod's own axis makes the spin "
         "determinate; nothing else depends on it."
     ),

@@ -9,14 +9,14 @@ from ..illustrated import Illustrated, Plate
 
 
 def run() -> Result:
-    """Case (i), ten seconds; the audit tells of all seven."""
+    """Case (i), ten seconds; the audit covers all seven."""
     results = {number: simulated(case) for number, case in CASES.items()}
     notes = tuple(case_note(number, result) for number, result in results.items())
     return replace(results["i"], audit=replace(results["i"].audit, notes=(*results["i"].audit.notes, *notes)))
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """A figure a case, as in the paper."""
+    """One figure per case, as in the paper."""
     return {f"figure{case.figure}-{number}": case_plate(number, simulated(case)) for number, case in CASES.items()}
 
 

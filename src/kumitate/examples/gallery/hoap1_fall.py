@@ -13,7 +13,7 @@ def run() -> Result:
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """Feet, mass centre, forces, the trunk's tilt."""
+    """Feet, center of mass, forces, the trunk's tilt."""
     caption = "Pushed at its head from 0.30 to 0.45 s, it tips over its toes, falls on knees, hands and face, and lies still."
     return {"fall": plate(result, caption)}
 

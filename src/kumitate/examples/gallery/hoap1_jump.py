@@ -14,15 +14,15 @@ def run() -> Result:
     result = followed(jumping(), name="hoap1_jump")
     flown = flight(result)
     notes = (
-        f"it flies for {1e3 * (flown.end - flown.start):.0f} ms; its mass centre keeps to its parabola to {flown.error:.0e} m",
+        f"it flies for {1e3 * (flown.end - flown.start):.0f} ms; its center of mass follows a parabola to {flown.error:.0e} m",
         "the planned speeds are three times those that the drives of a real robot of this size reach",
     )
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """Feet, mass centre, zero-moment point, forces, torques."""
-    caption = "It jumps: while no foot touches the floor the mass centre is in free fall, whatever the legs do."
+    """Feet, center of mass, zero-moment point, forces, torques."""
+    caption = "It jumps: while no foot touches the floor the center of mass is in free fall, whatever the legs do."
     return {"jump": plate(result, caption, jumping())}
 
 
@@ -32,7 +32,7 @@ EXAMPLE = Illustrated(
     rows=("S-5",),
     summary=(
         "The humanoid crouches, pushes off, has both feet off the floor for 0.14 s and lands on them; its arms swing back in "
-        "flight, so that it lands almost upright, rocks on its feet and stands. In flight the mass centre moves on its "
+        "flight, so that it lands almost upright, rocks on its feet and stands. In flight the center of mass moves on its "
         "parabola. The knees turn at 15 rad/s, three times as fast as drives of this size can: the account of the run says so."
     ),
     run=run,

@@ -22,8 +22,8 @@ def run() -> Result:
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """Feet, mass centre, zero-moment point, forces, torques."""
-    caption = "It walks. The centre of pressure goes where the plan has the zero-moment point; joints follow theirs to 0.3 deg."
+    """Feet, center of mass, zero-moment point, forces, torques."""
+    caption = "It walks. The center of pressure goes where the plan has the zero-moment point; joints follow theirs to 0.3 deg."
     return {"walk": plate(result, caption, walking())}
 
 
@@ -32,7 +32,7 @@ EXAMPLE = Illustrated(
     title="Small humanoid, walking",
     rows=("S-5",),
     summary=(
-        "A humanoid of 6 + 20 freedoms, 48 cm and 6 kg, makes twelve steps of 4 cm in 6 s on a rigid floor with friction 0.5. "
+        "A humanoid with 26 degrees of freedom, 48 cm, 6 kg, walks 12 steps of 4 cm in 6 s on a rigid floor with friction 0.5. "
         "The linear inverted pendulum and the whole body's own zero-moment point plan the motion; servos at the joints "
         "follow it, and nothing else holds the robot: it walks 0.44 m."
     ),

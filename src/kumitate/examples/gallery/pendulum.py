@@ -1,4 +1,4 @@
-"""A pendulum let go at 60 deg: the smallest thing there is to simulate."""
+"""A pendulum released at 60 deg: the simplest simulation."""
 
 from ...model.samples import sample
 from ...simulate.results.result import Result

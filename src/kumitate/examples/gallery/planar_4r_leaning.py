@@ -1,4 +1,4 @@
-"""Forces at the joints of a loop that is held more often than it need be (row T-sing)."""
+"""Joint forces of an overconstrained loop (row T-sing)."""
 
 from ...model.samples import sample
 from ...simulate.results.result import Result

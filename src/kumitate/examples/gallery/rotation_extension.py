@@ -11,7 +11,7 @@ STRATEGY = standing.STRATEGIES["combined"]
 
 
 def run() -> Result:
-    """Three seconds, pushed from 1.0 to 1.1 s; the audit tells what is to be seen."""
+    """Three seconds, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = standing.run(STRATEGY, name="rotation_extension")
     notes = standing.said(standing.read(STRATEGY, result))
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
@@ -29,8 +29,8 @@ EXAMPLE = Illustrated(
     summary=(
         "A lower body after HOAP-2, both feet held, is pushed at the right shoulder from behind with 10 N from 1.0 to 1.1 s. "
         "The left ankle moves by the reaction null space (eq. 6.12, 6.13): the upper body turns about y and z, both momenta "
-        "in phase, while the mass centre moves by less than 10 mm and the zero-moment point stays inside the soles. Three of "
-        "the printed gains are retuned; docs/balance.md has the printed ones beside them."
+        "in phase, while the center of mass moves by less than 10 mm and the zero-moment point stays inside the soles. Three "
+        "of the printed gains are retuned; docs/balance.md compares them with the printed ones."
     ),
     run=run,
     plates=plates,

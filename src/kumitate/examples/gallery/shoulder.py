@@ -19,7 +19,7 @@ _BLUE, _GREY = (0.13, 0.42, 0.69, 1.0), (0.6, 0.62, 0.65, 1.0)
 
 
 def shoulder() -> Mechanism:
-    """An arm of 3 kg: a shoulder about z, y, x, between whose joints nothing weighs anything, and an elbow."""
+    """An arm of 3 kg: a shoulder about z, y, x with massless links in between, and an elbow."""
     z, y, x = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
     revolute = KINDS["revolute"]
     upper = (Geometry(Capsule(0.035, UPPER), pose((0.0, 0.0, -UPPER / 2.0)), _BLUE), Geometry(Sphere(0.05), color=_GREY))
@@ -39,7 +39,7 @@ def shoulder() -> Mechanism:
 
 
 def run() -> Result:
-    """One second without drives, by angles; beside it the same by a quaternion."""
+    """One second without drives, by angles; compared with the same motion by a quaternion."""
     q, v = (np.array(part) for part in START)
     by_angles, by_quaternion = (merge_spherical(shoulder(), by=by) for by in ("euler", "quaternion"))
     result, other = (

@@ -24,16 +24,16 @@ LENGTH, MASS = 0.35, 3.0
 #: The arm at first [rad], and where its hand goes from there [m], in so much time [s].
 START = (0.5, 0.7, 0.3, 1.2, 0.4, -0.9, 0.0)
 AWAY, TIME = (-0.4, -0.4, 0.1), 8.0
-#: Of the hand's error: ë + SLOW ė + PULL e = 0 [1/s, 1/s²]; of what the joints do besides [1/s].
+#: Gains of the hand's error: ë + SLOW ė + PULL e = 0 [1/s, 1/s²]; of the remaining joint motion [1/s].
 SLOW, PULL, EASE = 8.0, 16.0, 1.0
-#: Of G N Gᵀ [m²], where the null space does not let the hand go everywhere.
+#: Damping of G N Gᵀ [m²], where the null space does not let the hand move in all directions.
 DAMPING = 1e-4
-#: What a base at rest must not feel: the angular momentum about the mass centre.
+#: Rows of the momentum that must not react on the base: the angular momentum about the center of mass.
 ROWS = (0, 1, 2)
 
 
 def mechanism() -> Mechanism:
-    """A satellite of 40 kg with two panels and an arm of seven joints; nothing holds it and nothing pulls it."""
+    """A satellite of 40 kg with two panels and an arm of seven joints, floating without gravity."""
     panel = Geometry(Box((0.5, 0.9, 0.02)), pose((0.0, 0.75, 0.0)), (0.16, 0.30, 0.62, 1.0))
     other = replace(panel, pose=pose((0.0, -0.75, 0.0)))
     hull = Geometry(Box((0.6, 0.6, 0.6)), color=(0.80, 0.72, 0.45, 1.0))
@@ -52,7 +52,7 @@ def mechanism() -> Mechanism:
 
 
 def start(robot: Mechanism) -> np.ndarray:
-    """The coordinates (nq) at first: the mass centre at the world's origin, the base upright."""
+    """The coordinates (nq) at first: the center of mass at the world's origin, the base upright."""
     q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, *START])
     q[4:7] = -np.array(center_of_mass(robot.tree, q.tolist()))
     return q
@@ -61,8 +61,8 @@ def start(robot: Mechanism) -> np.ndarray:
 def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> CompiledPage:
     """q → rows of 3: the hand's place p in the world [m], G as Gᵀ (7, 3), and the joint rates H (7, 3) that move it so.
 
-    The base must not turn. As the mass centre rests, p moves as p − c does, in which the shifts of the base cancel: ṗ = G θ̇.
-    H = N Gᵀ (G N Gᵀ)⁻¹ with the projector N of eq. 6.9: of all rates with no momentum along `rows`, the least.
+    The base must not turn. As the center of mass rests, p moves as p − c does, in which the shifts of the base cancel: ṗ = G
+    θ̇. H = N Gᵀ (G N Gᵀ)⁻¹ with the projector N of eq. 6.9: of all rates with no momentum along `rows`, the least.
     """
     tree = robot.tree
     joints, at = actuated_columns(tree, "satellite"), tree.places["hand"]
@@ -81,13 +81,13 @@ def hand_page(robot: Mechanism, rows: Sequence[int] = ROWS) -> CompiledPage:
 
 
 def way(robot: Mechanism) -> Spline:
-    """Where the hand should be over time: straight from where it is to where it goes."""
+    """The reference of the hand over time: a straight line from start to goal."""
     p = hand_page(robot)(start(robot))[0]
     return Spline([0.0, TIME], [p, p + np.array(AWAY)])
 
 
 def pull(robot: Mechanism, rows: Sequence[int] = ROWS) -> Controller:
-    """Joint accelerations (7) that draw the hand along its way, and slow down what the joints do besides."""
+    """Joint accelerations (7) that move the hand along its reference and damp the remaining joint motion."""
     hand, goal = hand_page(robot, rows), way(robot)
 
     def wish(t: Any, q: Any, v: Any) -> Any:
@@ -158,7 +158,7 @@ def run(*, careless: bool = False) -> Result:
     notes = (
         f"base turned by {turned(result.q).max():.1e} rad at most, by kinematics alone by {turned(slow).max():.1e} rad; "
         f"without the null space it turns by {turned(run(careless=True).q).max():.3g} rad",
-        f"hand moved by {np.linalg.norm(p[1] - p[0]):.4f} m, {1e3 * np.linalg.norm(p[1] - goal):.2g} mm beside its goal; by "
+        f"hand moved by {np.linalg.norm(p[1] - p[0]):.4f} m, {1e3 * np.linalg.norm(p[1] - goal):.2g} mm from its goal; by "
         f"kinematics {1e3 * np.linalg.norm(p[2] - goal):.2g} mm",
         f"momentum stayed below {np.abs(result.momentum).max():.1e} kg·m²/s, kg·m/s",
     )
@@ -166,7 +166,7 @@ def run(*, careless: bool = False) -> Result:
 
 
 def plates(result: Result) -> dict[str, Plate]:
-    """What the null space is for: the base, and the hand's way, with it and without."""
+    """The attitude of the base and the path of the hand, with the null space and without."""
     robot, names = result.mechanism, ("null space", "careless")
     wild, hand, goal = run(careless=True), hand_page(robot), way(robot)(TIME)
     away = [np.linalg.norm(hand(one.q)[:, 0] - goal, axis=1) for one in (result, wild)]
@@ -189,7 +189,7 @@ EXAMPLE = Illustrated(
     summary=(
         "A satellite floats with an arm of seven joints. Torques at the joints alone draw its hand along 0.57 m to a goal, by "
         "motions in the null space of the coupling inertia: in 10 s the base keeps its attitude to 1e-8 rad, momentum stays "
-        "zero, and the base gives way sideways only, as the mass centre rests. Without the null space the base turns."
+        "zero, and the base gives way sideways only, as the center of mass rests. Without the null space the base turns."
     ),
     run=run,
     panels=("q", "v", "tau", "momentum"),

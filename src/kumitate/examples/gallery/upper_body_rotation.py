@@ -11,7 +11,7 @@ STRATEGY = standing.STRATEGIES["rotation"]
 
 
 def run() -> Result:
-    """Three seconds, pushed from 1.0 to 1.1 s; the audit tells what is to be seen."""
+    """Three seconds, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = standing.run(STRATEGY, name="upper_body_rotation")
     notes = standing.said(standing.read(STRATEGY, result))
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))

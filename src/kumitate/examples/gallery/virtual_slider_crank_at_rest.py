@@ -24,7 +24,7 @@ def run() -> Result:
 
 
 def plates(result: Result) -> Mapping[str, Plate]:
-    """This law beside the thesis's, with the reason why one of them comes to rest."""
+    """This law compared with the thesis's, with the reason why one of them comes to rest."""
     runs = {"x fed back (thesis)": virtual_slider_crank_singular.run(), "θ1 fed back": result}
     names, goal = tuple(runs), stretched(START)
 
@@ -53,7 +53,7 @@ EXAMPLE = Illustrated(
     rows=("T-7.5",),
     summary=(
         "As virtual_slider_crank_singular, but the crank's angle is fed back, which is a regular coordinate where x, at its "
-        "greatest, is none. The arm rests: |x − 3| < 1e-7 m after 15 s. The figure `rest` shows both laws and the reason."
+        "greatest, is absent. The arm rests: |x − 3| < 1e-7 m after 15 s. The figure `rest` shows both laws and the reason."
     ),
     run=run,
     panels=("q", "v", "a", "tau", "position:tip", "velocity:tip", "energy"),

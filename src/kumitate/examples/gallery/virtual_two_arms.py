@@ -69,7 +69,7 @@ def start() -> tuple[np.ndarray, Loop]:
 
 
 def efforts(t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Virtual: the right arm is drawn to its goal, the left one is led by the bar alone; the base has no drive."""
+    """Virtual: the right arm is pulled to its goal, the left one is guided by the bar alone; the base has no drive."""
     aim = START + blend(t, 0.0, ARRIVAL) * (GOAL - START)
     return np.concatenate([np.zeros(6), STIFFNESS * (aim - q[7:13]) - DAMPING * v[6:12], -LED * v[12:]])
 

@@ -1,4 +1,4 @@
-"""Whether a user's function is pure: its values follow from its arguments alone, so that it may be compiled."""
+"""Decides whether a user's function is pure: its values depend on its arguments alone, so that it may be compiled."""
 
 from .verdict import TAKEN, Verdict, judged
 

@@ -1,4 +1,4 @@
-"""What the code of a function names: globals, attributes, modules; and on which lines it writes to them."""
+"""The names in the code of a function: globals, attributes, modules; and the lines that write to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_ATTR", "DEL
 
 @dataclass
 class CodeNames:
-    """The names in a function's code, in those of the functions and comprehensions inside it too.
+    """The names in a function's code, nested functions and comprehensions included.
 
     Attributes:
         globals, attributes, modules: names that are looked up; `modules` are imported inside the function.
@@ -52,7 +52,7 @@ def names_of(code: CodeType) -> CodeNames:
 
 
 def where(codes: Iterable[CodeType], name: str) -> str:
-    """Where some functions write to a name, or read it if none does: " (line 4 of arm.py, in pd)"; "" if it is nowhere."""
+    """Where functions write to a name, or else read it: " (line 4 of arm.py, in pd)"; "" if nowhere."""
     for kind in ("written", "read"):
         for code in codes:
             if (line := getattr(names_of(code), kind).get(name)) is not None:

@@ -1,4 +1,4 @@
-"""A journal of everything mutable that a function can reach: whether it has changed, and how it is put back."""
+"""A journal of everything mutable that a function can reach: detects changes and restores the old values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MISSING = object()
 
 
 class JournalEntry(NamedTuple):
-    """One mutable thing, as it was.
+    """The recorded value of one mutable thing.
 
     Attributes:
-        path: what the user's code calls it: "self.n".
+        path: its name in the user's code: "self.n".
         key: the same for the same thing, however it was reached.
-        changed: the path of what differs now, or None.
-        restore: puts back what was there.
+        changed: the path of a difference from the recorded value, or None.
+        restore: restores the recorded value.
     """
 
     path: str
@@ -34,7 +34,7 @@ class JournalEntry(NamedTuple):
 
 
 def entry_of(value: Any, path: str) -> JournalEntry | None:
-    """The entry of a container, array or cell; None for what is none of these."""
+    """The entry of a container, array or cell; None for other values."""
     if isinstance(value, np.ndarray):
         return _of_array(value, path)
     if isinstance(value, list | deque):
@@ -78,7 +78,7 @@ def entry_of_names(namespace: dict[str, Any], path: str, names: set[str]) -> Jou
 
 
 def entry_of_attributes(owner: Any, path: str, names: set[str]) -> JournalEntry:
-    """The entry of what is set by `setattr`: slots, and the attributes of a class."""
+    """The entry of values set by `setattr`: slots, and the attributes of a class."""
     before = {name: getattr(owner, name, _MISSING) for name in sorted(names)}
 
     def changed() -> str | None:
@@ -94,7 +94,7 @@ def entry_of_attributes(owner: Any, path: str, names: set[str]) -> JournalEntry:
 
 
 def cached_names(kind: type) -> set[str]:
-    """The cached properties of a class: they are set when they are first asked for, which is no memory."""
+    """The cached properties of a class: they are set on first use, which does not count as state."""
     return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)}
 
 
@@ -148,7 +148,7 @@ def _of_cell(cell: CellType, path: str) -> JournalEntry:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two values are one, or equal and such as cannot change."""
+    """Whether two values are identical, or equal and immutable."""
     if a is b:
         return True
     if type(a) is not type(b):

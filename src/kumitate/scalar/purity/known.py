@@ -1,6 +1,6 @@
-"""What is known of objects and functions that are not the user's own: which are constant, and which calls are pure.
+"""Knowledge about objects and functions other than the user's: which are constant, and which calls are pure.
 
-Whatever is not known here counts as impure: a function that reaches it is called, never compiled.
+Anything unknown counts as impure: a function that reaches it is called, never compiled.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ __all__ = [
     "named",
 ]
 
-#: Packages whose functions give the same for the same arguments, but for those in `_IMPURE`.
+#: Packages whose functions are pure, except for those in `_IMPURE`.
 _TRUSTED = {
     "kumitate", "numpy", "scipy", "math", "cmath", "operator", "functools", "itertools", "collections", "dataclasses", "typing",
     "enum", "numbers", "copy", "abc", "importlib", "_frozen_importlib", "_frozen_importlib_external", "warnings", "_operator",
     "_functools", "_collections", "_collections_abc", "contextlib", "types", "fractions", "decimal", "re", "bisect", "_bisect",
     "statistics", "string",
 }  # fmt: skip
-#: Their parts that keep state or read files.
+#: Parts of these packages that keep state or read files.
 _IMPURE = ("numpy.random", "scipy.stats", "scipy.io", "numpy.ctypeslib", "kumitate.control.sensor_models")
 _READING = {
     "fromfile", "genfromtxt", "load", "loadtxt", "memmap", "save", "savetxt", "savez", "savez_compressed", "fromregex",
     "seterr", "set_printoptions", "open", "simulate", "simulate_batch",
 }  # fmt: skip
-#: Where kumitate's own objects hold functions of the user's, or keep state.
+#: Modules of kumitate whose objects hold functions of the user's, or keep state.
 _HOLDING = ("kumitate.control",)
-#: Builtins that read or write something besides their arguments.
+#: Builtins that read or write something other than their arguments.
 _IMPURE_BUILTINS = {
     "__import__", "breakpoint", "compile", "delattr", "dir", "eval", "exec", "getattr", "globals", "hash", "id", "input",
     "iter", "locals", "memoryview", "next", "open", "print", "setattr", "vars",
@@ -71,7 +71,7 @@ CONSTANTS: tuple[type, ...] = (
     np.ufunc, enum.Enum, re.Pattern, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction,
     Symbol, operator.itemgetter, operator.attrgetter, MemberDescriptorType, GetSetDescriptorType, type(_Field.x),
 )  # fmt: skip
-#: Types made in C that a user's class may be derived from and still be looked through.
+#: Types implemented in C from which a user's class may be derived and still be inspected.
 _OPEN_BASES = {
     object, list, dict, tuple, set, frozenset, int, float, str, np.ndarray, BaseException, Exception, collections.deque,
     collections.OrderedDict, collections.defaultdict,
@@ -81,13 +81,13 @@ _BUILTIN_CALLS = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, 
 
 
 def is_trusted(module: str | None) -> bool:
-    """Whether the code of a module may be run on trust: it is pure, or what it changes is seen in what it is given."""
+    """Whether the code of a module is trusted: it is pure, or changes only its arguments, which is detected."""
     name = module or ""
     return name.partition(".")[0] in _TRUSTED and not name.startswith(_IMPURE)
 
 
 def is_self_contained(kind: type) -> bool:
-    """Whether objects of a class are kumitate's own (robots, kernels, mechanisms): they keep only what can be remade."""
+    """Whether objects of a class are kumitate's own (robots, kernels, mechanisms): their only state is caches."""
     return kind.__module__.partition(".")[0] == "kumitate" and not kind.__module__.startswith(_HOLDING)
 
 
@@ -109,7 +109,7 @@ def named(value: Any) -> str:
 
 
 def foreign_base(kind: type) -> type | None:
-    """The first base of a class that is written in C and not known: what its objects hold cannot be looked through."""
+    """The first base of a class that is implemented in C and not known: its objects' contents cannot be inspected."""
     return next((base for base in kind.__mro__ if base not in _OPEN_BASES and _written_in_c(base)), None)
 
 
@@ -119,9 +119,9 @@ def _written_in_c(kind: type) -> bool:
 
 
 def impure_call(function: Any) -> bool:
-    """Whether a call of a function may read or write something besides its arguments and the object that it belongs to.
+    """Whether a call of a function may read or write something other than its arguments and its own object.
 
-    Asked of functions written in C, and of those of Python's own library.
+    Used for functions implemented in C, and for those of Python's standard library.
     """
     if isinstance(function, FunctionType):
         return is_library(function.__module__) and not is_trusted(function.__module__)
@@ -141,5 +141,5 @@ def impure_call(function: Any) -> bool:
 
 
 def is_builtin_call(value: Any) -> bool:
-    """Whether a value is a function made in C."""
+    """Whether a value is a function implemented in C."""
     return isinstance(value, _BUILTIN_CALLS) or (isinstance(value, Callable) and type(value).__name__.startswith("cython_"))  # type: ignore[arg-type]

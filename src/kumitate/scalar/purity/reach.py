@@ -1,6 +1,6 @@
-"""What a function can reach by the names in its code: its closure, globals, the objects and functions that these hold.
+"""Everything that a function can reach by the names in its code: its closure, globals, and the objects that these hold.
 
-Nothing is run. What is reached and could change is written into a journal; what cannot be looked through is reported.
+Nothing is run. Mutable values are written into a journal; values that cannot be inspected are reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_lib
 
 __all__ = ["Opaque", "Reachable"]
 
-#: More objects than this are not looked through.
+#: The largest number of objects that are inspected.
 _MOST = 20_000
 _NOT_IMPLICIT = {
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__repr__", "__str__", "__del__", "__reduce__", "__class__",
@@ -32,19 +32,19 @@ _NOT_IMPLICIT = {
 
 
 class Opaque(Exception):  # noqa: N818  a verdict, not a mistake
-    """A function reaches what cannot be looked through; the message is the reason why it is called."""
+    """A function reaches something that cannot be inspected; the message is the reason why it is called."""
 
 
 class Reachable:
     """What a function can reach.
 
     Attributes:
-        codes: the code that it may run, besides that of trusted packages.
-        journal: what it could change or see changed, by the key of each entry.
+        codes: the code that it may run, apart from that of trusted packages.
+        journal: the mutable values it reaches, by the key of each entry.
     """
 
     def __init__(self, function: Callable[..., Any]):
-        """Looks through a function.
+        """Inspects a function.
 
         Raises:
             Opaque: where that cannot be done.
@@ -53,20 +53,20 @@ class Reachable:
         self.journal: dict[tuple[int, str], JournalEntry] = {}
         self._globals: set[str] = set()
         self._attributes: set[str] = set()
-        self._kept: list[Any] = []  # so that no id is used twice
+        self._kept: list[Any] = []  # kept alive, so that no id is used twice
         size = -1
-        while size != len(self.codes):  # code that is found late may name attributes of objects that were found early
+        while size != len(self.codes):  # code found late may name attributes of objects found early
             size = len(self.codes)
             self._seen: set[int] = set()
             self.journal.clear()
             self._visit(function, "self" if not isinstance(function, FunctionType) else function.__name__, called=True)
 
     def changed(self) -> str | None:
-        """The path of something that is no longer as it was; None if all is."""
+        """The path of something that has changed; None if nothing has."""
         return next((path for entry in self.journal.values() if (path := entry.changed())), None)
 
     def where(self, path: str) -> str:
-        """Where the code writes to what has this path, or reads it; as `code.where` says it."""
+        """Where the code writes to this path, or reads it, as in `code.where`."""
         return where(self.codes, re.split(r"[.\[]", path.split("[")[0])[-1])
 
     # --- one object -----------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class Reachable:
             self._visit(vars(module)[name], f"{module.__name__}.{name}")
 
     def _visit_class(self, kind: type, path: str, *, makers: bool = True) -> None:
-        """A class as such: what is asked of it by name, and, where it is named itself, what makes its objects."""
+        """Inspects a class: the attributes that are named, and, if the class itself is named, its constructors."""
         if is_trusted(kind.__module__) or kind.__module__ == "builtins":
             return
         if (base := foreign_base(kind)) is not None:
@@ -182,7 +182,7 @@ class Reachable:
             self._visit_class(kind, kind.__name__, makers=False)
 
     def _visit_attributes(self, value: Any, path: str) -> None:
-        """The attributes of an object: all are written into the journal, those that are named are looked through."""
+        """The attributes of an object: all are written into the journal, those that are named are inspected."""
         own: dict[str, Any] = getattr(value, "__dict__", {})
         cached = cached_names(type(value))
         if hasattr(value, "__dict__"):
@@ -196,9 +196,9 @@ class Reachable:
             self._visit(getattr(value, name, None), f"{path}.{name}")
 
     def _visit_members(self, kind: type, path: str, implicit: set[str]) -> None:
-        """The functions of a class that are named, or that Python calls unnamed."""
+        """The functions of a class that are named, or that Python calls implicitly."""
         if is_library(kind.__module__):
-            implicit = set()  # its operators are taken on trust; what is asked by name is not
+            implicit = set()  # its operators are trusted; named methods are not
         for name in sorted(self._attributes | implicit):
             for base in kind.__mro__:
                 if name in vars(base):
@@ -229,7 +229,7 @@ class Reachable:
 
 
 def _is_generated(kind: type, function: Any) -> bool:
-    """Whether a method of a dataclass is one that Python wrote, such as `__hash__`."""
+    """Whether a method of a dataclass was generated by Python, such as `__hash__`."""
     code = getattr(function, "__code__", None)
     return dataclasses.is_dataclass(kind) and code is not None and code.co_filename == "<string>"
 

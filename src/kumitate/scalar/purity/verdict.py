@@ -43,16 +43,16 @@ class Verdict(NamedTuple):
     reach: Reachable | None = None
 
     def changed_since(self) -> str | None:
-        """What has changed of all that the function can reach since it was judged; None if nothing has."""
+        """The path of something in the function's reach that has changed since the verdict; None if nothing has."""
         return None if self.reach is None else self.reach.changed()
 
 
 def judged(function: Callable[..., Any], states: Sequence[State], size: int, taken: Sequence[str] = TAKEN) -> Verdict:
     """The verdict on a function that gives `size` values of a time and arrays, (t, q, v) unless `taken` names others.
 
-    All that the function can reach by the names in its code is looked through, and must be known. Then it is tried on copies of
-    the `states`, and traced; whatever it changed by that is put back. It is compiled if nothing was changed, nothing was called
-    that may depend on more than its arguments, and the program gives what the function gives.
+    Everything that the function can reach by the names in its code is inspected, and must be known. Then it is tried on copies
+    of the `states`, and traced; any changes are undone. It is compiled if nothing was changed, nothing was called that may
+    depend on more than its arguments, and the program gives what the function gives.
     """
     try:
         reach = Reachable(function)
@@ -141,5 +141,5 @@ def _stores(at: TracebackType | None, frame: FrameType) -> bool:
     while at is not None and at.tb_frame is not frame:
         at = at.tb_next
     if at is None or (at.tb_next is not None and at.tb_next.tb_frame.f_code is not Symbol.__float__.__code__):
-        return False  # it failed deeper inside
+        return False  # the error comes from a called function
     return any(step.offset == at.tb_lasti and step.opname == "STORE_SUBSCR" for step in dis.get_instructions(frame.f_code))

@@ -1,4 +1,4 @@
-"""Running a function under watch: stopped before it calls anything that is not known to be pure."""
+"""Runs a function under a profiler hook that stops it before it calls anything not known to be pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Impure(BaseException):
 
 @contextlib.contextmanager
 def watched(codes: set[CodeType]) -> Iterator[None]:
-    """Stops, by `Impure`, what runs in this context before a call that may keep state.
+    """Raises `Impure` in this context before a call that may keep state.
 
     Args:
-        codes: the functions that may run besides those of trusted packages.
+        codes: the functions that may run in addition to those of trusted packages.
     """
     own = {id(code) for code in codes}  # code is slow to hash
 
@@ -32,7 +32,7 @@ def watched(codes: set[CodeType]) -> Iterator[None]:
             if id(frame.f_code) in own and impure_call(function):
                 raise Impure(f"it calls {named(function)}, which may depend on more than its arguments ({_line(frame)})")
         elif event == "call":
-            caller = frame.f_back  # what a trusted package calls is its own matter
+            caller = frame.f_back  # calls made by trusted packages are not checked
             unknown = caller is not None and id(caller.f_code) in own and id(frame.f_code) not in own
             if unknown and not is_trusted(frame.f_globals.get("__name__")):
                 raise Impure(f"it runs {frame.f_code.co_qualname}, which was not found beforehand ({_line(frame)})")

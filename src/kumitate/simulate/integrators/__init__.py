@@ -1,4 +1,4 @@
-"""Integrators: one method a file, under one contract."""
+"""Integrators: one method per file, under one contract."""
 
 from .contract import Impact, Integrator, IntegratorState, MechanicalSystem
 from .extrapolated_euler import ExtrapolatedEuler

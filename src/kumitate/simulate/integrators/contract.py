@@ -1,4 +1,4 @@
-"""What an integrator is: one step of a mechanical system, written once for floats and for symbols."""
+"""The contract of integrators: one step of a mechanical system, written once for floats and for symbols."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst
 
 
 class Impact(NamedTuple):
-    """What contact that acts at once does in a step.
+    """The effect of impulsive contact in a step.
 
     Attributes:
-        v: the velocities (nv) after it.
+        v: the velocities (nv) after the step.
         work: of its impulses [J].
         touching: 1 if anything touches, else 0.
-        missed: how far its laws are from being obeyed, as a part of the speeds of the points.
-        unsolved: how much of that is due to a search for the impulses that failed.
+        missed: the residual of the contact laws, as a part of the speeds of the points.
+        unsolved: how much of that is due to a solver that did not converge.
     """
 
     v: Sequence[Scalar]
@@ -35,22 +35,22 @@ class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
-        """v̇ (nv) and the power of all that is applied [W]. `h` > 0 makes the joints' damping implicit over a step h."""
+        """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        """The power of all that is applied at a state if it moved by the velocities `moving` [W]."""
+        """The power of all applied efforts at a state if it moved with the velocities `moving` [W]."""
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        """What contact does in a step, if it acts at once.
+        """The effect of contact in a step, if it acts by impulses.
 
-        v: before the step; v_free: after it, if nothing touched.
+        v: velocities before the step; v_free: after it, without contact.
         """
 
     def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """How fast v (nv) changes only because the axes that it is given in turn with a free body: −ω × v."""
+        """The rate of v (nv) that is due only to its axes turning with a free body: −ω × v."""
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        """v (nv), given in the axes before a move by `dv`, in the axes after it."""
+        """v (nv), given in the axes before a motion by `dv`, expressed in the axes after it."""
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """q̇ (nq)."""
@@ -59,10 +59,10 @@ class MechanicalSystem(Protocol):
         """q (nq) after the motion dv."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """q and v of an inner stage as the dynamics wants them: with loops, closed.
+        """q and v of an inner stage as the dynamics needs them: with closed loops.
 
-        Inner stages are less exact than the step. Beside closed loops the equations of motion are smooth only while the loops
-        are far from singular; at a singular posture the step would lose its order.
+        Inner stages are less accurate than the step. Off the closed loops the equations of motion are smooth only while the
+        loops are far from singular; at a singular posture the step would lose its order.
         """
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
@@ -90,11 +90,11 @@ def worst_error(
 
 
 class Integrator(ABC):
-    """One way to advance a state.
+    """A method that advances a state by one step.
 
     Attributes:
-        name: what users call it.
-        order: of its global error in the step.
+        name: as given by users.
+        order: of its global error in the step size.
         implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
     """

@@ -1,4 +1,4 @@
-"""The semi-implicit Euler method, extrapolated to high order: for what is stiff and has to be exact.
+"""The semi-implicit Euler method, extrapolated to high order: for stiff systems that need high accuracy.
 
 A step is made with 1, 2, … n substeps; the results, whose errors are series in the substep, are extrapolated to substep zero by
 Aitken and Neville's scheme (P. Deuflhard, Recent progress in extrapolation methods for ordinary differential equations, SIAM
@@ -15,7 +15,7 @@ __all__ = ["ExtrapolatedEuler"]
 
 
 class ExtrapolatedEuler(Integrator):
-    """Order 8 with 36 evaluations a step, chosen within tolerances by the difference of the last two extrapolations.
+    """Order 8 with 36 evaluations per step; the step size is controlled by the difference of the last two extrapolations.
 
     Quaternions are extrapolated as four numbers and brought back to unit length.
     """

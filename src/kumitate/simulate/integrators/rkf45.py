@@ -1,7 +1,7 @@
 """Runge-Kutta-Fehlberg 4(5), the thesis's integrator (thesis 5.1).
 
 E. Fehlberg, Low-order classical Runge-Kutta formulas with stepsize control, NASA TR R-315, 1969, table III. The fifth-order
-result is the one that goes on.
+result is the one that is propagated.
 """
 
 from __future__ import annotations

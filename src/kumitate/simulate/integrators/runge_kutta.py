@@ -1,7 +1,7 @@
-"""Explicit Runge-Kutta steps by a table of coefficients.
+"""Explicit Runge-Kutta steps from a table of coefficients.
 
 Quaternions are integrated as four numbers (thesis eq. 3.34) and brought back to unit length after the step; as the exact motion
-stays on the manifold, that costs nothing of the order.
+stays on the manifold, this does not lower the order.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ __all__ = ["SemiImplicitEuler"]
 
 
 class SemiImplicitEuler(Integrator):
-    """v₁ = v + h v̇(q, v), q₁ = q ⊕ h v₁: order one, no drift of energy, and stable under any damping in the joints."""
+    """v₁ = v + h v̇(q, v), q₁ = q ⊕ h v₁: order one, without energy drift, and stable under any joint damping."""
 
     name = "semi_implicit_euler"
     order = 1

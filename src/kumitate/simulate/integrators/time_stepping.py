@@ -1,4 +1,4 @@
-"""Steps over rigid contact: velocities may jump within them (Moreau 1988)."""
+"""Time stepping with rigid contact: velocities may jump within a step (Moreau 1988)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from .contract import Impact, Integrator, IntegratorState, MechanicalSystem
 
 __all__ = ["FAILED", "TimeStepping"]
 
-#: A search for impulses that stops further from the laws of contact than this part of the points' speeds has failed.
+#: The solver for the impulses has failed if the contact laws are missed by more than this part of the points' speeds.
 FAILED = 1e-3
-#: Velocities that miss the laws of contact by more than this many times the speeds that the points had before are no motion:
+#: Velocities that miss the contact laws by more than this many times the points' previous speeds are not a usable solution:
 #: `multipoint`, which obeys only some of the laws, misses the others by up to 2.3 times.
 STOPPED = 10.0
 
 
 class TimeStepping(Integrator):
-    """v₁ from v + h v̇ by the contact's impulses, q₁ = q ⊕ h v₁; where nothing touches, a step of the integrator `flight`.
+    """v₁ from v + h v̇ by the contact impulses, q₁ = q ⊕ h v₁; where nothing touches, a step of the integrator `flight`.
 
-    Of order one where something touches. Impacts are not looked for: they fall into the step that they happen in. The error of
-    a step is what its search for impulses left, in units of `FAILED`; the velocities become infinite where it left all bounds.
+    Of order one where something touches. Impact times are not located: an impact takes effect in the step in which it happens.
+    The error of a step is the remaining error of its impulses, in units of `FAILED`; the velocities become infinite where they
+    diverge.
     """
 
     name = "time_stepping"
@@ -32,14 +33,14 @@ class TimeStepping(Integrator):
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         acceleration, _ = system.dynamics(t, h, state.q, state.v)
-        # contact acts in the axes before the step; with a free body's own axes turning under it, its speed would grow
+        # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning = system.turning(state.v)
         v_free = [rate + h * (a - b) for rate, a, b in zip(state.v, acceleration, turning, strict=True)]
         contact = system.impact(h, state.q, state.v, v_free)
         v = contact.v
         move = [h * rate for rate in v]
         q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
-        # velocities jump: what acts in between works along their mean, as the kinetic energy grows
+        # velocities jump: efforts in between do work along the mean velocity, as the kinetic energy requires
         power = system.power(t, state.q, state.v, [0.5 * (a + b) for a, b in zip(state.v, v, strict=True)])
         after = IntegratorState(list(q_after), list(v_after), state.work + h * power + contact.work)
         if self.flight is None:

@@ -1,4 +1,4 @@
-"""What surrounds a mechanism in a run: nothing, contact by impulses or by forces, points held on surfaces."""
+"""Interactions of a mechanism with its surroundings: none, contact by impulses or forces, points held on surfaces."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _KEPT = Kept[Interaction](32)
 def interaction_of(
     mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows"
 ) -> Interaction:
-    """What surrounds a mechanism; the modules for it are loaded when it is asked for.
+    """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Raises:
-        InputError: for both contact and held points, an unknown model or method, or what the models say of their options.
+        InputError: for both contact and held points, an unknown model or method, or options that the model refuses.
     """
     if held or held_method != "rows":
         from ...contact.held.motion import check_method

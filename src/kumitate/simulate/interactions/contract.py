@@ -1,4 +1,4 @@
-"""What surrounds a mechanism in a run, and how the run treats it: the contract, and the case in which there is nothing."""
+"""The contract of interactions with the surroundings in a run, and the case without any interaction."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["Asked", "Interaction", "content_of"]
 
 
 class Asked(NamedTuple):
-    """The integrator that is asked for.
+    """The requested integrator.
 
     Attributes:
         name: of the integrator, or "auto".
         step: [s]; `tolerance`: the relative error of an adaptive step.
         q, v: the start.
-        equal_steps: whether its steps must be equal.
+        equal_steps: whether its steps must have equal lengths.
     """
 
     name: str
@@ -41,15 +41,15 @@ class Asked(NamedTuple):
 
 
 class Interaction:
-    """What surrounds a mechanism: in this class nothing; contact and held points are its subclasses.
+    """The interaction of a mechanism with its surroundings: none in this class; contact and held points are subclasses.
 
     Attributes:
-        mechanism: that moves.
-        key: what programs depend on, for finding them again; None if that cannot be said.
-        content: the same as text, for finding them on disk; None if that cannot be said.
-        plain: what was asked for, as plain data.
-        impacts: the program of contact that makes velocities jump once per step.
-        forces: contact by forces like any other.
+        mechanism: the moving mechanism.
+        key: what programs depend on, for finding them again in memory; None if unknown.
+        content: the same as text, for finding them on disk; None if unknown.
+        plain: the options, as plain data.
+        impacts: the program of impulsive contact, which makes velocities jump once per step.
+        forces: contact by continuous forces.
         held: points held on surfaces.
     """
 
@@ -65,7 +65,7 @@ class Interaction:
         self.mechanism = mechanism
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """The integrator of the steps; what "auto" takes is said in `notes`.
+        """The integrator of the steps; the choice of "auto" is explained in `notes`.
 
         Raises:
             InputError: if there is no such integrator, or if it cannot step over this interaction.
@@ -74,22 +74,22 @@ class Interaction:
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
     def warn(self) -> None:
-        """Warns of what a user of it should know before a run."""
+        """Warns of known limitations before a run."""
 
     def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The initial state as the interaction wants it."""
+        """The initial state, adjusted to the interaction."""
         return q, v
 
     def touching(self, q: np.ndarray) -> list[str]:
-        """What touches at q (nq), in words."""
+        """The touching pairs at q (nq), in words."""
         return []
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
-        """What touched along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
+        """The contact along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
         return None
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
-        """What the audit says of it along the states (n, nq), (n, nv) and efforts (n, size of u)."""
+        """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""Contact by forces like any other: how its runs are integrated, and what touched along them."""
+"""Contact by continuous forces: how its runs are integrated, and the record of contact along them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["ForceContact"]
 
 @dataclass(frozen=True, eq=False)
 class ForceContact(Interaction):
-    """The contact of a run by a model of forces.
+    """Contact of a run by a force model.
 
     Attributes:
-        forces: of all points, at any state.
+        forces: of all contact points, at any state.
     """
 
     mechanism: Mechanism
@@ -41,7 +41,8 @@ class ForceContact(Interaction):
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact) -> ForceContact:
-        """Of a mechanism, by a model of `FORCE_MODELS`; errors and warnings as of the model, of `contact_pairs` and of
+        """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
+        in
         `warn_of_thin_boxes`.
         """
         model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
@@ -49,7 +50,7 @@ class ForceContact(Interaction):
         return cls(mechanism, contact, forces)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """ "auto" means one that finds its steps, beside stiff springs at points."""
+        """ "auto" takes an adaptive integrator, because springs at contact points may be stiff."""
         if asked.name != "auto":
             return super().integrator(asked, notes)
         notes.append(
@@ -64,7 +65,7 @@ class ForceContact(Interaction):
 
     @property
     def key(self) -> Hashable:  # type: ignore[override]
-        """Itself: there is one of each mechanism and content."""
+        """The object itself: there is one per mechanism and content."""
         return self
 
     @cached_property
@@ -79,7 +80,7 @@ class ForceContact(Interaction):
 
     @cached_property
     def _pressed(self) -> Kernel:
-        """(q, v) → what every point does, and the energy."""
+        """(q, v) → the forces, positions and velocities of every point, and the energy."""
         mechanism, forces = self.mechanism, self.forces
 
         def pressed(q: Any, v: Any) -> dict[str, Any]:
@@ -100,10 +101,10 @@ class ForceContact(Interaction):
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
-        """What touched along a motion of states h apart.
+        """The contact along a motion of states h apart.
 
-        Forces and velocities are those at each time. The work of contact in a step is what the energy gains beyond the work of
-        all else, which is taken by the trapezoidal rule with corrected ends: exact where nothing else works.
+        Forces and velocities are those at each time. The work of contact in a step is the gain of energy beyond the work of
+        everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
         found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v), strict=True))

@@ -1,4 +1,4 @@
-"""Runs whose points are held on surfaces: their start, and what the surfaces did, along the run."""
+"""Runs with points held on surfaces: their start, and the forces of the surfaces along the run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .contract import Asked, Interaction
 
 __all__ = ["HeldContact", "HeldMotion", "held_motion"]
 
-#: A start that is off the surfaces by less than this fraction of the mechanism's size is moved onto them without asking.
+#: A start that is off the surfaces by less than this fraction of the mechanism's size is silently moved onto them.
 NEARLY = 1e-6
-#: Eigenvalues of Λ_nn times the mechanism's mass below this fraction of the largest, or of one, hold no freedom of their own.
+#: If an eigenvalue of Λ_nn times the mechanism's mass is below this fraction of the largest, or of one, points are redundant.
 _RANK = 1e-9
 
 
@@ -33,7 +33,7 @@ class HeldMotion(NamedTuple):
     """One held point along a run of n times, in the axes of the world.
 
     Attributes:
-        normal: f_n (n) [N], negative where the point is held back from leaving.
+        normal: f_n (n) [N], negative where the surface pulls the point back.
         friction: (n, 3) [N].
         gap: from the surface (n) [m]; `opening`: its rate (n) [m/s].
         position: (n, 3) [m]; `velocity`: (n, 3) [m/s].
@@ -55,13 +55,13 @@ def held_motion(
     wrenches: Mapping[str, Any] | None = None,
     loop_tau: Mapping[str, Any] | None = None,
 ) -> dict[str, HeldMotion]:
-    """Where held points were along a run, and the forces of their surfaces, by the points' names.
+    """The positions of held points along a run and the forces of their surfaces, by the points' names.
 
     Args:
-        result: of `simulate(..., held=held)`; its states and efforts are what counts.
+        result: of `simulate(..., held=held)`; only its states and efforts are used.
         held: the same points.
         method: "rows" or "newton_euler": both give the same forces.
-        wrenches, loop_tau: those of the run, as (n, 6) and (n, freedoms) arrays: a result does not keep their values.
+        wrenches, loop_tau: those of the run, as (n, 6) and (n, degrees of freedom) arrays: a result does not keep their values.
 
     Raises:
         InputError: if they are missing, or of the wrong shape.
@@ -86,10 +86,10 @@ def held_motion(
 
 @dataclass(frozen=True, eq=False)
 class HeldContact(Interaction):
-    """What a run with held points does besides the steps.
+    """The held points of a run: its start, its choice of integrator and its notes.
 
     Attributes:
-        held: the points, and the route to their forces.
+        held: the points, and the method for their forces.
     """
 
     mechanism: Mechanism
@@ -98,11 +98,11 @@ class HeldContact(Interaction):
 
     @classmethod
     def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
-        """Of these points of a mechanism; errors as of `HeldPoints` and `Held`."""
+        """The interaction for these points of a mechanism; errors as in `HeldPoints` and `Held`."""
         return cls(mechanism, HeldDynamics(HeldPoints(mechanism, points), method))
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """ "auto" means one that is implicit, beside friction: near rest it is too fast for explicit steps."""
+        """ "auto" takes an implicit integrator if there is friction: near rest it is too fast for explicit steps."""
         if asked.name != "auto" or not any(point.friction for point in self.held.points.points):
             return super().integrator(asked, notes)
         notes.append(
@@ -112,10 +112,10 @@ class HeldContact(Interaction):
         return super().integrator(asked._replace(name="semi_implicit_euler"), notes)
 
     def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The initial state with the rounding of its gaps taken out.
+        """The initial state with its gaps closed to rounding.
 
         Raises:
-            InputError: if a point is off its surface, or leaves it, by more than rounding explains; or if points hold the same.
+            InputError: if a point is off its surface, or leaves it, by more than rounding explains; or if points are redundant.
         """
         points, mechanism = self.held.points, self.held.points.mechanism
         tree, size = mechanism.tree, mechanism.tree.size
@@ -136,7 +136,7 @@ class HeldContact(Interaction):
         return np.array(closed_q), np.array(closed_v)
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
-        """What the audit says of the points along the states (n, nq), (n, nv) and efforts (n, size of u)."""
+        """Notes for the audit on the points along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         notes = []
         for name, motion in _along(self.held, forcing, q, v, u).items():
             pulled = np.count_nonzero(motion.normal < 0.0)
@@ -148,7 +148,7 @@ class HeldContact(Interaction):
         return notes
 
     def _check_rank(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Refuses points that hold what others, or loops, hold already: their forces would not be determined."""
+        """Refuses points that are redundant with others or with loops: their forces would not be determined."""
         mechanism = self.held.points.mechanism
         still = [0.0] * mechanism.nv
         system = self.held.system(mechanism.tree, q.tolist(), v.tolist(), still, Acting(mechanism.gravity))
@@ -156,8 +156,9 @@ class HeldContact(Interaction):
         values = np.linalg.eigvalsh(Lambda * mechanism.tree.mass)
         if not values[0] > _RANK * max(values[-1], 1.0):
             raise InputError(
-                f"{mechanism.name}: the held points {', '.join(self.held.points.names)} do not hold one freedom each at the "
-                "initial q, so that their forces are not determined; hold fewer points, or start from another posture"
+                f"{mechanism.name}: the held points {', '.join(self.held.points.names)} do not constrain "
+                "one degree of freedom each at the initial q, so that their forces are not determined; hold fewer points, or "
+                "start from another posture"
             )
 
 

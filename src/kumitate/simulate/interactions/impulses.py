@@ -1,4 +1,4 @@
-"""Contact by impulses, which make velocities jump: how its steps are made, and what touched along a run."""
+"""Contact by impulses, which make velocities jump: how its runs are stepped, and the record of contact along them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from .contract import Asked, Interaction, content_of
 
 __all__ = ["ImpulseContact"]
 
-#: States that are evaluated side by side when a run's contacts are collected.
+#: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
-#: Shapes this close to each other are said to touch where contact failed [m].
+#: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class ImpulseContact(Interaction):
-    """The contact of a run by a model of impulses."""
+    """Contact of a run by an impulse model."""
 
     mechanism: Mechanism
     contact: Contact
@@ -47,13 +47,13 @@ class ImpulseContact(Interaction):
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
-        """The contact of a mechanism; a name stands for that model with all else as usual.
+        """The contact of a mechanism; a name stands for that model with default options.
 
         Raises:
             InputError: if there is no such model.
 
         Warns:
-            KumitateWarning: as of `warn_of_thin_boxes`.
+            KumitateWarning: as `warn_of_thin_boxes`.
         """
         contact = Contact(contact) if isinstance(contact, str) else contact
         if contact.model not in IMPULSE_MODELS:
@@ -64,14 +64,14 @@ class ImpulseContact(Interaction):
 
     @cached_property
     def impacts(self) -> Program:  # type: ignore[override]
-        """(h, q, v, v_free) → the velocities after a step, and what touched in it."""
+        """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
         return impact_program(self.mechanism, self.contact, self.model)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
 
         Raises:
-            InputError: for an integrator that cannot have velocities jump.
+            InputError: for an integrator that cannot handle jumps of the velocities.
         """
         name, step = asked.name, asked.step
         if name in ("auto", "time_stepping"):
@@ -93,7 +93,7 @@ class ImpulseContact(Interaction):
         raise InputError(f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
 
     def touching(self, q: np.ndarray) -> list[str]:
-        """What touches, or is within `_NEAR` of it, at q (nq), in words: "'foot' on 'ground'"."""
+        """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
         tree = self.mechanism.base_parameter_tree
         poses = link_poses(tree, q.tolist())
         found: dict[str, None] = {}
@@ -110,7 +110,7 @@ class ImpulseContact(Interaction):
 
     @property
     def key(self) -> Hashable:  # type: ignore[override]
-        """Itself: there is one of each mechanism and content."""
+        """The object itself: there is one per mechanism and content."""
         return self
 
     @cached_property
@@ -137,9 +137,9 @@ class ImpulseContact(Interaction):
         return found_or_traced(None if known is None or self.content is None else f"{role} {known} {self.content}", make)
 
     def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
-        """What touched along a motion of steps h.
+        """The contact along a motion of steps h.
 
-        The solver starts from every state without memory, so that this is what the run's steps found.
+        The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
         turning, kernel = self._turning, self._impacts
         names = [array.name for array in kernel.outputs]

@@ -2,8 +2,8 @@
 
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
 `audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the
-text `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`. A file appears whole or not at
-all, so that a run that is killed leaves the old file as it was.
+text `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`. A file is written whole or not at
+all, so a run that is killed leaves the old file unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["DAMAGES", "FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "kumitate-result"
-#: Raised when files that an older kumitate cannot read come out.
+#: Incremented when the format changes so that an older kumitate cannot read the files.
 VERSION = 1
 HDF5, NPZ = (".h5", ".hdf5"), (".npz",)
 
@@ -44,19 +44,19 @@ _UNITS = {
     "energy/kinetic": "J", "energy/potential": "J", "energy/total": "J",
 }  # fmt: skip
 _TEXTS = ("header", "mechanism", "audit", "settings")
-#: Of runs with contact.
+#: Entries of runs with contact.
 _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
 }  # fmt: skip
-#: Of runs with outputs: their names, and an array for each, by its number.
+#: Entries of runs with outputs: their names, and one numbered array for each.
 _OUTPUT = "output/"
-#: Of each time, and of each point in three directions; the others are of each point.
+#: Arrays with one value per time, and with three per point; the others have one value per point.
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> Path:
-    """Write a result to a file; the suffix (.h5, .hdf5, .npz) says how.
+    """Write a result to a file in the format given by the suffix (.h5, .hdf5, .npz).
 
     Returns:
         The path.
@@ -66,7 +66,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> Path:
     """
     target = Path(path)
     if target.suffix.lower() not in (*HDF5, *NPZ):
-        raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is none of these")
+        raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is not one of these")
     arrays, texts = _arrays(result), _texts(result)
     if target.suffix.lower() in NPZ:
         content = as_npz(arrays, texts)
@@ -137,7 +137,7 @@ def _texts(result: Result) -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's."""
+    """NumPy's numbers and arrays as plain Python numbers and lists."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{value!r} is of type {type(value).__name__}")
@@ -149,9 +149,9 @@ def _unit(name: str) -> str:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 class Entries(Protocol):
-    """The entries of a file, which are read when they are asked for; never more than the file holds.
+    """The entries of a file, read on demand; never more data than the file holds.
 
-    KeyError for a name that it does not have; ValueError and the like for what is damaged.
+    Raises KeyError for a name that the file does not have; ValueError and the like for damaged data.
     """
 
     def __init__(self, path: Path): ...
@@ -161,7 +161,7 @@ class Entries(Protocol):
     def close(self) -> None: ...
 
 
-#: What reading a damaged file raises.
+#: Exceptions that reading a damaged file raises.
 DAMAGES = (
     OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
     zipfile.BadZipFile, zlib.error, struct.error,
@@ -169,7 +169,7 @@ DAMAGES = (
 
 
 def _check_header(path: Path, entries: Entries) -> None:
-    """Whether it says that the file is one of ours, and not newer than we are."""
+    """Checks that the file is a result of kumitate, in a format not newer than this version reads."""
     header = json.loads(entries.text("header")) if "header" in entries else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError(f"{path}: is not a result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
@@ -205,7 +205,7 @@ def _outputs(entries: Entries) -> dict[str, np.ndarray]:
 
 
 def _contact(entries: Entries, times: int) -> ContactRecord:
-    from .contact_record import ContactRecord  # its room is loaded when a run with contact is
+    from .contact_record import ContactRecord  # loaded only when a run with contact is read
 
     bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
     arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}

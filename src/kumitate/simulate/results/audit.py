@@ -1,4 +1,4 @@
-"""What a run says about itself: whether energy, quaternions and limits were kept, and what the run cost."""
+"""The audit of a run: energy balance, quaternion lengths, joint limits, and what the run cost."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
 
-#: A step whose energy is out of balance by more than this part of the energy that the run exchanges is named, if that is more
-#: than this part of the energy itself.
+#: A step is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that is
+#: more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9
-#: A step gains energy from contact if it is more than this part of the largest kinetic energy of the run.
+#: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
 
 
 class LimitPassed(NamedTuple):
-    """A limit that a joint passed.
+    """A limit that a joint exceeded.
 
     Attributes:
         joint: name of the degree of freedom, as in `Mechanism.v_names`.
-        time: when it was passed first [s].
-        excess: by how much at most over the run [the unit of the quantity].
+        time: when it was first exceeded [s].
+        excess: the largest excess over the run [the unit of the quantity].
         quantity: "position", "velocity" or "effort".
     """
 
@@ -41,14 +41,14 @@ class LimitPassed(NamedTuple):
 
 
 class ContactAccount(NamedTuple):
-    """How contact went over a run.
+    """Contact over a run, in numbers.
 
     Attributes:
-        penetration: the deepest that anything sank in [m].
-        residual: how far at most a step's laws of contact were from being obeyed [m/s].
+        penetration: the largest penetration depth [m].
+        residual: the largest residual of the contact laws in any step [m/s].
         work: done by contact over the run [J].
-        gains: in how many steps contact added kinetic energy, as pushing apart what has sunk in does.
-        gained: the energy added in those [J].
+        gains: the number of steps in which contact added kinetic energy, as resolving a penetration does.
+        gained: the energy added in those steps [J].
     """
 
     penetration: float
@@ -60,19 +60,19 @@ class ContactAccount(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The account of a run.
+    """The audit of a run: its errors, exceeded limits and cost.
 
     Attributes:
         energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
         work: done on the mechanism by controllers, applied wrenches, damping and contact over the run [J].
         quaternion_error: max |1 − |q|| over all quaternions and times.
-        limits_passed: the limits of joints that were passed; the motion is not stopped there.
-        loop_gaps: how far each loop and coupling opened at most over the run.
-        notes: sentences for people, such as a change of method on the way.
-        steps, rejected_steps: of the integrator.
-        wall_time: that the run took [s].
+        limits_passed: the limits of joints that were exceeded; the motion is not stopped there.
+        loop_gaps: the largest gap of each loop and coupling over the run.
+        notes: sentences for people, such as the choice of another method.
+        steps, rejected_steps: of the integrator (numbers of steps).
+        wall_time: the time that the run took [s].
         efforts: how the controller and each wrench was evaluated, and why.
-        contact: how contact went, if there was any.
+        contact: contact over the run, if there was any.
     """
 
     energy_drift: float = 0.0
@@ -97,7 +97,7 @@ class Audit:
             object.__setattr__(self, name, tuple(str(line) for line in getattr(self, name)))
 
     def lines(self) -> list[str]:
-        """The account, a line an entry, for people."""
+        """The audit for people, one line per entry."""
         rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
         lines = [f"energy balance kept to {self.energy_drift:.3g} J"]
         driven = self.work - (self.contact.work if self.contact else 0.0)
@@ -131,7 +131,7 @@ class Audit:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """The account as plain data."""
+        """The audit as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
         contact = None if self.contact is None else self.contact._asdict()
         return {
@@ -145,7 +145,7 @@ class Audit:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
-        """The account that `as_dict` gave."""
+        """The audit that `as_dict` gave."""
         passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
         gaps = tuple(LoopGap(**item) for item in data.get("loop_gaps", ()))
         known = {key: value for key, value in data.items() if key != "loop_error"}  # of version 1 files, always None there
@@ -154,7 +154,7 @@ class Audit:
 
 
 def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccount:
-    """The account of what touched along a run; `kinetic`: its kinetic energies (n,) [J].
+    """The audit of contact along a run; `kinetic`: its kinetic energies (n,) [J].
 
     Forces and residuals are of the steps that begin at the run's times, of which the last was not made.
     """
@@ -170,10 +170,10 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
 
 
 def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
-    """What is to be said of a step in which energy comes or goes that nothing accounts for, if there is one.
+    """A note on the step with the largest unexplained change of energy, if there is one.
 
     Args:
-        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], by contact too.
+        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], contact included.
     """
     balance = kinetic + potential - work
     jumps = np.diff(balance)
@@ -203,12 +203,12 @@ def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
 def limits_passed(
     mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
 ) -> tuple[LimitPassed, ...]:
-    """Which limits of joints a motion passes.
+    """The joint limits that a motion exceeds.
 
     Args:
         time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
 
-    Position limits are checked where coordinates and degrees of freedom go together one by one (not for quaternions).
+    Position limits are checked for joints whose coordinates correspond one to one to degrees of freedom (not for quaternions).
     """
     passed: list[LimitPassed] = []
     for joint, kind, q_columns, v_columns in joint_columns(mechanism):
@@ -231,7 +231,7 @@ def _negative(value: float | None) -> float | None:
 
 
 def _outside(values: np.ndarray, lower: float | None, upper: float | None) -> np.ndarray | None:
-    """How far the values are outside of the limits; None where there are none."""
+    """How far the values are outside the limits; None if there are no limits."""
     if lower is None and upper is None:
         return None
     below = -np.inf if lower is None else lower - values

@@ -1,4 +1,4 @@
-"""Contact as loads on bodies: what the forces at joints are found from, in runs in which something touched."""
+"""Contact as loads on bodies, from which joint forces are computed in runs with contact."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .result import Result
 
 __all__ = ["Loads", "contact_loads"]
 
-#: Damping and springs in closed loops act no faster than this, times the rate and the step.
+#: Largest rate of damping and springs in closed loops, times the step.
 _SLOW = 0.5
 
 
 class Loads(NamedTuple):
-    """What acts on a mechanism along a run besides gravity, damping and friction.
+    """The loads on a mechanism along a run in addition to gravity, damping and friction.
 
     Attributes:
-        tau: efforts (n, nv) with which the run's accelerations come out [N·m, N].
+        tau: efforts (n, nv) that reproduce the run's accelerations [N·m, N].
         wrenches: [n; f] (n, 6) by the name of a body, in the world's axes about the body's origin [N·m, N].
     """
 
@@ -34,14 +34,14 @@ class Loads(NamedTuple):
 
 
 def contact_loads(result: Result, others: Mapping[str, Any] | None = None) -> Loads:
-    """The loads of a run in which something touched: its contact forces, and the efforts that go with them.
+    """The loads of a run with contact: its contact forces, and the efforts that go with them.
 
-    Contact forces are means over a step, in which joints' damping and springs are implicit. So that joints transmit what they
-    did, efforts are those that give the run's mean accelerations: what a joint exerts along its freedom is in them. Of
+    Contact forces are means over a step, in which joint damping and springs are implicit. For joints to transmit what they
+    did, the efforts are those that give the run's mean accelerations, with all that a joint exerts along its axes included. Of
     mechanisms with loops they are the run's own, exact to the order of the step.
 
     Args:
-        others: wrenches that acted besides, (n, 6) by the name of a body or frame, likewise.
+        others: other wrenches that acted, (n, 6) by the name of a body or frame, likewise.
 
     Raises:
         InputError: if the mechanism has loops and joints whose damping or springs are too fast for the step.

@@ -1,4 +1,4 @@
-"""What touched along a run: forces, places and residuals of contact."""
+"""The record of contact along a run: forces, positions and residuals."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["ContactRecord", "Touched"]
 
 @dataclass(frozen=True, eq=False)
 class ContactRecord:
-    """What touched along a run of n times, at m points (those that ever carried a force), in the axes of the world.
+    """Contact along a run of n times, at m points (those that ever carried a force), in the axes of the world.
 
     Attributes:
-        bodies: of every point, the names of the bodies A and B; B may be "ground".
+        bodies: per point, the names of the bodies A and B; B may be "ground".
         force: on A (n, m, 3) [N], the mean over the step that begins at each time; zero where nothing touches.
         position: (n, m, 3) [m]; normal: (n, m, 3), from B to A; gap: (n, m) [m], negative where they overlap.
-        velocity: of A against B after the step (n, m, 3) [m/s].
-        friction: the coefficient that held (n, m): static for what was at rest, else kinetic.
-        residual: (n) [m/s], how far the step's laws of contact were from being obeyed.
-        penetration: (n) [m], the deepest of all points, also of those without force.
+        velocity: of A relative to B after the step (n, m, 3) [m/s].
+        friction: the coefficient in effect (n, m): static for points at rest, else kinetic.
+        residual: (n) [m/s], the residual of the contact laws of each step.
+        penetration: (n) [m], the largest over all points, those without force included.
         work: (n) [J], the kinetic energy that each step's impulses add to what the step would have without them.
     """
 
@@ -51,23 +51,23 @@ class ContactRecord:
 
     @property
     def cone_violation(self) -> np.ndarray:
-        """How far at most a point's force is outside Coulomb's cone, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
+        """The largest violation of Coulomb's cone by a point's force, at each time (n) [N]: |f_t| − μ f_n, or a pull −f_n."""
         normal = self.normal_force
         outside = np.linalg.norm(self._tangential(self.force), axis=2) - self.friction * normal
         return np.maximum(outside, -normal).max(axis=1, initial=0.0)
 
     @property
     def dissipation_gap(self) -> np.ndarray:
-        """The most power that friction in the cone could take and did not, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
+        """How far friction falls short of the largest dissipation in the cone, at each time (n) [W]: μ f_n |u_t| + f_t·u_t.
 
-        Zero means that friction is what the principle of maximum dissipation asks for (Moreau 1988).
+        Zero means that friction obeys the principle of maximum dissipation (Moreau 1988).
         """
         slip = self._tangential(self.velocity)
         most = self.friction * self.normal_force * np.linalg.norm(slip, axis=2)
         return np.abs(most + np.einsum("nmk,nmk->nm", self.force, slip)).max(axis=1, initial=0.0)
 
     def _tangential(self, vectors: np.ndarray) -> np.ndarray:
-        """Their parts at right angles to the normals."""
+        """The components of vectors perpendicular to the normals."""
         return vectors - np.einsum("nmk,nmk->nm", vectors, self.normal)[:, :, None] * self.normal
 
     def on(self, body: str) -> np.ndarray:
@@ -76,7 +76,7 @@ class ContactRecord:
         return np.einsum("nmk,m->nk", self.force, signs)
 
     def center_of_pressure(self, *bodies: str) -> np.ndarray:
-        """The mean place of the normal forces on some bodies, or on all (n, 3) [m]; NaN while there are none."""
+        """The center of pressure of the normal forces on some bodies, or on all (n, 3) [m]; NaN while nothing touches."""
         chosen = [k for k, (a, _) in enumerate(self.bodies) if not bodies or a in bodies]
         weight = self.normal_force[:, chosen]
         total = weight.sum(axis=1, keepdims=True)
@@ -85,12 +85,12 @@ class ContactRecord:
 
 
 class Touched(NamedTuple):
-    """What contact did along a run of n times.
+    """The effects of contact along a run of n times.
 
     Attributes:
         record: its forces.
         acceleration: the mechanism's (n, nv), with them.
-        unsolved: (n) of each step, how far the search for its impulses stopped from what it looks for, as a part of the points'
+        unsolved: (n) per step, the remaining error of the solver for its impulses, as a part of the points'
             speeds.
     """
 
@@ -99,7 +99,7 @@ class Touched(NamedTuple):
     unsolved: np.ndarray
 
     def failures(self, name: str, time: np.ndarray) -> list[str]:
-        """What is to be said of steps whose contact could not be solved, if there are any; the last step was not made."""
+        """Warnings about steps whose contact could not be solved, if there are any; the last step was not made."""
         failed = np.flatnonzero(self.unsolved[:-1] > FAILED)
         if not len(failed):
             return []

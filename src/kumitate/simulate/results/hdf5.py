@@ -1,8 +1,8 @@
-"""Results as HDF5 (.h5, .hdf5), by h5py.
+"""Results as HDF5 (.h5, .hdf5), using h5py.
 
-Written in memory first: a disk that fills up while the library writes leaves it in a state in which closing the file, or the
-end of the program, crashes. Read only what lies in the file itself, in one piece: HDF5 can also promise data that was never
-written, or take it from other files.
+A file is written in memory first: a disk that fills up while the library writes leaves it in a state in which closing the file
+or the end of the program crashes. Only data in the file itself, in one piece, is read: HDF5 can also promise data that was
+never written, or take it from other files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...errors import InputError
 
 __all__ = ["Hdf5Entries", "as_hdf5"]
 
-#: By so much the file grows in memory [bytes].
+#: Increment by which the file grows in memory [bytes].
 _BLOCK = 2**20
 
 
@@ -41,7 +41,7 @@ def as_hdf5(
         for name, values in arrays.items():
             data = file.create_dataset(name, data=values)
             data.attrs["unit"] = units.get(name, "")
-        for name, names in columns.items():  # an attribute holds 64 kB at most: names of large mechanisms go beside the data
+        for name, names in columns.items():  # an attribute holds 64 kB at most: long lists of names become data sets
             file.create_dataset(f"columns/{name}", data=list(names), dtype=h5py.string_dtype())
         file.flush()
         return file.id.get_file_image()
@@ -51,7 +51,7 @@ class Hdf5Entries:
     """The entries of a file.
 
     Raises:
-        InputError: if h5py is not installed; OSError for what is no file of HDF5.
+        InputError: if h5py is not installed; OSError if the file is not an HDF5 file.
     """
 
     def __init__(self, path: Path):
@@ -92,7 +92,7 @@ class Hdf5Entries:
         self._file.close()
 
     def _dataset(self, name: str) -> Any:
-        """The data set of this name, if it is in this file itself."""
+        """The data set of this name, if it is stored in this file."""
         place = self._file
         for part in name.split("/"):
             link = place.get(part, getlink=True) if isinstance(place, self._h5py.Group) else None
@@ -111,7 +111,7 @@ class Hdf5Entries:
 
 
 def _heap_object(file: BinaryIO, offset: int) -> bytes:
-    """The text of any length that the element at `offset` of a file refers to: a part of a global heap.
+    """The variable-length text that the element at `offset` of a file refers to: a part of a global heap.
 
     Read here because the library's own reader never returns from heaps whose sizes are damaged (HDF5 File Format
     Specification 3.0, III.E).
@@ -128,7 +128,7 @@ def _heap_object(file: BinaryIO, offset: int) -> bytes:
         after = at + 16 + held + -held % 8  # padded to eight bytes
         if index == wanted and wanted and length <= held and after <= end:
             return file.read(length)
-        if index == 0 or after > end:  # what is free comes last
+        if index == 0 or after > end:  # free space comes last
             break
         file.seek(after)
     raise ValueError("a text is not where the file says")

@@ -1,7 +1,7 @@
-"""Results as NumPy's .npz: a zip archive of arrays, each as it lies in memory behind a short header.
+"""Results as NumPy's .npz: a zip archive of arrays, each stored as in memory after a short header.
 
-Read by our own few lines: NumPy's reader takes what a header promises for true, and a file of a few bytes can promise
-terabytes; what is read here is never more than the file holds.
+The reader is our own: NumPy's trusts the sizes in a header, and a file of a few bytes can promise
+terabytes; this one never reads more than the file holds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class NpzEntries:
     """The entries of a file.
 
     Raises:
-        ValueError: if entries are compressed or promise more than the file holds; zipfile's errors for what is no archive.
+        ValueError: if entries are compressed or promise more than the file holds; zipfile's errors if the file is not an
+            archive.
     """
 
     def __init__(self, path: Path):

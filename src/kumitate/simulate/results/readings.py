@@ -1,6 +1,6 @@
-"""What a result says besides its columns: zero-moment point, momenta about the mass centre, power of every source (T 5.2).
+"""Quantities derived from a result: zero-moment point, momenta about the center of mass, power of every source (T 5.2).
 
-All times are computed in one batch by the pages of `analysis`, compiled once a mechanism.
+All times are computed in one batch by the functions of `analysis`, compiled once per mechanism.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .result import Result
 
 __all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]
 
-#: Forces below this fraction of the weight are rounding: in free flight nothing holds a mechanism.
+#: Forces below this fraction of the weight are rounding: in free flight nothing supports a mechanism.
 _HELD = 1e-9
-#: Kernels that are kept, of the mechanisms last asked for.
+#: Number of kernels kept in memory, those of the mechanisms used last.
 _KEPT = 16
 #: Values at all times (n, k), the same ones at all times (k), or a function of (t, q, v).
 Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
 
 
 class Balance(NamedTuple):
-    """How the ground holds a mechanism, over time.
+    """The ground reaction on a mechanism over time.
 
     Attributes:
-        zmp: the zero-moment point (n, 3) on the ground [m]; on flat ground the centre of pressure. NaN in free flight.
-        force: of all that holds the mechanism (n, 3) [N], in the world's axes.
-        moment: what they do about the zero-moment point (n, 3) [N·m]: along z only.
+        zmp: the zero-moment point (n, 3) on the ground [m]; on flat ground the center of pressure. NaN in free flight.
+        force: the total supporting force (n, 3) [N], in the world's axes.
+        moment: the moment about the zero-moment point (n, 3) [N·m]: along z only.
     """
 
     zmp: np.ndarray
@@ -44,7 +44,7 @@ class Balance(NamedTuple):
 
 
 class Momenta(NamedTuple):
-    """Momenta about the mass centre, in the world's axes, over time.
+    """Momenta about the center of mass, in the world's axes, over time.
 
     Attributes:
         angular: (n, 3) [kg·m²/s], `linear`: (n, 3) [kg·m/s].
@@ -58,7 +58,7 @@ class Momenta(NamedTuple):
 
 
 class Powers(NamedTuple):
-    """What each source puts in per time, negative where it takes out, (n, …) [W]; together the rate of the kinetic energy.
+    """The power of each source, positive into the mechanism, (n, …) [W]; together the rate of the kinetic energy.
 
     Attributes:
         names: of the degrees of freedom (k): those of the tree as `Mechanism.v_names`, then the loops'.
@@ -76,20 +76,20 @@ class Powers(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """The sum of all sources (n) [W]: the rate of the kinetic energy, as far as nothing else acts (such as contacts)."""
+        """The sum of all sources (n) [W]: the rate of the kinetic energy if nothing else acts (such as contacts)."""
         by_joint = (self.drives + self.damping + self.springs).sum(axis=1)
         return np.asarray(by_joint + self.gravity + sum(self.wrenches.values()))
 
 
 def balance_of(result: Result, *, height: float = 0.0, wrenches: Given | None = None) -> Balance:
-    """The zero-moment point along a result, on horizontal ground at a `height` [m], and what the ground does there.
+    """The zero-moment point along a result, on horizontal ground at a `height` [m], and the ground reaction there.
 
     Args:
-        wrenches: known external [n; f], which the ground does not make, by name of a body or frame: arrays (n, 6) or (6), or
+        wrenches: known external [n; f], other than those of the ground, by name of a body or frame: arrays (n, 6) or (6), or
             functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run must be given again.
 
     Raises:
-        InputError: if they are not, or a place does not exist.
+        InputError: if they are missing, or a place does not exist.
     """
     names, values = _given(result, "wrenches", wrenches)
     _check_places(result, names)
@@ -114,7 +114,7 @@ def _balance(m: Mechanism, height: float, names: tuple[str, ...]) -> Kernel:
 
 
 def momenta_of(result: Result) -> Momenta:
-    """The momenta about the mass centre along a result, and their rates."""
+    """The momenta about the center of mass along a result, and their rates."""
     return Momenta(*_momenta(result.mechanism)(result.q, result.v, result.a))
 
 
@@ -128,10 +128,11 @@ def _momenta(m: Mechanism) -> Kernel:
 
 
 def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
-    """What each source puts in along a result.
+    """The power of each source along a result.
 
     Args:
-        wrenches: as of `balance_of`; `loop_tau`: forces of drives along the freedoms of loops, by the loop's name, likewise.
+        wrenches: as in `balance_of`; `loop_tau`: drives' forces along the degrees of freedom of loops, by the loop's name,
+            likewise.
 
     Raises:
         InputError: if those that acted in the run are not given again, or a place or loop does not exist.
@@ -143,7 +144,7 @@ def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given 
     freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
     for name in driven:
         if name not in freedoms:
-            raise InputError(f"{m.name}: loop_tau names {name!r}, which is no loop; there are {', '.join(freedoms) or 'none'}")
+            raise InputError(f"{m.name}: loop_tau names {name!r}, which is not a loop; known: {', '.join(freedoms) or 'none'}")
 
     kernel = _powers(m, tuple(names), tuple(driven))
     put_in, lost, sprung, pushed, gravity = kernel(result.q, result.v, result.tau, *values, *drives)
@@ -168,7 +169,7 @@ def _powers(m: Mechanism, names: tuple[str, ...], driven: tuple[str, ...]) -> Ke
 
 
 def _given(result: Result, what: str, given: Given | None) -> tuple[list[str], list[np.ndarray]]:
-    """The names and the values at all times; those that acted in the run are all there."""
+    """The names and the values at all times; checks that all that acted in the run are given."""
     given = given or {}
     missing = set(result.settings.get(what) or ()) - set(given)
     if missing:
@@ -192,5 +193,5 @@ def _check_places(result: Result, names: Sequence[str]) -> None:
         if name not in result.mechanism.tree.places:
             known = ", ".join(result.mechanism.tree.places)
             raise InputError(
-                f"{result.mechanism.name}: a wrench acts on {name!r}, which is no body or frame; there are {known}"
+                f"{result.mechanism.name}: a wrench acts on {name!r}, which is not a body or frame; there are {known}"
             )

@@ -1,4 +1,4 @@
-"""What a simulation leaves: the motion, its efforts and energies, and the account of the run."""
+"""The result of a simulation: the motion, its efforts and energies, and the audit of the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Energy", "JointMotion", "Result"]
 
 
 class Energy(NamedTuple):
-    """Energies over time, each (n,) [J]; the potential energy is zero where every mass centre is at the world's origin."""
+    """Energies over time, each (n,) [J]; the potential energy is zero with every center of mass at the world's origin."""
 
     kinetic: np.ndarray
     potential: np.ndarray
@@ -40,18 +40,18 @@ class Result:
     """A motion of a mechanism, sampled at n times.
 
     Attributes:
-        mechanism: that moved; the columns of q and v go by its `q_names` and `v_names`.
-        time: (n,) [s], rising.
+        mechanism: the simulated mechanism; its `q_names` and `v_names` name the columns of q and v.
+        time: (n,) [s], increasing.
         q: coordinates (n, nq) [rad, m; quaternions x y z w].
         v, a: velocities and accelerations (n, nv) [rad/s, m/s; rad/s², m/s²].
         tau: efforts at the joints (n, nv) [N·m, N].
         energy: kinetic, potential, total, each (n,) [J].
         center_of_mass: of the mechanism, (n, 3) [m], in the world.
         momentum: (n, 6), angular about the world's origin [kg·m²/s], then linear [kg·m/s], in the world's axes.
-        audit: the account of the run.
-        contact: what touched along the run, if it was asked for: forces, places, residuals.
-        outputs: what the simulation was asked to compute besides, (n, ...) by name.
-        settings: what the run was asked for, as plain data (duration, step, integrator, ...).
+        audit: of the run.
+        contact: the record of contact along the run, if contact was simulated: forces, positions, residuals.
+        outputs: the additional outputs of the simulation, (n, ...) by name.
+        settings: the options of the run, as plain data (duration, step, integrator, ...).
 
     The arrays are read-only.
 
@@ -79,7 +79,7 @@ class Result:
         if time.ndim != 1:
             raise InputError(f"{self.mechanism.name}: time has shape {time.shape}; a result needs (n,)")
         if not (np.isfinite(time).all() and (np.diff(time) > 0.0).all()):
-            raise InputError(f"{self.mechanism.name}: the times of a result do not rise; give finite ones, each after the last")
+            raise InputError(f"{self.mechanism.name}: the times of a result do not increase; give finite, increasing ones")
         n = len(time)
         shapes = {"time": (n,), "q": (n, nq), "v": (n, nv), "a": (n, nv), "tau": (n, nv), "center_of_mass": (n, 3)}
         for name, shape in {**shapes, "momentum": (n, 6)}.items():

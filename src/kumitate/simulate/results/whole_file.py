@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, so that whatever fails or is killed leaves the old file as it was."""
+"""Atomic file replacement: a file is written whole or not at all, so a failure leaves the old file unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["replacing"]
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, with its suffix; what is written there takes its place when the block ends well.
+    """A temporary path next to `path`, with its suffix; the file written there replaces `path` if the block succeeds.
 
     Raises:
         InputError: if the folder does not exist, or the disk refuses: it is full, or must not be written to.
@@ -26,12 +26,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = target.with_name(f".{target.stem[:40]}.{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
     try:
         yield temporary
-        with open(temporary, "rb+") as file:  # a disk may notice that it is full no sooner than now
+        with open(temporary, "rb+") as file:  # a full disk may be noticed only now
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
         raise InputError(
-            f"{target}: cannot be written ({error.strerror or error}); what was there before is as it was. Make room, or "
+            f"{target}: cannot be written ({error.strerror or error}); the old file is unchanged. Free some space, or "
             "choose another place"
         ) from error
     finally:

@@ -1,7 +1,7 @@
 """How the functions that drive a run are evaluated: compiled into the step, called at every stage, or sampled.
 
 A function that is proved pure is compiled. One that keeps state is called once per step, so that what it integrates or counts
-goes by the steps and not by the stages of the integrator; any other that cannot be compiled is called at every stage.
+advances with the steps and not with the stages of the integrator; any other that cannot be compiled is called at every stage.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Actuation:
 
     Attributes:
         forcing: the sources of efforts.
-        verdicts: on each of them; None on constants.
-        how: each of them is evaluated.
+        verdicts: for each source, whether it is pure; None for constants.
+        how: how each of them is evaluated.
     """
 
     forcing: Forcing
@@ -62,8 +62,8 @@ class Actuation:
 
         Args:
             traced: whether functions may be compiled.
-            sampled: whether all are called at multiples of a sample time, and held in between.
-            stages: whether functions that keep state are called at every stage, too.
+            sampled: whether all functions are called at multiples of a sample time and held in between.
+            stages: whether functions that keep state are also called at every stage.
         """
         states = _states_to_try(forcing, q, v)
         verdicts: list[Verdict | None] = []
@@ -76,7 +76,7 @@ class Actuation:
 
     @property
     def mode(self) -> str:
-        """In one word: "called" (at every stage), "sampled" (once per step), "compiled", or "held"."""
+        """One word for the whole: "called" (at every stage), "sampled" (once per step), "compiled", or "held"."""
         if How.EACH_STAGE in self.how:
             return "called"
         if How.EACH_STEP in self.how:
@@ -85,7 +85,7 @@ class Actuation:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing has to be called at the stages of a step."""
+        """Whether no Python function has to be called at the stages of a step."""
         return How.EACH_STAGE not in self.how
 
     @property
@@ -94,7 +94,7 @@ class Actuation:
         return [how for how in self.how if how is not How.CONSTANT]
 
     def lines(self) -> list[str]:
-        """How each function is evaluated, a line each, for people."""
+        """How each function is evaluated, one line per function, for people."""
         lines = []
         for (label, _), verdict, how in zip(self.forcing.labels, self.verdicts, self.how, strict=True):
             if how is How.CONSTANT:
@@ -104,7 +104,7 @@ class Actuation:
         return lines
 
     def changed(self) -> list[str]:
-        """What compiled functions had read as constants and has changed since, a line each."""
+        """Values that compiled functions read as constants and that have changed since, one line per value."""
         found = []
         for (label, _), verdict, how in zip(self.forcing.labels, self.verdicts, self.how, strict=True):
             if how is How.COMPILED and verdict is not None and (path := verdict.changed_since()) is not None:
@@ -123,7 +123,7 @@ class Actuation:
         """Puts what is given in its places of u, and the constants or an input's own values where nothing is given.
 
         Raises:
-            InputError: for an input of a wrong name or shape, or in the place of a function.
+            InputError: for an input with a wrong name or shape, or for a source that is a function.
         """
         forcing, start = self.forcing, 0
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
@@ -162,16 +162,16 @@ class Actuation:
             u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """u with what is called once per step, or at the sample times, called now; the rest as it was."""
+        """u with the functions that are called once per step, or at the sample times, evaluated now; the rest unchanged."""
         return self.forcing(t, q, v, last=last, only=self._those({How.EACH_STEP, How.SAMPLED}))
 
     def staged(self, t: float, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """u at a stage of the integrator, given what is held."""
+        """u at a stage of the integrator, given the held efforts."""
         return self.forcing(t, q, v, last=held, only=self._those({How.EACH_STAGE, How.COMPILED}))
 
     @property
     def samples(self) -> bool:
-        """Whether there is anything to be called once per step, or at the sample times."""
+        """Whether any function is called once per step, or at the sample times."""
         return bool(self._those({How.EACH_STEP, How.SAMPLED}))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which integrator a run takes, and what to do about one that ran away."""
+"""The choice of the integrator, and the advice for runs that diverged."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .stiffness import fastest_rate
 
 __all__ = ["EXPLICIT", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
 
-#: Explicit methods of order 4 and 5 follow what acts this fast at most, as a multiple of 1/step.
+#: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
 EXPLICIT = 2.5
-#: A joint whose own coordinates come this close to their singularity explains why a run failed.
+#: A joint whose coordinates come this close to their singularity explains why a run failed.
 _SINGULAR = 0.1
 
 
@@ -31,7 +31,7 @@ def chosen_integrator(
     *,
     equal_steps: bool = False,
 ) -> Integrator:
-    """The integrator of this name; what "auto" takes besides rkf45 is told in `notes`.
+    """The integrator of this name; if "auto" takes another than rkf45, `notes` says so.
 
     Args:
         equal_steps: whether "auto" has to take a method of constant step.
@@ -73,11 +73,11 @@ def divergence(
     step: float,
     touching: Sequence[str] = (),
 ) -> str:
-    """Why a run ends at time t [s], where its velocities v are beyond all bounds, and what to do about it.
+    """Why a run ends at time t [s], where its velocities v diverge, and what to do about it.
 
     Args:
         q: (n, nq), the coordinates just before, up to the start of the step; v_before: the velocities there.
-        touching: what touched there, in words.
+        touching: the pairs that touched there, in words.
     """
     if isinstance(method, TimeStepping) and np.isposinf(v).all():
         where = f" ({', '.join(touching)})" if touching else ""
@@ -90,7 +90,7 @@ def divergence(
     speeds = np.where(lost, np.inf, np.abs(v))
     worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
     return (
-        f"{mechanism.name}: the simulation runs away at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
+        f"{mechanism.name}: the simulation diverges at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
         f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. "
         f"{_remedy(mechanism, q, v_before, method, step)}"
     )
@@ -112,7 +112,7 @@ def _remedy(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, method: Integrat
 
 
 def vanishing_steps(mechanism: Mechanism, told: str, q: np.ndarray) -> str:
-    """What an adaptive integrator tells of vanishing steps, and the singularity along q (n, nq) that explains it, if any."""
+    """An adaptive integrator's message about vanishing steps, and the singularity along q (n, nq) that explains it, if any."""
     singular = singular_angles(mechanism, q, _SINGULAR)
     return f"{told} {_away_from(singular)}" if singular else told
 
@@ -126,7 +126,7 @@ def _away_from(singular: list[tuple[str, float, int]]) -> str:
 
 
 def singular_angles(mechanism: Mechanism, q: np.ndarray, within: float) -> list[tuple[str, float, int]]:
-    """The joints whose own coordinates come so close to their singularity along q (n, nq), each with how close and the row."""
+    """The joints whose coordinates come within a distance of their singularity along q (n, nq): name, distance and row."""
     found = []
     for link in mechanism.tree.links:
         if link.kind.singularity([0.3] * link.kind.nq) == 1.0:  # has none

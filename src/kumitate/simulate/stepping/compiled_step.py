@@ -1,4 +1,4 @@
-"""The step of an integrator on a driven mechanism as programs and machine code, made once for all runs that share it."""
+"""The step of an integrator on a driven mechanism as programs and machine code, compiled once for all runs that share it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
 
 class StepCode:
-    """One integrator on one mechanism; everything is traced and compiled when it is first needed, unless it is on disk.
+    """One integrator on one mechanism; traced and compiled on first use, unless it is on disk.
 
     Attributes:
-        efforts: the place of the functions (t, q, v, u) → u that are compiled, if there are any.
-        outputs: what is computed of every state that is recorded or looked at.
+        efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
+        outputs: the quantities computed at every state that is recorded or looked at.
     """
 
     def __init__(
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
         outputs: tuple[Output, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts that an actuation has; `key`: what all of it depends on, as text."""
+        """The code for the sources of efforts of an actuation; `key`: everything that the code depends on, as text."""
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
@@ -57,7 +57,7 @@ class StepCode:
 
     @property
     def projects(self) -> bool:
-        """Whether loops are closed, and held points put back, by projection."""
+        """Whether loops and held points are kept closed by projection."""
         return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
 
     @cached_property
@@ -67,7 +67,7 @@ class StepCode:
 
     @cached_property
     def jumps(self) -> Jumps | None:
-        """What contact by impulses adds."""
+        """The additions for contact by impulses."""
         impacts = self._interaction.impacts
         return None if impacts is None else Jumps.of(impacts, self.mechanism, self._forcing)
 
@@ -79,9 +79,9 @@ class StepCode:
 
     @cached_property
     def repeated(self) -> Program:
-        """(number, q, v, work, error, h, u) → the first five, one step later.
+        """(number, q, v, work, error, h, u) → the first five values one step later.
 
-        `number` counts the steps since the start, `error` is the largest that a step estimated since then.
+        `number` counts the steps since the start; `error` is the largest error estimate since then.
         """
         step = self.program
 
@@ -94,7 +94,7 @@ class StepCode:
 
     @cached_property
     def recorded(self) -> Program:
-        """(number, q, v, work, error, h, u) → what is recorded of a state: q, v, work, error and the outputs."""
+        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs."""
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
             signals = Signals(self, number * h, h, q, v, u)
@@ -110,22 +110,22 @@ class StepCode:
     # --- their code -----------------------------------------------------------------------------------------------------------
     @cached_property
     def kernel(self) -> Kernel:
-        """One step, to be called."""
+        """One step as a kernel."""
         return Kernel(self._stored("program"))
 
     @cached_property
     def recurrence(self) -> Recurrence:
-        """Steps in machine code."""
+        """A loop of steps in machine code."""
         return Recurrence(self._stored("repeated"), self._stored("recorded"))
 
     @cached_property
     def look_kernel(self) -> Kernel:
-        """What is recorded of a state, to be called."""
+        """The recorded quantities of a state as a kernel."""
         return Kernel(self._stored("recorded"))
 
     @cached_property
     def dynamics_kernel(self) -> Kernel:
-        """The accelerations of the run, and the power."""
+        """The accelerations of the run and the power."""
         return Kernel(self._stored("dynamics"))
 
     @cached_property
@@ -147,12 +147,12 @@ class CompiledStep:
     """The code of a step with the functions that are compiled into it.
 
     Attributes:
-        code: all that does not depend on the functions.
-        recurrence, kernel, look: the step again and again, one step, and what is recorded of a state, as of `StepCode`.
+        code: everything that does not depend on the functions.
+        recurrence, kernel, look: the loop of steps, one step, and the recorded quantities of a state, as in `StepCode`.
     """
 
     def __init__(self, code: StepCode, efforts: Program | None):
-        """The code with the program (t, q, v, u) → u in its place; None where nothing is compiled in."""
+        """The code with the program (t, q, v, u) → u in its slot; None if no function is compiled in."""
         self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
         self._efforts = None if efforts is None else Kernel(efforts)
 
@@ -169,13 +169,13 @@ class CompiledStep:
         return self.code.look_kernel.filled(self._fillings)
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """u at many states: as `held` (n, size) or (size), and where functions are compiled, by these, all at once."""
+        """u at many states: `held` (n, size) or (size), with the compiled functions' values evaluated in one batch."""
         held = np.broadcast_to(held, (len(time), held.shape[-1]))
         return held if self._efforts is None else self._efforts(time, q, v, held)
 
 
 class Signals:
-    """What outputs are computed from, at one state while tracing; each is computed when it is first asked for."""
+    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
 
     def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
         self._compiled, self._h = compiled, h
@@ -214,9 +214,9 @@ def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
     outputs: tuple[Output, ...] = (),
 ) -> CompiledStep:  # fmt: skip
-    """The step, traced and compiled unless that of the same mechanism and settings is still in memory.
+    """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
 
-    Other functions are compiled by themselves, and put into the place that the step has for them.
+    Functions are compiled separately and put into the slot that the step has for them.
     """
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
@@ -232,7 +232,7 @@ def compiled_step(
 
 
 def _settings(integrator: Any) -> Hashable:
-    """What an integrator is made of."""
+    """The parameters of an integrator."""
     if not isinstance(integrator, Integrator):
         return integrator  # type: ignore[no-any-return]
     return (type(integrator), *((name, _settings(value)) for name, value in sorted(vars(integrator).items())))

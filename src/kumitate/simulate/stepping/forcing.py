@@ -1,4 +1,4 @@
-"""What drives a simulation from outside: a controller's torques and wrenches on bodies, as functions of time and state."""
+"""The external efforts on a simulation: a controller's torques and wrenches on bodies, as functions of time and state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Forcing:
     the inputs but through functions that read them.
 
     Attributes:
-        mechanism: that is driven.
+        mechanism: the driven mechanism.
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the freedoms of loop joints, by the loop's name, likewise [N·m, N].
@@ -52,7 +52,7 @@ class Forcing:
         for name in self.loop_tau:
             if name not in loops:
                 raise InputError(
-                    f"{self.mechanism.name}: loop_tau names {name!r}, not a loop's; there are {', '.join(loops) or 'none'}"
+                    f"{self.mechanism.name}: loop_tau names {name!r}, which is not a loop; known: {', '.join(loops) or 'none'}"
                 )
 
     @property
@@ -83,7 +83,7 @@ class Forcing:
 
     @property
     def labels(self) -> list[tuple[str, Sequence[str]]]:
-        """What each source is called in messages, and its components."""
+        """The name of each source in messages, and the names of its components."""
         axes = ("nx", "ny", "nz", "fx", "fy", "fz")
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
@@ -112,7 +112,7 @@ class Forcing:
         return found
 
     def split(self, u: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        """Of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and what drives loops by name, as views."""
+        """Views of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and the loops' drives by name."""
         nv, at = self.mechanism.nv, self.mechanism.nv
         wrenches, drives = {}, {}
         for name in self.places:
@@ -124,7 +124,7 @@ class Forcing:
     def __call__(
         self, t: float, q: np.ndarray, v: np.ndarray, *, last: np.ndarray | None = None, only: Iterable[int] | None = None
     ) -> np.ndarray:
-        """u at one state, by calling the functions; of all sources but `only` these, the values are taken from the `last` u.
+        """u at one state, by calling the functions; if `only` some sources are given, the others keep their values in `last`.
 
         Raises:
             InputError: if a function returns the wrong number of values, or one that is not a finite real number.

@@ -1,4 +1,4 @@
-"""`State`: a simulation at one time, with all that it needs to go on."""
+"""`State`: a simulation at one time, with everything needed to continue."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _FORMAT = "kumitate-state"
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A simulation at one time. It is not changed by steps: going on from it again gives the same motion again.
+    """A simulation at one time. Steps do not change it: continuing from it twice gives the same motion twice.
 
     Attributes:
         time: [s], since the start.
         q, v: (nq) and (nv).
-        work: [J], put in by what drives, damping, wrenches and contact since the start.
-        outputs: what the simulation computes besides, by name.
-        carried: the arrays that the next step begins from, as plain arrays by name.
+        work: [J], done on the mechanism by drives, damping, wrenches and contact since the start.
+        outputs: the additional outputs of the simulation, by name.
+        carried: the arrays from which the next step begins, by name.
     """
 
     time: float
@@ -42,7 +42,7 @@ class State:
 
 
 def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> Path:
-    """Writes what a state carries to an .npz file; `owner`: of which simulation it is.
+    """Writes the arrays that a state carries to an .npz file; `owner`: the simulation it belongs to.
 
     Raises:
         InputError: for another suffix, or if the file cannot be written.
@@ -56,7 +56,7 @@ def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.
 
 
 def read_carried(expected: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """What `write_carried` wrote, of the shapes that are expected.
+    """Reads what `write_carried` wrote, checked against the expected shapes.
 
     Raises:
         InputError: if there is no such file, or it is damaged, or of another simulation.

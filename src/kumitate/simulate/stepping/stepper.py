@@ -1,4 +1,4 @@
-"""A state under way: advanced by a compiled step, or, where functions must be called at every stage, by Python."""
+"""A state in progress: advanced by a compiled step, or in Python if functions must be called at every stage."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Stepper:
     Attributes:
         compiled: the step.
         actuation: how the efforts are evaluated.
-        state: the arrays that are carried from step to step, each with an axis of length 1 before its own; besides those of
+        state: the arrays that are carried from step to step, each with a leading axis of length 1; in addition to those of
             the step "size", of the last step that an adaptive integrator made [s], and "u", the efforts that are held.
-        steps, rejected: how many steps were made, and how many adaptive steps had to be repeated.
+        steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
         whole: whether steps follow each other in machine code, without Python in between.
     """
 
@@ -52,7 +52,7 @@ class Stepper:
 
     @property
     def efforts(self) -> np.ndarray:
-        """u, as it is held."""
+        """The held efforts u."""
         return self.state["u"][0]
 
     @efforts.setter
@@ -60,45 +60,45 @@ class Stepper:
         self.state["u"][0] = u
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Starts again, from a state at the time zero."""
+        """Restarts from a state at time zero."""
         for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
             self.state[name][0] = value
         for name in ("number", "work", "error"):
             self.state[name][0] = 0.0
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
-        """Goes back, or on, to a state that was carried."""
+        """Continues from a state given by `carried`."""
         for name, array in self.state.items():
             array[0] = carried[name]
 
     def carried(self) -> dict[str, np.ndarray]:
-        """What is carried from here, as copies."""
+        """Copies of the arrays that the next step begins from."""
         return {name: array[0].copy() for name, array in self.state.items()}
 
     def look(self) -> dict[str, np.ndarray]:
-        """What is recorded of the state as it is."""
+        """The recorded quantities of the current state."""
         state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
         seen = self.compiled.look(*state, self.step, self.efforts)
         return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
 
     @property
     def time(self) -> float:
-        """[s], since the start."""
+        """Time since the start [s]."""
         return float(self.state["number"][0]) * self.step
 
     def sample(self) -> None:
-        """Calls what is called once per step or at the sample times."""
+        """Calls the functions that are called once per step or at the sample times."""
         if self.actuation.samples:
             self.efforts = self.actuation.sampled(self.time, self.state["q"][0], self.state["v"][0], self.efforts)
 
     def observe(self) -> None:
-        """Brings `efforts` up to the state where they are called at every stage; compiled ones can wait."""
+        """Updates `efforts` to the current state if they are called at every stage; compiled ones are evaluated later."""
         if self._system is not None:
             self._system.held = self.efforts.copy()
             self.efforts = self._system.efforts(self.time, self.state["q"][0], self.state["v"][0])
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        """Advances by records · every steps, recording the state and the outputs after each `every` of them (records, ...).
+        """Advances by records · every steps, recording the state and the outputs after each `every` steps (records, ...).
 
         Raises:
             FloatingPointError: if an adaptive step becomes too small.
@@ -116,7 +116,7 @@ class Stepper:
                 array[k] = looked[name]
 
     def advance(self, count: int, hold: int) -> None:
-        """Advances by so many steps, calling what is sampled every `hold` steps.
+        """Advances by `count` steps, calling sampled functions every `hold` steps.
 
         Raises:
             FloatingPointError: if an adaptive step becomes too small.
@@ -142,7 +142,7 @@ class Stepper:
 
     @cached_property
     def _once(self) -> tuple[Rollout, dict[str, np.ndarray]]:
-        """For single records: the rollout, and what it records to."""
+        """The rollout for single records, and the arrays it records to."""
         scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.recurrence.seen}
         return self._over(scratch), scratch
 
@@ -151,7 +151,7 @@ class Stepper:
         return self.compiled.recurrence.over(self.state, given, seen, batch=False)
 
     def _advance(self) -> None:
-        """One step, by as many shorter ones as an adaptive integrator needs."""
+        """One step, divided into as many shorter ones as an adaptive integrator needs."""
         t, h = self.time, self.step
         q, v, work = (self.state[name][0] for name in ("q", "v", "work"))
         if self.compiled.code.integrator.adaptive:
@@ -197,6 +197,6 @@ class Stepper:
         worst = self.compiled.code.mechanism.v_names[int(np.argmax(np.abs(v)))]
         return (
             f"{self.compiled.code.mechanism.name}: {self.compiled.code.integrator.name} would need steps below {size:.3g} s at "
-            f"t = {t:.6g} s, where {worst!r} moves fastest: the motion is stiff, discontinuous or runs away. Smooth the "
+            f"t = {t:.6g} s, where {worst!r} moves fastest: the motion is stiff, discontinuous or diverges. Smooth the "
             "efforts, loosen `tolerance`, or take integrator='semi_implicit_euler'."
         )

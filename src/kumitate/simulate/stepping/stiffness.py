@@ -1,4 +1,4 @@
-"""How fast what is stiff in a mechanism acts: damping, friction and springs of joints and loops."""
+"""The fastest rate of a mechanism's stiff forces: damping, friction and springs of joints and loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["fastest_rate"]
 
 
 def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
-    """The fastest rate of the passive forces [1/s], and the degree of freedom it shows most in.
+    """The fastest rate of the passive forces [1/s], and the degree of freedom in which it is largest.
 
     The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow.
     """
@@ -29,7 +29,7 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
         damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates))) @ J
         springs = free_springs(chord, closing)
-        if springs:  # they pull back in all directions
+        if springs:  # springs act in all directions
             along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
             J = np.array(loop_jacobian(tree, motions, along), dtype=float).reshape(len(along), tree.nv)
         stiffness = stiffness + J.T @ np.diag(floats(k for _, k, _ in springs) or chord.stiffness) @ J

@@ -36,7 +36,7 @@ __all__ = [
     "step_program",
 ]
 
-#: A step [s] within which nothing moves; not zero, as what is implicit along the freedoms of loops divides by it.
+#: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30
 
 
@@ -49,10 +49,10 @@ def dynamics_program(
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
-    """(h, q, v, u) → v̇ and the power of all that is applied, u being the efforts of the `forcing`.
+    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`.
 
-    `baumgarte`: the rate [1/s] at which the loops' errors are made to decay; `held`: points held on surfaces; `pressing`: where
-    none are held, forces of contact.
+    `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
+    no points are held, contact forces.
     """
     check_resistance(mechanism)
     tree = mechanism.base_parameter_tree
@@ -76,7 +76,7 @@ def dynamics_program(
 
 
 def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
-    """(q, v, u) → the power of all that is applied, u being the efforts of the `forcing`."""
+    """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
 
     def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
         return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
@@ -86,7 +86,7 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
 
 
 def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
-    """(q, v) → q and v with the loops closed, and held points on their surfaces."""
+    """(q, v) → q and v with the loops closed and held points on their surfaces."""
     tree = mechanism.base_parameter_tree
 
     def projection(q: Any, v: Any) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -
 
 
 def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
-    """Of the efforts u: tau (nv), the wrenches by place, and what drives in loop joints give, by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains read tau in loops
+    """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
+    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
 
@@ -111,7 +111,7 @@ def _power(
     applied: dict[str, list[Scalar]],
     loop_tau: dict[str, list[Scalar]],
 ) -> Scalar:
-    """What drives, joint damping and wrenches put in, per time [W]; gravity and springs are in the potential energy instead."""
+    """The power of drives, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
     tree = mechanism.tree
     total: Scalar = 0.0
     for link in tree.links:
@@ -133,19 +133,19 @@ def _power(
 
 
 class Jumps(NamedTuple):
-    """What steps over jumps of the velocities ask for: the `impacts` of contact, and the power of what is applied."""
+    """What steps with velocity jumps need: the `impacts` of contact, and the power of the applied efforts."""
 
     impacts: Program
     power: Program
 
     @classmethod
     def of(cls, impacts: Program, mechanism: Mechanism, forcing: Forcing) -> Jumps:
-        """With the power of a `forcing`."""
+        """The jumps with the power of a `forcing`."""
         return cls(impacts, power_program(mechanism, forcing))
 
 
 class _Coordinates(ABC):
-    """How coordinates move: the same in both systems."""
+    """The kinematics of the coordinates, shared by both systems."""
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -164,7 +164,7 @@ class _Coordinates(ABC):
 
     @abstractmethod
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
-        """q and v with the loops closed; None where there is nothing to close."""
+        """q and v with the loops closed; None if there is nothing to close."""
 
     @abstractmethod
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
@@ -182,7 +182,7 @@ class _Coordinates(ABC):
 
 
 class TracedSystem(_Coordinates):
-    """The system while a step is traced: every evaluation is a call of one dynamics program."""
+    """The system while a step is traced: every evaluation calls one dynamics program."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class CalledSystem(_Coordinates):
         return closed_q.tolist(), closed_v.tolist()
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """u at a state; the functions are not called twice for one state in a row, as they may count their calls."""
+        """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
         state = q.tobytes() + v.tobytes() + self.held.tobytes()
         if self._last is None or self._last[:2] != (t, state):
             self._last = (t, state, self.actuation.staged(t, q, v, self.held))
@@ -289,7 +289,7 @@ def step_program(
 
 
 def observables_program(mechanism: Mechanism) -> Program:
-    """(q, v) → what is reported besides the motion: energies, mass centre, momentum."""
+    """(q, v) → the reported quantities: energies, center of mass, momentum."""
     tree = mechanism.tree
 
     def observables(q: Any, v: Any) -> dict[str, Any]:
