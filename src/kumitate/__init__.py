@@ -69,12 +69,12 @@ _LATER = {
     "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
 }  # fmt: skip
-#: Of these, what is offered as a whole.
+#: Those of them that are modules.
 _ROOMS = ("control", "convert", "lagrange")
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded when it is asked for."""
+    """Loads a name when it is first used."""
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
         return module if name in _ROOMS else getattr(module, name)

@@ -1,4 +1,4 @@
-"""`Simulation`: a robot with what drives and surrounds it, compiled once and stepped; loaded when it is asked for."""
+"""`Simulation`: a robot with its controller, wrenches and contact, compiled once and stepped; loaded on first use."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .simulate.outputs import SIGNALS, Output, function_output, signal_output
 
 __all__ = ["Simulation"]
 
-#: Functions of a place, and those that outputs cannot be: they need more than a state and what acts.
+#: Functions of a body or frame, and those that cannot be outputs: they need more than a state and the forces that act.
 _AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
 
 class Simulation(simulation.Simulation):
-    """A robot, what drives it and what surrounds it, compiled once: run, stepped, or many of them side by side.
+    """A robot with its controller, wrenches and contact, compiled once: to be run, stepped, or stepped in batches.
 
     >>> from kumitate import load
     >>> sim = Simulation(load("pendulum"), integrator="rk4", outputs=["pose:bob", "energy"])
@@ -45,10 +45,10 @@ class Simulation(simulation.Simulation):
 
         Args:
             robot: to simulate.
-            outputs: what is computed of every state besides: names of functions of `Robot` that need no more than q, v,
+            outputs: further quantities computed of every state: names of functions of `Robot` that need only q, v,
                 accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau"; or a
-                dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled.
-            options: as of `kumitate.simulate`.
+                dictionary, by names of your choice, of such names or of functions of (t, q, v) that can be compiled.
+            options: as in `kumitate.simulate`.
         """
         self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
@@ -57,13 +57,13 @@ class Simulation(simulation.Simulation):
         super().__init__(robot.mechanism, start=start, outputs=found, **options)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
-        """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.Simulation.run`."""
+        """Simulates from a state, or from the start; options as in `kumitate.simulate.simulation.Simulation.run`."""
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
 
 
 def _output(mechanism: Mechanism, name: str, what: Any, start: tuple[Any, Any]) -> Output:
-    """The output of a name of a function of `Robot`, of a signal, or of a function."""
+    """The output for the name of a function of `Robot`, for a signal, or for a function."""
     if callable(what):
         return function_output(mechanism, name, what, [(t, np.asarray(start[0]), np.asarray(start[1])) for t in (0.0, 0.7)])
     if what in SIGNALS:

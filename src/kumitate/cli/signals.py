@@ -1,4 +1,4 @@
-"""What the command does when it is told to stop: the same on SIGTERM as on Ctrl-C."""
+"""Stopping the command: SIGTERM has the same effect as Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["Terminated", "stop_on_sigterm"]
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came. It takes the way of Ctrl-C, so that what was simulated is saved."""
+    """SIGTERM was received. It is handled like Ctrl-C, so that the run so far is saved."""
 
 
 def stop_on_sigterm() -> None:
-    """From now on SIGTERM raises `Terminated`; outside of the main thread, where Python takes no signals, nothing changes."""
+    """From now on SIGTERM raises `Terminated`; outside of the main thread, which alone receives signals, nothing changes."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
 
