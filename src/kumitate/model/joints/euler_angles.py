@@ -67,7 +67,7 @@ class EulerAngles(JointKind):
         if min(float(a.cross(b).norm()), float(b.cross(c).norm())) < _PLANE:
             raise ModelError(
                 f"euler_angles: of the axes {self.axes} two neighbours are parallel, so that one direction is never turned "
-                "about; give other axes, or take a joint of fewer freedoms"
+                "about; give other axes, or take a joint of fewer degrees of freedom"
             )
 
     @property

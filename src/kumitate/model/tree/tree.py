@@ -144,8 +144,8 @@ class Tree:
         places: of bodies and frames, by name.
         nq, nv: sizes of q and v.
         chords, gears: constraints that close loops.
-        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 where no link has two. Both
-            do not change when inertias and frames are moved: they are scales for tolerances.
+        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 if no link has two. Neither
+            changes when inertias and frames are moved: they are scales for tolerances.
     """
 
     links: tuple[Link, ...]
