@@ -9,21 +9,21 @@ rng = np.random.default_rng(1)
 q, v = arm.random_state(rng)  # (7,), (7,): rad, rad/s
 tau = rng.normal(size=arm.nv)  # (7,): N·m
 
-# Forward and inverse dynamics undo one another, and the mass matrix says the same: M a + h = tau.
+# Inverse dynamics is the inverse of forward dynamics, and both satisfy M a + h = tau.
 a = arm.forward_dynamics(q, v, tau)
 M, h = arm.mass_matrix(q), arm.bias_forces(q, v)
 print("inverse of forward dynamics:", np.abs(arm.inverse_dynamics(q, v, a) - tau).max())
 print("M a + h - tau:              ", np.abs(M @ a + h - tau).max())
 print(
-    "the three ways to M:        ",
-    [float(np.linalg.norm(arm.mass_matrix(q, method=way) - M)) for way in ("unit_vector", "jacobian")],
+    "three methods for M:        ",
+    [float(np.linalg.norm(arm.mass_matrix(q, method=method) - M)) for method in ("unit_vector", "jacobian")],
 )
 
 # The velocity of the flange by the Jacobian: angular part first, world axes.
 J = arm.jacobian(q, "link7")  # (6, 7)
 print("J v - velocity:             ", np.abs(J @ v - arm.velocity(q, v, "link7")).max())
 
-# A batch has leading axes, and runs several states an instruction.
+# A batch has leading axes, and each instruction computes several states.
 many_q, many_v = rng.uniform(-3, 3, (10_000, 7)), rng.normal(size=(10_000, 7))
 many_a = arm.forward_dynamics(many_q, many_v, np.zeros(7))
 print("a batch:", many_a.shape, "- energies:", arm.energy(many_q, many_v).total.shape)

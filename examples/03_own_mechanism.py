@@ -1,4 +1,4 @@
-"""A mechanism of one's own in Python: a pendulum on a cart, let go just beside the upright."""
+"""Build a mechanism in Python: a pendulum on a cart, released close to the upright position."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ pole = km.Body(
     "pole",
     mass=0.5,
     center_of_mass=(0.0, 0.0, 0.5),  # in the pole's own frame, whose z runs along it
-    inertia=(0.5 / 12, 0.5 / 12, 1e-4),  # about the mass centre
+    inertia=(0.5 / 12, 0.5 / 12, 1e-4),  # about the center of mass
     visuals=(km.Geometry(km.Capsule(0.02, 1.0), km.pose((0.0, 0.0, 0.5))),),
 )
 rail = km.Joint("rail", "prismatic", "world", "cart", axis=(1, 0, 0), damping=0.5, limits=km.Limits(lower=-1.0, upper=1.0))

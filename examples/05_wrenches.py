@@ -1,4 +1,4 @@
-"""Pushing a body: a wrench [n; f] acts on a body by name, in the axes of the world, about the origin of the body's frame."""
+"""Push a body: a wrench [n; f] acts on a body given by name, in the axes of the world, about the origin of the body's frame."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ q[4:7] = 0.4, -0.3, 1.0  # where that end is [m]
 
 
 def push(t, q, v):
-    """A force at the center of mass, along x: 3 N at the start, 0 after half a second. It must not turn the rod."""
+    """A force at the center of mass, along x: 3 N at the start, 0 after half a second. It does not turn the rod."""
     f = np.array([3.0 * np.cos(np.pi * min(t, 0.5)), 0.0, 0.0])
     lever = rod.center_of_mass(q) - rod.pose(q, "rod")[:3, 3]  # from the body's origin to the point where the force acts
     return [*np.cross(lever, f), *f]
@@ -21,5 +21,5 @@ linear = run.momentum[-1, 3:]
 print("momentum", linear, "N·s; the push was", 3.0 / np.pi, "N·s")
 print("spin", run.v[-1, :3], "rad/s; work", run.audit.work, "J is the energy", run.energy.total[-1], "J")
 
-# The accelerations that wrenches give, without simulating: 1 N·m about y.
+# Accelerations due to wrenches, without simulating: 1 N·m about y.
 print("acceleration", rod.forward_dynamics(q, v, np.zeros(6), wrenches={"rod": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]}))

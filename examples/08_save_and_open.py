@@ -1,4 +1,4 @@
-"""A run goes to a file, whole: the mechanism, the motion, the account of how it went. It is opened without simulating again."""
+"""Save a complete run to a file (mechanism, motion, audit), and open it without simulating again."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ elbow = run.joint("joint2")  # the columns of one joint: q, v, a, tau
 fastest = int(np.argmax(np.abs(elbow.v[:, 0])))
 print(f"joint2 turns fastest at {run.time[fastest]:.3f} s, with {np.degrees(elbow.v[fastest, 0]):.0f} deg/s")
 
-# Every column has a name, for a table that others can read.
+# Every column has a name, for tables in other programs.
 columns = ["time", *run.mechanism.q_names]
 np.savetxt("tree.csv", np.column_stack([run.time, run.q]), delimiter=",", header=",".join(columns), comments="")
 run.plot("tree.pdf", panels=("q", "center_of_mass", "energy"), degrees=False)

@@ -74,12 +74,12 @@ _LATER = {
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",
 }  # fmt: skip
-#: Of these, what is offered as a whole.
+#: Those of them that are modules.
 _ROOMS = ("control", "convert", "lagrange")
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded when it is asked for."""
+    """Loads a name when it is first used."""
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
         return module if name in _ROOMS else getattr(module, name)

@@ -1,9 +1,9 @@
 """How the functions of a robot are called: coordinates are checked, and plain calls for one state go straight to machine code.
 
-A method of `Robot` finds its kernel by its options, checks q and says what is wrong: some ten microseconds of Python around one
-of machine code. So the first call of a method without options leaves its kernel behind, and later ones try it first: it takes
-only float64 arrays of the right shapes, and a compiled predicate says whether quaternions in q are of unit length. Whatever
-these two do not take goes through the method as before, which converts or refuses it.
+A method of `Robot` finds its kernel by its options, checks q and reports errors: some ten microseconds of Python around one
+of machine code. So the first call of a method without options stores its kernel, and later calls try it first: it accepts only
+float64 arrays of the right shapes, and a compiled predicate tests whether quaternions in q are of unit length. All other
+arguments go to the method as before, which converts or refuses them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _empty = np.empty
 
 
 class PlainCall(NamedTuple):
-    """A function without options: its kernel, the shape of its result, and whether q is sound (None: always)."""
+    """A function without options: its kernel, the shape of its result, and the test of q (None: every q is valid)."""
 
     kernel: Kernel
     shape: tuple[int, ...]
@@ -37,10 +37,10 @@ class PlainCall(NamedTuple):
 
 
 def checked_coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
-    """q, refused if its quaternions are not of unit length; traced values are taken as they are.
+    """q as an array, refused if its quaternions are not of unit length; traced values are returned as they are.
 
     Raises:
-        InputError: naming the joint, or what is not a number.
+        InputError: naming the joint, or the value that is not a number.
     """
     if active_scope() is not None and is_traced(q):
         return q  # type: ignore[no-any-return]
@@ -57,7 +57,7 @@ def checked_coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
 
 
 def unit_quaternions(mechanism: Mechanism) -> Callable[..., Any] | None:
-    """The compiled predicate of q that `check_manifold` stands for; None if all coordinates are configurations."""
+    """The compiled form of `check_manifold`, a predicate of q; None if all q are configurations."""
     links = [link for link in mechanism.tree.links if link.kind.nq != link.kind.nv]
     if not links:
         return None
@@ -73,11 +73,11 @@ def unit_quaternions(mechanism: Mechanism) -> Callable[..., Any] | None:
 
 
 def plain_calls(functions: Sequence[str], at_places: Sequence[str]) -> Callable[[Class], Class]:
-    """A class of robots whose methods of these names go straight to their kernels where they can.
+    """Makes methods of a class of robots call their kernels directly where possible.
 
     Args:
-        functions: methods that return what the kernel of their name gives, q being their first argument.
-        at_places: such methods whose last argument is a place.
+        functions: methods that return the result of the kernel of the same name, with q as their first argument.
+        at_places: such methods whose last argument is a body or frame.
     """
 
     def decorated(robots: Class) -> Class:
@@ -129,7 +129,7 @@ def _by_place(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _prepared(robot: Any, name: str, **place: str) -> PlainCall:
-    """What later plain calls need. Of a mechanism whose loops hold lines, states are looked at more closely: by the method."""
+    """The kernel for later plain calls. If a loop is a `Line`, states need more checks, so all calls go through the method."""
     kernel = robot.compile(name, **place)
     lines = any(isinstance(chord.closure, Line) for chord in robot.mechanism.tree.chords)
     sound = _refuse if lines or not robot.nv else robot._unit_quaternions

@@ -1,4 +1,4 @@
-"""Everything that kumitate raises on purpose. Each message names the thing, what was got, the rule, and the way out."""
+"""All errors and warnings of kumitate. Each message names the thing, the value received, the rule, and the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = [
 
 
 class KumitateError(Exception):
-    """The root of all of kumitate's errors."""
+    """The base class of all errors of kumitate."""
 
 
 class ModelError(KumitateError, ValueError):
@@ -23,7 +23,7 @@ class InputError(KumitateError, ValueError):
 
 
 class DivergenceError(KumitateError, ArithmeticError):
-    """A simulation ran away. `result` holds the run up to there."""
+    """A simulation diverged. `result` holds the run up to that point."""
 
     def __init__(self, message: str, result: object = None):
         super().__init__(message)
@@ -31,19 +31,19 @@ class DivergenceError(KumitateError, ArithmeticError):
 
 
 class ProgramError(KumitateError, AssertionError):
-    """A pass of the compiler left a program that breaks a rule of programs: a fault of kumitate, not of a model."""
+    """A compiler pass produced an invalid program: a fault of kumitate, not of a model."""
 
 
 class KumitateWarning(UserWarning):
-    """Something in a model was read differently than it says, or could not be used."""
+    """Something in a model was read in a different way than written, or could not be used."""
 
 
 def keep_result(error: BaseException, result: Any) -> None:
-    """Gives an exception that ended a run early the run up to there, as its attribute `result`, and a note that says so."""
+    """Stores the run so far in an exception that ended it early, as its attribute `result`, and adds a note that says so."""
     error.result = result  # type: ignore[attr-defined]
     error.add_note(kept_up_to(result.time[-1]))
 
 
 def kept_up_to(time: float) -> str:
-    """The sentence that says where the beginning of a run is kept."""
+    """The sentence that says where the first part of a run is kept."""
     return f"The result up to t = {time:.6g} s is kept in the error's `result`."

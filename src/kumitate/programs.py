@@ -1,7 +1,7 @@
-"""The functions that a robot can compile: each says what it reads and which page computes it.
+"""The functions that a robot can compile, each with its inputs and the page that computes it.
 
-Every entry takes the mechanism and its own options and gives the function to be traced and the sizes of its inputs. Used by
-`robot` alone.
+Every entry takes the mechanism and its own options, and returns the function to be traced and the sizes of its inputs. Used
+only by `robot`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MASS_MATRIX: dict[str, Callable[..., Any]] = {
 
 
 def _page(room: str, name: str) -> Callable[..., Any]:
-    """A page that is loaded when it is asked for: `name` of a module."""
+    """A page that is loaded on first use: `name` of a module."""
 
     def page(*state: Any, **options: Any) -> Any:
         return getattr(import_module(room, __package__), name)(*state, **options)
@@ -93,12 +93,12 @@ def _loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[in
 def _acting(
     m: Mechanism, tree: Tree, wrenches: Sequence[str], loop_tau: Sequence[str], values: Sequence[Any]
 ) -> dynamics.Acting:
-    """What acts on the tree of a mechanism; `values`: of the wrenches, then of the efforts in loops."""
+    """The forces that act on the tree of a mechanism; `values`: of the wrenches, then of the efforts in loops."""
     applied = _applied(tree, wrenches, values[: len(wrenches)])
     return dynamics.Acting(m.gravity, applied, dict(zip(loop_tau, values[len(wrenches) :], strict=True)))
 
 
-#: The methods that assemble in an order that is free.
+#: The methods whose order of assembly can be chosen.
 _ASSEMBLING = ("ada", "dca")
 
 
@@ -106,7 +106,7 @@ def _ordered(method: str, order: Order) -> dict[str, Any]:
     """The order of assembly as a page's option.
 
     Raises:
-        InputError: for methods that have none.
+        InputError: for methods without one.
     """
     if order is None:
         return {}
@@ -119,7 +119,7 @@ def _parted(method: str, partition: Partition | str | None) -> dict[str, Any]:
     """The sub-chains of the hybrid method as a page's option.
 
     Raises:
-        InputError: for methods that have none.
+        InputError: for methods without one.
     """
     if method == "hybrid":
         return {"partition": "auto" if partition is None else partition}
@@ -140,7 +140,7 @@ def _forward_dynamics(
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
-    # inverse inertias are those of bodies
+    # these methods need the inverse inertias of bodies
     tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
@@ -150,7 +150,7 @@ def _forward_dynamics(
 
 
 def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) -> Any:
-    """What springs, damping and friction of loop joints do, on top of what is applied."""
+    """The forces of springs, damping and friction of loop joints, added to the applied wrenches."""
     return dynamics.chord_drives(tree, dynamics.chord_closings(tree, q, v), {}, applied)
 
 

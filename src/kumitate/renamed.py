@@ -1,4 +1,4 @@
-"""Names that changed: the former ones work for one release more, with a warning that gives the new one."""
+"""Renamed functions and modules: former names work for one more release, with a warning that gives the new one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["former_names"]
 
 
 def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package some of whose names changed.
+    """The `__getattr__` of a package with renamed members.
 
     Args:
         package: its `__name__`.
-        names: by former name, the present one: "Trajectory" in the package itself, "legged.gait" a module inside it.
+        names: the present name by the former one: "Trajectory" in the package itself, "legged.gait" a module inside it.
 
     >>> found = former_names("kumitate.control", {"upright": "legged.whole_body_ik"})
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -24,7 +24,7 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
     'kumitate.control.upright is now kumitate.control.legged.whole_body_ik; the former name goes with the next release'
     """
 
-    def __getattr__(name: str) -> Any:  # noqa: N807 — what a module calls it
+    def __getattr__(name: str) -> Any:  # noqa: N807 — the name that modules use
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         now = f"{package}.{names[name]}"

@@ -1,6 +1,6 @@
 """`Robot`: a mechanism with its compiled kernels.
 
-With `run`, this is the only place that joins the rooms; it adds names, checks of arguments, and a cache of kernels.
+With `run`, this is the only module that combines the packages; it adds names, checks of arguments, and a cache of kernels.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ class Robot:
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
-    with the same leading axes. SI units, radians; angular parts first; the axes of the world unless said otherwise.
+    with the same leading axes. SI units, radians; angular parts first; in the axes of the world unless stated otherwise.
     """
 
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
-        """A robot of a mechanism; `start` is the state (q, v) that simulations begin at unless told otherwise."""
+        """A robot of a mechanism; `start` is the state (q, v) at which simulations begin by default."""
         self.mechanism, self._given_start = mechanism, start
         self._kernels: dict[tuple, Kernel] = {}
         self._plain_calls: dict[Any, PlainCall] = {}
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, v) that simulations begin at unless told otherwise.
+        """The state (q, v) at which simulations begin by default.
 
-        The one given; else at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
+        The one given; otherwise at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
         """
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
@@ -103,7 +103,7 @@ class Robot:
 
     @property
     def frames(self) -> dict[str, Frame]:
-        """The named frames; every body's own frame has the body's name besides."""
+        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
         return {frame.name: frame for frame in self.mechanism.frames}
 
     @cached_property
@@ -125,14 +125,14 @@ class Robot:
         return self.compile("integrate")(self._coordinates(q), dv)
 
     def difference(self, q0: Any, q1: Any) -> np.ndarray:
-        """The dv (..., nv) that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+        """The dv (..., nv) from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
         return self.compile("difference")(self._coordinates(q0), self._coordinates(q1))
 
     def locked(self, joints: Sequence[str]) -> Robot:
-        """The robot with these joints fixed where its `start` has them, and with them those that are coupled to them.
+        """The robot with these joints, and those coupled to them, fixed at their positions in `start`.
 
         Raises:
-            ModelError: if a name is no joint's.
+            ModelError: if a name is not the name of a joint.
         """
         q, v = self.start
         own = {columns.joint.name: columns for columns in joint_columns(self.mechanism)}
@@ -150,18 +150,18 @@ class Robot:
         Nearest by least squares over the joints' coordinates (rad and m alike).
 
         Raises:
-            ModelError: if the loops cannot be closed from there; it names the one that stays open farthest, and the gap.
+            ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
         """
         v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
         closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
         return closed_q if v is None else (closed_q, closed_v)
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
-        """How far every loop and coupling is from closed at q, and how fast it opens with v; the largest over a batch."""
+        """The gap of every loop and coupling at q, and how fast it opens with v; the largest over a batch."""
         return self._loops.gaps(self._coordinates(q), np.zeros((*np.shape(q)[:-1], self.nv)) if v is None else v)
 
     def constraint_report(self, q: Any) -> ConstraintReport:
-        """What the loops leave free at q (nq): mobility, redundant rows, determined joint forces, distance to singularity."""
+        """The constraints of the loops at q (nq): mobility, redundant rows, determined forces, distance to singularity."""
         return constraint_report(self._loops, checked_state(self.mechanism, "q", self.nq, q))
 
     @cached_property
@@ -181,22 +181,23 @@ class Robot:
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
     ) -> np.ndarray:
-        """The accelerations v̇ (..., nv) that the drives' forces tau (..., nv) give [rad/s², m/s²].
+        """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
         Damping and friction of the joints, armatures and gravity are included.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies, trees only), "crba" or
-                "unit_vector" (that inertia matrix, factored). `partition`: the sub-chains of "hybrid", by joints; or "auto".
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or
+                "unit_vector" (the inertia matrix by that method, factored).
+            partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
-                or numbers: of the moving joints as `joints` has them, then of loops, then of couplings. It may change rounding
-                and cost, nothing else.
+                or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only
+                rounding and cost.
             wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
-            loop_tau: forces of drives along the freedoms of loop joints (..., freedoms) [N·m, N], by the loop's name.
+            loop_tau: forces of drives along the degrees of freedom of loop joints (..., nv of the loop) [N·m, N], by loop name.
 
-        Loops and couplings hold: q and v must keep them closed (`assemble` makes them do so).
+        Loops and couplings are included: q and v must satisfy them (`assemble` finds such q and v).
 
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
@@ -209,9 +210,9 @@ class Robot:
         return found
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
-        """The forces of the drives (..., nv) [N·m, N] that give the accelerations a: N's INV, by recursive Newton-Euler.
+        """The forces of the drives (..., nv) [N·m, N] for the accelerations a, by recursive Newton-Euler: INV of paper N.
 
-        Of a mechanism with loops: the drives' forces at the joints of the tree with which the loops carry no force at all.
+        For a mechanism with loops: the drives' forces at the joints of the tree for zero forces in the loops.
         """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
@@ -230,12 +231,12 @@ class Robot:
     ) -> dict[str, np.ndarray]:
         """The force [n; f] (..., 6) that every moving joint exerts on the body it carries [N·m, N], by the joint's name.
 
-        About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains what the drive,
-        damping and friction do along the joint, and the constraint forces across it. After the joints of the tree come those
-        of the loops: what each exerts on its `body_b`, about the origin and in the axes of its frame there.
+        About the origin of that body's frame, in its axes, or in the world's with `in_world`. It contains the forces of drive,
+        damping and friction along the joint, and the constraint forces across it. The joints of the tree are followed by those
+        of the loops: the force that each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
-        What redundant loops leave undetermined (`constraint_report`) is least in the norm of `dynamics.loops.force_norm` by
-        "aba"; by "ada" and "dca" it depends on the order of assembly.
+        Components that redundant loops leave undetermined (`constraint_report`) are least in the norm of
+        `dynamics.loops.force_norm` by "aba"; by "ada" and "dca" they depend on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.
@@ -252,10 +253,10 @@ class Robot:
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
         """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
         M = self.compile("mass_matrix", method=method)(self._coordinates(q))
-        return M.reshape(*np.shape(q)[:-1], self.nv, self.nv)  # of no freedoms it comes without its second axis
+        return M.reshape(*np.shape(q)[:-1], self.nv, self.nv)  # with no degrees of freedom the second axis is missing
 
     def bias_forces(self, q: Any, v: Any) -> np.ndarray:
-        """The drives' forces (..., nv) at zero acceleration: Coriolis, gravity, damping and friction; M a + bias = tau."""
+        """The drives' forces (..., nv) at zero acceleration (Coriolis, gravity, damping and friction): M a + bias = tau."""
         return self.compile("bias_forces")(self._coordinates(q), v)
 
     def gravity_forces(self, q: Any) -> np.ndarray:
@@ -281,19 +282,19 @@ class Robot:
         return self.compile("jacobian", place=place)(self._coordinates(q))
 
     def jacobian_rate(self, q: Any, v: Any, place: str) -> np.ndarray:
-        """J̇ (..., 6, nv) while moving with v."""
+        """J̇ (..., 6, nv) at the velocity v."""
         return self.compile("jacobian_rate", place=place)(self._coordinates(q), v)
 
     def reach(self, q: Any, place: str, points: Any, direction: Any) -> np.ndarray:
         """max d·p (...) over points p (m, 3) fixed on a body or frame, d = `direction` (..., 3) in the world [m].
 
-        Minus the height of the lowest point for d = (0, 0, −1). The points are compiled in: give the same ones for one kernel.
+        For d = (0, 0, −1) this is minus the height of the lowest point. The points are compiled in: each set has a kernel.
         """
         constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
         return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
-        """The mass centre of all moving bodies (..., 3) [m]."""
+        """The center of mass of all moving bodies (..., 3) [m]."""
         return self.compile("center_of_mass")(self._coordinates(q))
 
     def momentum(self, q: Any, v: Any) -> np.ndarray:
@@ -301,7 +302,7 @@ class Robot:
         return self.compile("momentum")(self._coordinates(q), v)
 
     def centroidal_momentum(self, q: Any, v: Any) -> np.ndarray:
-        """[l; p] (..., 6): angular momentum about the mass centre, linear momentum, in the world's axes [kg·m²/s, kg·m/s]."""
+        """[l; p] (..., 6): angular momentum about the center of mass, linear momentum, in world axes [kg·m²/s, kg·m/s]."""
         return self.compile("centroidal_momentum")(self._coordinates(q), v)
 
     def momentum_rate(self, q: Any, v: Any, a: Any) -> np.ndarray:
@@ -309,12 +310,12 @@ class Robot:
         return self.compile("momentum_rate")(self._coordinates(q), v, a)
 
     def mass_center_motion(self, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
-        """The mass centre's "position", "velocity", "acceleration" (..., 3) in the world [m, m/s, m/s²]."""
+        """The "position", "velocity" and "acceleration" (..., 3) of the center of mass in the world [m, m/s, m/s²]."""
         motion = self.compile("mass_center_motion")(self._coordinates(q), v, a)
         return dict(zip(("position", "velocity", "acceleration"), motion, strict=True))
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
-        """[n; f] (..., 6) of all that holds the robot, besides weight and `wrenches`: about the world's origin [N·m, N]."""
+        """[n; f] (..., 6) of all supports, in addition to weight and `wrenches`: about the world's origin [N·m, N]."""
         kernel = self.compile("ground_wrench", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
@@ -325,24 +326,24 @@ class Robot:
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def static_equilibrium(self, q: Any, **options: Any) -> Equilibrium:
-        """The least forces of the drives that hold the robot at rest; options as of `kumitate.analysis.static_equilibrium`."""
+        """The least forces of the drives that hold the robot at rest; options as in `kumitate.analysis.static_equilibrium`."""
         return static_equilibrium(self._loops, checked_state(self.mechanism, "q", self.nq, q), **options)
 
     def energy(self, q: Any, v: Any) -> Energy:
-        """Kinetic, potential and total energy, each (...) [J]; the potential is 0 for a mass centre at the world's origin."""
+        """Kinetic, potential and total energy, each (...) [J]; the potential is 0 with the center of mass at the origin."""
         kinetic, potential = self.compile("energy")(self._coordinates(q), v)
         return Energy(kinetic, potential, kinetic + potential)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
     def compile(self, function: str, *, dtype: Any = np.float64, portable: bool = False, **options: Any) -> Kernel:
-        """The compiled kernel of one of this class's functions, for calling it without checks of the state.
+        """The compiled kernel of one of this class's functions, to be called without checks of the state.
 
         Args:
             function: its name, such as "forward_dynamics".
             dtype: float64, or float32 for twice the lanes.
-            portable: whether to get the same bits on every processor, at some cost.
-            options: its own: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each of which
-                becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
+            portable: whether results have the same bits on every processor, at some cost.
+            options: of that function: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each
+                of which becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
 
         Raises:
             InputError: for an unknown function, method or place; the message lists the right ones.
@@ -354,7 +355,7 @@ class Robot:
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:
-        """Compiles ahead: the named functions, or forward and inverse dynamics. Returns the robot."""
+        """Compiles the named functions in advance, or forward and inverse dynamics. Returns the robot."""
         for function in functions or ("forward_dynamics", "inverse_dynamics"):
             self.compile(function).prepare()
         return self
@@ -373,7 +374,7 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
     Args:
         source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
-        fix_inertia: whether inertias in such a file that no body has are replaced by the nearest that one can have.
+        fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
@@ -384,7 +385,7 @@ def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_ine
     if isinstance(source, Mechanism):
         return Robot(source)
     if str(source) not in SAMPLES:
-        from .model.read import names_file, read_file  # the readers are loaded when a file is
+        from .model.read import names_file, read_file  # loaded only to read a file
 
         if names_file(source):
             return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))

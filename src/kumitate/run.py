@@ -1,4 +1,4 @@
-"""`Run`: a simulated motion with its pictures; how it is made, and read again."""
+"""`Run`: a simulated motion with its figures; the functions that simulate one or read it from a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate
 
 
 class Run(Result):
-    """A simulated motion with its pictures."""
+    """A simulated motion with its figures."""
 
     @cached_property
     def robot(self) -> Robot:
@@ -38,12 +38,12 @@ class Run(Result):
         return self.robot.compile("poses")(self.q[samples])
 
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
-        """The force [n; f] (n, 6) at every joint and loop joint along the run; options as of `Robot.joint_wrenches`.
+        """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
         Contact forces of the run are in them, as `kumitate.simulate.results.contact_loads` says.
 
         Raises:
-            InputError: if wrenches or drives of loops acted that are not given again: a run keeps their names only.
+            InputError: if wrenches or drives of loops acted that are not given again: a run keeps only their names.
         """
         for option in ("wrenches", "loop_tau"):
             missing = set(self.settings.get(option) or ()) - set(options.get(option) or ())
@@ -66,7 +66,7 @@ class Run(Result):
         return archive.save(self, path)
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
-        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as of `kumitate.view.figures.plot`."""
+        """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as in `kumitate.view.figures.plot`."""
         from .view import plot
 
         return plot(self, path, panels, degrees=degrees)
@@ -81,22 +81,22 @@ class Run(Result):
         return snapshots(self, self.poses(samples), self.time[samples], path, count=count)
 
     def plot_balance(self, path: str | Path, contacts: Any = None, **options: Any) -> Path:
-        """Draws zero-moment point and mass centre, with the support polygon of `contacts` (k, 2 or 3) and the margin inside it.
+        """Draws zero-moment point and center of mass, with the support polygon of `contacts` (k, 2 or 3) and its margin.
 
-        Options as of `kumitate.view.balance.plot_balance`.
+        Options as in `kumitate.view.balance.plot_balance`.
         """
         from .view import plot_balance
 
         return plot_balance(self, path, contacts, **options)
 
     def plot_momentum(self, path: str | Path) -> Path:
-        """Draws the momenta about the mass centre, and their rates."""
+        """Draws the momenta about the center of mass, and their rates."""
         from .view import plot_momentum
 
         return plot_momentum(self, path)
 
     def plot_power(self, path: str | Path, **options: Any) -> Path:
-        """Draws what drives, gravity, damping, springs and wrenches put in; options as of `view.balance.plot_power`."""
+        """Draws the power of drives, gravity, damping, springs and wrenches; options as in `view.balance.plot_power`."""
         from .view import plot_power
 
         return plot_power(self, path, **options)
@@ -116,7 +116,7 @@ class Run(Result):
         return write_page(path, playback(self, samples, self.poses(samples), title=title))
 
     def _frames(self, fps: float) -> np.ndarray:
-        """Which samples to show, at a constant rate; of short runs 150, if there are as many."""
+        """The samples to show, at a constant rate; at least 150, if the run has as many."""
         fps = checked_number(self.mechanism.name, "fps", fps, POSITIVE, error=InputError)
         if len(self) < 2:
             return np.arange(len(self))
@@ -126,7 +126,7 @@ class Run(Result):
 
 @contextmanager
 def runs_in_errors() -> Iterator[None]:
-    """Results that errors carry become runs."""
+    """Turns results stored in errors into runs."""
     try:
         yield
     except BaseException as error:
@@ -136,7 +136,7 @@ def runs_in_errors() -> Iterator[None]:
 
 
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
-    """Simulates a robot from the state (q, v), or from its `start`; options as of `kumitate.simulate.run.simulate`.
+    """Simulates a robot from the state (q, v), or from its `start`; options as in `kumitate.simulate.run.simulate`.
 
     >>> from kumitate import load
     >>> run = simulate(load("pendulum"), duration=0.1)
@@ -153,7 +153,7 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
 
 
 def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
-    """Simulates N runs side by side; options as of `kumitate.simulate.many.simulate_batch`.
+    """Simulates N runs in one batch; options as in `kumitate.simulate.many.simulate_batch`.
 
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
@@ -166,11 +166,11 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
 def linearize(
     robot: Robot | Mechanism, q: Any = None, v: Any = None, tau: Any = None, **options: Any
 ) -> analysis.Linearization:
-    """The equations of motion near a state, ẋ = A x + B u, with their modes; options as of `kumitate.analysis.linearize`.
+    """The equations of motion near a state, ẋ = A x + B u, with their modes; options as in `kumitate.analysis.linearize`.
 
     Args:
-        robot: to look at; q: coordinates (nq), those of its `start` by default; v: velocities (nv), at rest by default.
-        tau: constant forces of the drives (nv), none by default; a `controller` comes on top.
+        robot: to linearize; q: coordinates (nq), those of its `start` by default; v: velocities (nv), at rest by default.
+        tau: constant forces of the drives (nv), zero by default; a `controller` is added to them.
 
     >>> from kumitate import load
     >>> linear = linearize(load("pendulum"), [0.0], controller=lambda t, q, v: -0.4 * v)
@@ -195,5 +195,5 @@ def open_run(path: str | Path) -> Run:
 
 
 def as_run(result: Result) -> Run:
-    """A result with its pictures."""
+    """A result as a run."""
     return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})

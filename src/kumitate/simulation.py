@@ -1,4 +1,4 @@
-"""`Simulation`: a robot with what drives and surrounds it, compiled once and stepped; loaded when it is asked for."""
+"""`Simulation`: a robot with its controller, wrenches and contact, compiled once and stepped; loaded on first use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .simulate.stepping.reading import SIGNALS, checked_inputs
 
 __all__ = ["Simulation", "checked_output"]
 
-#: Functions of a place, and those that outputs cannot be: they need more than a state and what acts.
+#: Functions of a body or frame, and those that cannot be outputs: they need more than a state and the forces that act.
 _AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
@@ -46,7 +46,7 @@ class Simulation(simulation.MechanismSimulation):
 
         Args:
             robot: to simulate.
-            outputs: what is computed of every state besides: names of functions of `Robot` that need no more than q, v,
+            outputs: further quantities computed of every state: names of functions of `Robot` that need only q, v,
                 accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau"; or a
                 dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled. Further
                 parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.

@@ -238,10 +238,10 @@ def test_partitions_by_names_and_by_indices_are_the_same():
     ("partition", "message"),
     [
         ([["joint1", "joint2"]], r"leaves out joint3, joint4, joint5, joint6, joint7"),
-        ([["joint1", "joint9"]], r"'joint9', which is none; there are joint1, "),
+        ([["joint1", "joint9"]], r"'joint9', which does not exist; there are joint1, "),
         ([[0, 1, 2, 3, 4, 5, 6], [6]], r"names joint7 more than once"),
         ([[0, 2], [1], [3, 4, 5, 6]], r"joint1, joint3 is not connected: it begins at joint1 and at joint3"),
-        ([[0, 7]], r"the joint 7, which is none"),
+        ([[0, 7]], r"the joint 7, which does not exist"),
     ],
 )
 def test_what_is_no_partition_is_refused(partition, message):

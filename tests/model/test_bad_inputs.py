@@ -87,11 +87,9 @@ REFUSED = [
     ("6 not a number", "sdf", sdf(sdf_link("a", "<mass>nan</mass>")),
      "arm.sdf:3: <mass> 'nan' is not finite; write finite numbers"),
     ("6 not a number", "json", mechanism({"mass": float("nan")}),
-     'arm.json: mechanism.bodies[0].mass: NaN is not a number of JSON; write finite numbers, or "inf" for a limit '
-     "that is none"),
+     'arm.json: mechanism.bodies[0].mass: NaN is not a JSON number; write a finite number, or "inf" for no limit'),
     ("6 infinite", "json", mechanism(gravity=[0, 0, float("-inf")]),
-     'arm.json: mechanism.gravity: -Infinity is not a number of JSON; write finite numbers, or "inf" for a limit '
-     "that is none"),
+     'arm.json: mechanism.gravity: -Infinity is not a JSON number; write a finite number, or "inf" for no limit'),
     ("7 axis of zero length", "urdf", pair('<axis xyz="0 0 0"/>'),
      "arm.urdf:4: joint 'j': <axis> xyz=\"0 0 0\" has no direction; give a vector that is not zero, such as \"0 0 1\""),
     ("7 axis of zero length", "sdf", sdf_pair("<axis><xyz>0 0 0</xyz></axis>"),
@@ -146,7 +144,7 @@ REFUSED = [
     ("12 duplicate entry", "json", '{"kumitate": 1, "name": "a", "name": "b"}',
      "arm.json: not valid JSON: an object has the entry 'name' twice; keep one"),
     ("13 two roots", "urdf", urdf(link("a"), link("b"), link("c"), joint("j", "a", "b")),
-     "arm.urdf:4: 2 links are no joint's child: 'a' (line 2), 'c' (line 4); a robot has one root; join the others "
+     "arm.urdf:4: 2 links are not the child of a joint: 'a' (line 2), 'c' (line 4); a robot has one root; join the others "
      "to it by joints"),
     ("13 body that nothing carries", "json", mechanism(bodies=[{"name": "a"}, {"name": "b"}]),
      "arm.json: mechanism: arm: body 'b' is the child of no joint; join it to another body or to 'world' (fixed, "
@@ -267,9 +265,9 @@ def test_2_a_massless_moving_leaf_is_read_with_a_warning_and_has_no_dynamics(tmp
 
 
 NEGATIVE = (
-    "arm.{0}:3: link 'a': the inertia has the principal values (-1, 1, {1}) kg·m²; the negative principal value -1 is none "
-    "that a body can have. Check signs and the axes that the numbers are given in, or read the file with fix_inertia=True "
-    "(--fix-inertia) to go on with the nearest inertia that a body can have"
+    "arm.{0}:3: link 'a': the inertia has the principal values (-1, 1, {1}) kg·m²; the negative principal value -1 is "
+    "physically impossible. Check signs and the axes that the numbers are given in, or read the file with fix_inertia=True "
+    "(--fix-inertia) to use the nearest possible inertia"
 )
 
 

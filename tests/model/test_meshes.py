@@ -269,7 +269,7 @@ def test_nodes_that_double_without_end_are_refused(tmp_path):
         ("t.dae", b"<COLLADA>", "malformed XML"),
         ("t.dae", b"PK\x03\x04", "malformed XML"),
         ("t.dae", dae(geometry(TETRA, triangles(FACES + 9)), '<node><instance_geometry url="#g"/></node>'), "not there"),
-        ("t.dae", dae(geometry(TETRA, triangles(FACES)).replace("0.5", "half"), BOUND), "no numbers"),
+        ("t.dae", dae(geometry(TETRA, triangles(FACES)).replace("0.5", "half"), BOUND), "not numbers"),
         ("t.dae", dae("", "", unit='<unit meter="-1"/>'), "number above 0"),
         ("t.dae", dae("", ""), "no triangle"),
     ],

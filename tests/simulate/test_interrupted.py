@@ -61,7 +61,7 @@ def test_a_stopped_command_saves_what_it_has(tmp_path, kind):
         time.sleep(wait)
         process.send_signal(kind)
         _, errors = process.communicate(timeout=60.0)
-        if "what was simulated, up to t = " in errors:
+        if "the run up to t = " in errors:
             break
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[kind], errors
     assert "Traceback" not in errors

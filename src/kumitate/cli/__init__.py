@@ -1,4 +1,4 @@
-"""The command line: `kumitate simulate pa10`. One file a verb."""
+"""The command line: `kumitate simulate pa10`. One file per verb."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, *, commands: str = "kumitate.cli.app") -> NoReturn:
-    """Run the command line and leave with its exit code: 0 well, 1 an error of the run, 2 of usage, 130 and 143 stopped.
+    """Run the command line and exit with its code: 0 success, 1 an error of the run, 2 of usage, 130 and 143 stopped.
 
     Args:
-        arguments: what was typed after the command's name; those of the process unless given.
+        arguments: those after the command's name; those of the process by default.
         commands: the module whose `run` knows the commands.
     """
     if sys.stdout is None:  # closed by `>&-`

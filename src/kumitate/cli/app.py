@@ -1,4 +1,4 @@
-"""The verbs, and what happens when one fails."""
+"""The verbs of the command, and how their errors are reported."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .signals import Terminated
 __all__ = ["app", "command", "run", "run_command"]
 
 _VERBS = {
-    "simulate": "Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.",
-    "sweep": "Simulate all runs of a scenario's sweep, on one machine or many; leave a table and a page in a folder.",
+    "simulate": "Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.",
+    "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",
     "cluster": "Start a scheduler with workers on this machine, for sweeps.",
-    "info": "Say what a mechanism consists of.",
-    "check": "Look for faults in a robot's file or a mechanism, and say what to do about them.",
-    "plot": "Draw a result again without simulating: the last one, or a file's.",
+    "info": "List the bodies, joints and sizes of a mechanism.",
+    "check": "Check a robot file or a mechanism for faults, with a remedy for each.",
+    "plot": "Draw the last result, or that of a file, again without simulating.",
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
     "cache": "Show or clear the compiled code that is kept on disk.",
@@ -39,9 +39,9 @@ def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> 
     """A command with verbs.
 
     Args:
-        name: as it is typed.
-        what: it does, for its help.
-        verbs: what each does, by its name. The function of a verb, `contact_table` for "contact-table", stands in a module of
+        name: of the command.
+        what: its help text.
+        verbs: help texts of the verbs, by name. The function of a verb, `contact_table` for "contact-table", is in a module of
             that name and is loaded when it is called.
         package: of these modules.
     """
@@ -50,7 +50,7 @@ def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> 
         help=what,
         version=_version,
         result_action="return_value",
-        suppress_keyboard_interrupt=False,  # `run_command` says what became of the run
+        suppress_keyboard_interrupt=False,  # `run_command` reports what was saved
     )
     for verb, told in verbs.items():
         function = verb.replace("-", "_")
@@ -71,7 +71,7 @@ def run(arguments: list[str]) -> int:
 def run_command(commands: App, arguments: list[str]) -> int:
     """Run one verb of a command. Returns the exit code.
 
-    With --json, an error too is one object on standard output: {"error": {"kind": ..., "message": ...}}. If the
+    With --json, an error is one object on standard output as well: {"error": {"kind": ..., "message": ...}}. If the
     reader of standard output closes it early, as `| head -1` does, the command ends quietly with the exit code of SIGPIPE.
     """
     with warnings.catch_warnings():
@@ -80,7 +80,7 @@ def run_command(commands: App, arguments: list[str]) -> int:
             code = commands(arguments, exit_on_error=False)
             with answering():
                 sys.stdout.flush()
-        except CycloptsError as error:  # printed by cyclopts, with what was meant
+        except CycloptsError as error:  # cyclopts has printed it, with a suggestion
             return _failed(arguments, error, code=2)
         except KumitateError as error:
             complain(str(error))
@@ -96,7 +96,7 @@ def run_command(commands: App, arguments: list[str]) -> int:
         except KeyboardInterrupt as error:
             complain("stopped", what="note")
             return 143 if isinstance(error, Terminated) else 130
-    return code if isinstance(code, int) else 0  # a verb may have a code of its own
+    return code if isinstance(code, int) else 0  # a verb may return an exit code
 
 
 def _failed(arguments: list[str], error: Exception, code: int) -> int:
@@ -104,6 +104,6 @@ def _failed(arguments: list[str], error: Exception, code: int) -> int:
         if "--json" in arguments:
             print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
         sys.stdout.flush()
-    except OSError:  # the message on standard error has to do
+    except OSError:  # there is still the message on standard error
         drop_output()
     return code

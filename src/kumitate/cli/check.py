@@ -13,7 +13,7 @@ from .report import complain, print_json
 
 __all__ = ["check"]
 
-#: Elements that are named of each fault; --json names all.
+#: How many elements are named for each fault; --json names all.
 _NAMED = 8
 _WIDTH = 110
 
@@ -21,7 +21,7 @@ _WIDTH = 110
 def check(
     robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
 ) -> int:
-    """Look for faults in a robot's file or a mechanism, and say what to do about them; the exit code is 1 for errors."""
+    """Check a robot file or a mechanism for faults, with a remedy for each; the exit code is 1 for errors."""
     from ..diagnose.check import check as look
     from ..diagnose.check import check_file
 
@@ -51,7 +51,7 @@ def _plain(finding: Any) -> dict[str, Any]:
 
 
 def _told(finding: Any) -> str:
-    """A fault in lines: what, where, and the remedy."""
+    """A fault as lines of text: what, where, and the remedy."""
     shown = [f"{name} ({detail})" if detail else name for name, detail in finding.where[:_NAMED]]
     more = len(finding.where) - len(shown)
     named = ", ".join(shown) + (f", and {more} more" if more else "")

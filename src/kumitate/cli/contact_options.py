@@ -1,4 +1,4 @@
-"""What `kumitate simulate --contact` touches, and where it starts."""
+"""The contact of `kumitate simulate --contact`, and the height at which the robot starts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS", "asked", "start_on"]
 
-#: What `--contact` may name.
+#: The models for `--contact`.
 MODELS = (*IMPULSE_MODELS, *FORCE_MODELS)
 
 
 def asked(model: str | None, *, friction: float | None, restitution: float | None, height: float | None) -> Contact | None:
-    """The contact that the options ask for; None without `--contact`.
+    """The contact that the options describe; None without `--contact`.
 
     Raises:
-        InputError: if an option needs `--contact`, or is no property of a surface.
+        InputError: if an option needs `--contact`, or has a value that a surface cannot have.
     """
     if model is None:
         for option, value in (("--friction", friction), ("--restitution", restitution), ("--height", height)):
@@ -40,8 +40,8 @@ def start_on(
 ) -> list[float]:
     """q, moved up or down so that its lowest point is `height` [m] above the floor.
 
-    Without a height, robots whose root was set free are put onto the floor, unless their own height was typed in `--q`, and all
-    else stays where it is.
+    Without a height, robots with a floating base are put onto the floor, unless `--q` gives the height of the base; all others
+    stay where they are.
     """
     own = any(item.partition("=")[0].strip().endswith(".z") for item in typed.split(","))
     if contact is None or (height is None and (own or not floating)):

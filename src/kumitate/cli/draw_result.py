@@ -42,7 +42,7 @@ def draw(
     panels: Sequence[str] | None = None,
     plates: Mapping[str, Plate] | None = None,
 ) -> dict[str, Path]:
-    """Draw everything there is of a result, its graphs with `panels`, and `plates`, figures of its own, by name.
+    """Draw all figures of a result: its graphs with `panels`, and further figures, `plates`, by name.
 
     Returns:
         The files by name, such as "graphs.pdf".

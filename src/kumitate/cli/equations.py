@@ -17,10 +17,10 @@ def equations(
     /,
     *,
     floating_base: FloatingBase = False,
-    seconds: Annotated[float, Parameter(help="Time for simplifying the expressions, about [s].")] = 20.0,
+    seconds: Annotated[float, Parameter(help="Approximate time for simplifying the expressions [s].")] = 20.0,
     braces: Annotated[
         bool,
-        Parameter(negative="", show_default=False, help="Name the parts by braces below them: A, the accelerations, b and F."),
+        Parameter(negative="", show_default=False, help="Label the parts by braces below them: A, the accelerations, b and F."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

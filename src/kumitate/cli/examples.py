@@ -45,7 +45,7 @@ def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
     with progress(example.title):
         result = example.run()
     folder = runs.make(example.name, out)
-    # Examples live below robot.py and give plain results; re-opened, they can be drawn.
+    # Examples may not import robot.py and return plain results; opened as runs, they can be drawn.
     saved = save(result, runs.result_file(folder))
     plates = example.plates(result) if isinstance(example, Illustrated) else {}
     finish(

@@ -14,20 +14,20 @@ from .report import complain, print_facts, print_json, print_table
 
 __all__ = ["drawn", "info"]
 
-#: Loops that are open by less are closed [m].
+#: Loops with a smaller gap count as closed [m].
 _CLOSED = 1e-9
 
 
 def info(
     robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
 ) -> None:
-    """Say what a mechanism consists of."""
+    """List the bodies, joints and sizes of a mechanism."""
     from .. import load
 
     options = {"floating_base": floating_base, "fix_inertia": fix_inertia}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KumitateWarning)
-        # a file is only read: what cannot be simulated can be looked at
+        # the file is only read, so that mechanisms that cannot be simulated are listed too
         mechanism = read_file(robot, **options) if names_file(robot) else load(robot, **options).mechanism
     remarks = [str(item.message) for item in caught if issubclass(item.category, KumitateWarning)]
     facts = {**_facts(mechanism), "constraints": _constraints(mechanism), "warnings": remarks}
@@ -49,7 +49,7 @@ def info(
             ("mass", f"{facts['mass']:.6g} kg"),
             ("gravity", f"{_vector(facts['gravity'])} m/s²"),
             ("coordinates", ", ".join(facts["q_names"])),
-            *([("warnings", f"{len(remarks)}, told first; `kumitate check` tells more")] if remarks else []),
+            *([("warnings", f"{len(remarks)}, listed above; `kumitate check` says more")] if remarks else []),
         ],
     )
     print()
@@ -58,13 +58,13 @@ def info(
     if facts["couplings"]:
         print_table(("coupling", "equation"), _coupling_rows(facts))
     print_table(
-        ("body", "mass [kg]", "mass centre [m]"),
+        ("body", "mass [kg]", "center of mass [m]"),
         [(body["name"], f"{body['mass']:.5g}", _vector(body["center_of_mass"])) for body in facts["bodies"]],
     )
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:
-    """All that is told about a mechanism, as plain data."""
+    """The facts about a mechanism, as plain data."""
     return {
         "name": mechanism.name,
         "source": mechanism.source,
@@ -106,7 +106,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def drawn(mechanism: Mechanism) -> list[str]:
-    """The tree as lines: bodies, what carries each, and their masses. Only where it branches are lines set in.
+    """The tree as lines of text: bodies, the joint of each, and their masses. Lines are indented only at branches.
 
     >>> from ..model.samples import sample
     >>> drawn(sample("double_pendulum").build())[0]
@@ -116,7 +116,7 @@ def drawn(mechanism: Mechanism) -> list[str]:
     for joint in mechanism.joints:
         children.setdefault(joint.parent, []).append(joint)
     rows: list[tuple[str, str, str]] = []
-    # a joint, what stands before its body, and before the bodies behind that one
+    # a joint, the indentation of its body, and that of the bodies after it
     waiting = _branches(children.get(WORLD, []), "")
     while waiting:
         joint, before, behind = waiting.pop()
@@ -128,7 +128,7 @@ def drawn(mechanism: Mechanism) -> list[str]:
 
 
 def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
-    """The joints on one body, last first, each with the signs before its body and before what follows."""
+    """The joints on one body, last first, each with the indentation of its body and of the bodies after it."""
     if len(joints) == 1:
         return [(joints[0], before, before)]
     return [
@@ -137,9 +137,9 @@ def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
 
 
 def _constraints(mechanism: Mechanism) -> dict[str, Any] | None:
-    """What loops and couplings leave free where the mechanism starts, or what is open if they cannot close; None without any.
+    """The report on loops and couplings at the start of the mechanism, or the gap if they cannot close; None without any.
 
-    "lines" holds the same for people.
+    "lines" has the same as text.
     """
     from .. import load
     from ..errors import ModelError
@@ -176,7 +176,7 @@ def _coupling_rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _joint_rows(facts: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for joint in facts["joints"]:
         between = f"{joint['parent']} → {joint['child']}"
-        axis = _vector(joint["axis"]) if 0 < joint["nv"] < 6 else ""  # all or no motions have no axis
+        axis = _vector(joint["axis"]) if 0 < joint["nv"] < 6 else ""  # joints that allow all motions, or none, have no axis
         yield joint["name"], joint["kind"], between, axis, _limits(joint["limits"])
     for loop in facts["loops"]:
         yield loop["name"], f"{loop['kind']}, loop", f"{loop['body_a']} – {loop['body_b']}", _vector(loop["axis"]), ""

@@ -1,4 +1,4 @@
-"""Verbs that left the command: for one release each names what took its place."""
+"""Verbs that were removed from the command: for one release each names its replacement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOVED = ("bench", "compare", "contact-table", "levels", "partitions")
 
 
 def moved(verb: str) -> Callable[..., NoReturn]:
-    """What a verb does that is a study now: it says so and fails, whatever its options are."""
+    """The function of a verb that is a study now: it says so and fails, whatever its options are."""
 
     told = f"kumitate {verb}: is a study now; from a checkout of kumitate run scripts/study {verb}"
 

@@ -1,4 +1,4 @@
-"""Coordinates by name, as they are typed: "shoulder=30deg, elbow=-0.2"."""
+"""Coordinates by name, as on the command line: "shoulder=30deg, elbow=-0.2"."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def with_values(text: str, option: str, names: Sequence[str], start: Sequence[fl
 
     Args:
         text: "name=value" with commas between; SI units, or degrees as in "30deg".
-        option: what it came from, for messages.
+        option: where the text is from, for messages.
         names: of the components of `start`.
 
     Raises:
-        InputError: for an unknown name or a value that is no number.
+        InputError: for an unknown name or a value that is not a number.
 
     >>> with_values("b=90deg, a=2", "--q", ("a", "b"), (0.0, 0.0))
     [2.0, 1.5707963267948966]

@@ -1,4 +1,4 @@
-"""The options that several verbs share, said once."""
+"""The options that several verbs share."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..model.read import readable
 
 __all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Out", "RobotName"]
 
-RobotName = Annotated[str, Parameter(help=f"A robot's file ({readable()}) or the name of a sample, for example pa10.")]
-FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body move freely.")]
+RobotName = Annotated[str, Parameter(help=f"A robot file ({readable()}) or the name of a sample, for example pa10.")]
+FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body float freely.")]
 FixInertia = Annotated[
     bool,
     Parameter(
@@ -21,7 +21,7 @@ FixInertia = Annotated[
 ]
 Gif = Annotated[bool, Parameter(negative="", show_default=False, help="Draw an animated GIF too.")]
 Formats = Annotated[str, Parameter(help="File formats of graphs and snapshots, separated by commas: pdf, png, eps, svg.")]
-Out = Annotated[Path | None, Parameter(help="Folder to write to; ./kumitate-runs/NAME unless given.")]
+Out = Annotated[Path | None, Parameter(help="Folder to write to; ./kumitate-runs/NAME by default.")]
 AsJson = Annotated[
     bool,
     Parameter(

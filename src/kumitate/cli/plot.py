@@ -16,7 +16,7 @@ __all__ = ["plot"]
 
 
 def plot(
-    file: Annotated[Path | None, Parameter(help="A result's file or its folder; without it, the last result.")] = None,
+    file: Annotated[Path | None, Parameter(help="The file of a result or its folder; without it, the last result.")] = None,
     /,
     *,
     gif: Gif = False,
@@ -24,7 +24,7 @@ def plot(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a result again without simulating: the last one, or a file's."""
+    """Draw the last result, or that of a file, again without simulating."""
     from .. import open as reopen
 
     wanted = formats_of(formats)

@@ -1,4 +1,4 @@
-"""What the command line says: answers on standard output, everything else on standard error."""
+"""Output of the command: answers on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .signals import raise_stop
 
 __all__ = ["answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "progress", "shown"]
 
-#: Columns of tables that go to a file or a pipe.
+#: Width of tables that go to a file or a pipe.
 WIDTH_OF_FILES = 160
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 
 
 class _Console(Console):
-    """A console that raises an error when its pipe is broken, where rich ends the process."""
+    """A console that raises an error when its pipe is broken; rich itself would end the process."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
@@ -48,7 +48,7 @@ def answering() -> Iterator[None]:
 
 
 def drop_output() -> None:
-    """Discards what is still to be written to standard output: Python would try to write it, and fail, when it exits."""
+    """Discards the rest of the output: otherwise Python would try to write it at exit, and fail."""
     with suppress(OSError, ValueError):  # standard output may be an object that is not a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -56,19 +56,19 @@ def drop_output() -> None:
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
-    """Print one object for machines. Numbers that JSON lacks (nan, inf) become null."""
+    """Print one JSON object. Numbers that JSON lacks (nan, inf) become null."""
     with answering():
         sys.stdout.write(json.dumps(_plain(answer), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
 def complain(message: str, what: str = "error") -> None:
-    """Print a message on standard error; if that cannot be written to, the command goes on without it."""
+    """Print a message on standard error; if that cannot be written to, the command continues without it."""
     with suppress(OSError):
         _Console(stderr=True, soft_wrap=True).print(f"[{_COLOURS[what]}]{what}:[/] {escape(message)}", highlight=False)
 
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
-    """Print a short table of two columns: what, and its value."""
+    """Print a short table of two columns: names and values."""
     table = Table(title=escape(title), title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -93,7 +93,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, where that is a terminal; gives the function that takes the fraction done, 0 to 1."""
+    """A progress bar on standard error, if that is a terminal; yields a function of the fraction done, 0 to 1."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
@@ -110,7 +110,7 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
 
 
 def shown(path: Path) -> str:
-    """A path as people like to read it: relative to the working folder where it lies below."""
+    """A short form of a path: relative to the working folder if it lies below."""
     full = path.resolve()
     return str(full.relative_to(Path.cwd())) if full.is_relative_to(Path.cwd()) else str(full)
 

@@ -1,4 +1,4 @@
-"""The folder that a run leaves: which files it holds, and where the last one is."""
+"""The folder of a run: its files, and how the last one is found."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..errors import InputError
 
 __all__ = ["DRAWINGS", "RESULTS", "RUNS", "clear_drawings", "latest", "make", "result_file"]
 
-#: Where runs go unless told otherwise.
+#: The folder of runs by default.
 RUNS = Path("kumitate-runs")
-#: A result's name, by how it is written.
+#: The names of result files, by format.
 RESULTS = ("result.h5", "result.npz")
-#: What is drawn of a result, without suffix.
+#: The names of drawings of a result, without suffix.
 DRAWINGS = ("graphs", "snapshots", "motion", "page")
 SUFFIXES = (".pdf", ".png", ".eps", ".svg", ".gif", ".html")
 #: Temporary files, which a killed run leaves behind: .NAME.PROCESS-DIGITS.SUFFIX, or .NAME.PROCESS.part.
@@ -26,7 +26,7 @@ _ABANDONED = 3600.0
 
 
 def make(name: str, out: Path | None) -> Path:
-    """The folder for a run of the mechanism `name`, made if it is missing: `out`, or one below `RUNS`.
+    """The folder for a run of the mechanism `name`, created if missing: `out`, or one below `RUNS`.
 
     Temporary files that a killed run left there more than an hour ago are deleted.
     """
@@ -41,12 +41,12 @@ def make(name: str, out: Path | None) -> Path:
 
 
 def result_file(folder: Path) -> Path:
-    """Where the result goes: HDF5 where h5py is installed, .npz otherwise."""
+    """The file for the result: HDF5 if h5py is installed, .npz otherwise."""
     return folder / (RESULTS[0] if find_spec("h5py") else RESULTS[1])
 
 
 def clear_drawings(folder: Path, keep: Path) -> None:
-    """Remove what older results left in the folder: it would pass for the result `keep`'s."""
+    """Remove files of older results from the folder: they would be taken for those of the result `keep`."""
     for path in folder.iterdir():
         older_drawing = path.stem in DRAWINGS and path.suffix in SUFFIXES
         if older_drawing or (path.name in RESULTS and path != keep):
@@ -57,7 +57,7 @@ def latest(place: Path | None) -> Path:
     """The result to open: the file `place`, the newest in the folder `place`, or the newest below `RUNS`.
 
     Raises:
-        InputError: if there is none.
+        InputError: if it does not exist.
     """
     if place is not None and not place.is_dir():
         if not place.exists():

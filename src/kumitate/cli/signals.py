@@ -1,4 +1,4 @@
-"""What the command does when it is told to stop: the same on SIGTERM as on Ctrl-C."""
+"""Stopping the command: SIGTERM has the same effect as Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Terminated", "forget_stop", "raise_stop", "stop_on_signals"]
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came. It takes the way of Ctrl-C, so that what was simulated is saved."""
+    """SIGTERM was received. It is handled like Ctrl-C, so that the run so far is saved."""
 
 
 #: What was raised by the last signal, until it has reached someone. Python drops exceptions that a signal raises inside of some

@@ -31,7 +31,7 @@ Motion = Callable[..., "Run"]
 
 #: Simulated time for mechanisms that do not come with their own [s].
 DURATION = 10.0
-#: And its step [s].
+#: Their time step [s].
 STEP = 1e-3
 
 
@@ -52,10 +52,10 @@ def simulate(
     duration: Annotated[float | None, Parameter(help="Simulated time [s]; unless given, the sample's own, or 10.")] = None,
     step: Annotated[
         float | None,
-        Parameter(help="Time step of the integrator and of the results [s]; unless given, the sample's own, or 1e-3."),
+        Parameter(help="Time step of the integrator and of the results [s]; by default that of the sample, or 1e-3."),
     ] = None,
     integrator: Annotated[
-        str, Parameter(help=f"{', '.join(INTEGRATORS)}; auto takes rkf45, or another one where that is too stiff.")
+        str, Parameter(help=f"{', '.join(INTEGRATORS)}; auto takes rkf45, or another one if the mechanism is too stiff for it.")
     ] = "auto",
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
@@ -67,15 +67,15 @@ def simulate(
         Parameter(help='Initial velocities, "name=value, ...", in SI units; angular ones also as 30deg, per second.'),
     ] = None,
     lock: Annotated[str | None, Parameter(help='Joints to lock in their initial positions, "name, ...".')] = None,
-    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, by this model: {', '.join(MODELS)}.")] = None,
-    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 unless given.")] = None,
+    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, and its model: {', '.join(MODELS)}.")] = None,
+    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 by default.")] = None,
     restitution: Annotated[
-        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 unless given.")
+        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 by default.")
     ] = None,
     height: Annotated[
         float | None,
         Parameter(
-            help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 unless given."
+            help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 by default."
         ),
     ] = None,
     gif: Gif = False,
@@ -83,9 +83,9 @@ def simulate(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a mechanism; leave its data, graphs and a page with 3D playback in a folder.
+    """Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.
 
-    With --contact the floor is z = 0, and a robot's file with --floating-base starts with its lowest point on it.
+    With --contact the floor is z = 0, and a robot file with --floating-base starts with its lowest point on it.
     """
     wanted = formats_of(formats)
     for option, value in (("--duration", duration), ("--step", step)):
@@ -156,12 +156,12 @@ def _motion_of(
 
 
 def _keep(result: Run | None, path: Path) -> None:
-    """Save what there is of a run that ended early, and say where."""
+    """Save the first part of a run that ended early, and say where."""
     if result is None:
         return
     result.save(path)
     until = f"t = {result.time[-1]:.6g} s"
-    complain(f"what was simulated, up to {until}, is in {shown(path)}; `kumitate plot` draws it", what="note")
+    complain(f"the run up to {until} is in {shown(path)}; `kumitate plot` draws it", what="note")
 
 
 def finish(
@@ -175,7 +175,7 @@ def finish(
     panels: tuple[str, ...] | None = None,
     plates: Mapping[str, Plate] | None = None,
 ) -> None:
-    """Draw a fresh result into the folder where it is saved, and say how it went."""
+    """Draw a new result into its folder, and report on the run."""
     folder = saved.parent
     runs.clear_drawings(folder, keep=saved)
     files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats, panels=panels, plates=plates)}
@@ -183,7 +183,7 @@ def finish(
 
 
 def report(name: str, result: Run, folder: Path, files: dict[str, Path], *, as_json: bool) -> None:
-    """Say how a run went and where its files are."""
+    """Report on a run and its files."""
     if as_json:
         where = {key: path.resolve() for key, path in files.items()}
         total = result.energy.total

@@ -1,4 +1,4 @@
-"""What a mechanism is, as frozen data."""
+"""Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop

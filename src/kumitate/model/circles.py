@@ -1,4 +1,4 @@
-"""Finding circles where everything follows one other at most."""
+"""Cycles in a mapping in which each name follows at most one other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["first_circle"]
 
 
 def first_circle(follows: Mapping[str, str]) -> list[str]:
-    """The members of a circle, in order, or none; `follows`: by name, the one that it follows. Each is looked at once.
+    """The members of a cycle in order, or an empty list; `follows` maps each name to the one that it follows.
 
-    The circle is given from the first of its members in the mapping.
+    The cycle starts with the first of its members in the mapping. Each name is visited once.
 
     >>> first_circle({"a": "b", "b": "c", "c": "b"}), first_circle({"a": "b", "b": "c"})
     (['b', 'c'], [])

@@ -1,4 +1,4 @@
-"""What a mechanism is, as a text that is the same in every process: the key of what is computed from it and kept."""
+"""A hash of a mechanism that is the same in every process: the key of what is computed from it and kept on disk."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["digest"]
 
 @lru_cache(maxsize=256)
 def digest(mechanism: Mechanism) -> str | None:
-    """A hash of all that a mechanism consists of; None if it has joints or shapes whose code is not kumitate's own."""
-    import hashlib  # loaded when something is kept
+    """A hash of all parts of a mechanism; None if it has joints or shapes of classes outside of kumitate."""
+    import hashlib  # loaded only when something is stored
 
     geometries = [item for body in mechanism.bodies for item in (*body.visuals, *body.collisions)]
     kinds = (*(joint.kind for joint in mechanism.joints), *(loop.kind for loop in mechanism.loops))

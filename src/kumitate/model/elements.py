@@ -41,8 +41,8 @@ class Body:
         name: unique among the bodies of a mechanism.
         mass: [kg], zero or more.
         center_of_mass: in the body's frame [m].
-        inertia: rotational inertia about the mass centre, in axes parallel to the body's frame [kg·m²]: 3×3, or its diagonal.
-        visuals, collisions: what the body is drawn with, and touches with.
+        inertia: rotational inertia about the center of mass, in axes parallel to the body's frame [kg·m²]: 3×3 or its diagonal.
+        visuals, collisions: the shapes that are drawn, and those used for contact.
     """
 
     name: str
@@ -104,9 +104,9 @@ def _check_inertia(owner: str, rows: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one degree of freedom is made for; None where nothing is said. SI units: rad or m, rad/s or m/s, N·m or N.
+    """The limits of one degree of freedom; None where there is none. SI units: rad or m, rad/s or m/s, N·m or N.
 
-    A simulation reports where limits are passed; it does not stop the motion there.
+    A simulation reports limits that are exceeded; it does not stop the motion there.
     """
 
     lower: float | None = None
@@ -128,16 +128,16 @@ class Joint:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind`, such as `Helical(pitch)` or `EulerAngles("zxy")`; for those without parameters its name will do.
+        kind: a `JointKind`, such as `Helical(pitch)` or `EulerAngles("zxy")`; for kinds without parameters, its name.
         parent, child: names of bodies; the parent may be "world".
         pose: of the joint's frame in the parent; at zero coordinates the child's frame coincides with it.
         axis: of the motion, in the joint's frame (z of the kind); need not be of unit length.
-        second_axis: for universal joints, the axis of the second turn (y of the kind), at right angles to the first.
-        limits: one `Limits` a degree of freedom, or none.
-        damping: viscous friction [N·m·s/rad or N·s/m]; `friction`: dry [N·m or N]; `armature`: inertia of the drive as felt at
-            the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
-        stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: the
-            coordinate at which it is at ease [rad or m].
+        second_axis: for universal joints, the second axis (y of the kind), at right angles to the first.
+        limits: one `Limits` per degree of freedom, or none.
+        damping: viscous friction [N·m·s/rad or N·s/m]; `friction`: dry [N·m or N]; `armature`: inertia of the drive
+            reflected to the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
+        stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: its
+            equilibrium coordinate [rad or m].
     """
 
     name: str
@@ -158,12 +158,12 @@ class Joint:
         _check_motion("joint", self)
 
 
-#: What damping and the like must be.
+#: The rules for damping and the like.
 _PASSIVE = {"damping": NOT_NEGATIVE, "friction": NOT_NEGATIVE, "armature": MASS, "stiffness": NOT_NEGATIVE, "rest": FINITE}
 
 
 def _check_motion(what: str, item: Joint | Loop) -> None:
-    """Brings what joints and loops share into its one form: kind, axes, limits, passive forces."""
+    """Checks and normalizes what joints and loops share: kind, axes, limits, passive forces."""
     owner = f"{what} {checked_name(f'a {what}', item.name)!r}"
     kind = _kind(what, owner, item.kind)
     object.__setattr__(item, "kind", kind)
@@ -203,7 +203,7 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
 
 
 def _kind(what: str, owner: str, given: Closure | str) -> Closure:
-    """The kind that is given, by itself or by its name; loops may be of any closure, joints of the tree are joints."""
+    """The kind, given as an object or by its name; a loop may be any closure, a joint of the tree must be a `JointKind`."""
     kind = KINDS.get(given) if isinstance(given, str) else given
     if isinstance(kind, Closure if what == "loop" else JointKind):
         return kind
@@ -221,7 +221,7 @@ def _unit(owner: str, which: str, axis: Sequence[float]) -> tuple[float, float, 
     length = math.hypot(x, y, z)
     if length < 1e-12:
         raise ModelError(f"{owner}: the {which} {(x, y, z)} has no direction; give a vector that is not zero")
-    if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only stir its last bits
+    if abs(length - 1.0) < 4e-16:  # of unit length already: dividing again would only change its last bits
         return x, y, z
     return x / length, y / length, z / length
 
@@ -232,11 +232,11 @@ class Loop:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; or `Line()`, which holds
-            nothing: with stiffness and damping it is a spring and a damper between two points.
-        body_a, body_b: names of bodies; one may be "world". `body_a` has the part of a joint's parent, `body_b` of its child.
+        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; or `Line()`, without
+            constraints: with stiffness and damping it is a spring and a damper between two points.
+        body_a, body_b: names of bodies; one may be "world". `body_a` corresponds to a joint's parent, `body_b` to its child.
         pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.
-        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as of a `Joint`.
+        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as in `Joint`.
     """
 
     name: str
@@ -265,7 +265,7 @@ class Coupling:
     """A gear, rack or belt between two joints of one degree of freedom: q(joint) = ratio·q(of) + offset.
 
     Attributes:
-        name: unique among couplings; files that name none call it by its joint.
+        name: unique among couplings; in files without a name it is the joint's.
         joint, of: names of joints of the tree.
         ratio: [1, or m/rad and the like]; `offset`: [rad or m].
     """

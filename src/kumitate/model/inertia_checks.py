@@ -1,4 +1,4 @@
-"""Whether a mechanism has what a function needs of its inertias: poses need nothing, accelerations a resistance everywhere."""
+"""Checks of a mechanism's inertias: poses need none, accelerations need inertia at every joint."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .tree.tree import Tree
 __all__ = ["check_freedom", "check_inertias", "check_resistance"]
 
 
-#: Inertias [kg·m² or kg] of no more than this count as none: their reciprocals are not far from where numbers end.
+#: Inertias [kg·m² or kg] up to this count as zero: their reciprocals are close to the largest numbers.
 _LEAST = 1e-200
 
 
 def check_freedom(mechanism: Mechanism, purpose: str) -> None:
-    """Refuses a mechanism of which nothing can move, for a purpose that this defeats, such as "linearize".
+    """Refuses a mechanism in which nothing can move, for a purpose that needs motion, such as "linearize".
 
     Raises:
         ModelError: naming the purpose.
@@ -29,7 +29,7 @@ def check_freedom(mechanism: Mechanism, purpose: str) -> None:
 
 
 def check_inertias(mechanism: Mechanism) -> None:
-    """Refuses a mechanism with inertias that its reader had to replace, for what would come out of them is no one's.
+    """Refuses a mechanism with inertias that its reader had to replace, because results would not be those of the robot.
 
     Raises:
         ModelError: with the first of the mechanism's faults.
@@ -41,9 +41,9 @@ def check_inertias(mechanism: Mechanism) -> None:
 
 
 def check_resistance(mechanism: Mechanism) -> None:
-    """Refuses a mechanism whose forces do not determine its accelerations.
+    """Refuses a mechanism whose accelerations are not determined by the forces.
 
-    Every joint must move something that resists: massless bodies, or a rod on its own axis, have no equation of motion.
+    Every joint must move something with inertia: massless bodies, or a thin rod about its own axis, have no equation of motion.
 
     Raises:
         ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
@@ -64,8 +64,8 @@ def check_resistance(mechanism: Mechanism) -> None:
 
 
 def _elsewhere(mechanism: Mechanism) -> str:
-    """What to do where only the choice of the tree leaves a joint idle: where to cut a loop instead, in words."""
-    from .edits.recut import recut, recuts  # edits are made of mechanisms, and so of what is checked here
+    """A remedy if a joint has no inertia only because of the choice of the tree: where to cut a loop instead, in words."""
+    from .edits.recut import recut, recuts  # imported here, because edits import this module
 
     for loop, joint in recuts(mechanism):
         try:
@@ -82,7 +82,7 @@ def _elsewhere(mechanism: Mechanism) -> str:
 
 
 def _idle_joints(tree: Tree) -> list[str]:
-    """The names of the joints that move nothing that resists, in the order of the tree."""
+    """The names of the joints that move nothing with inertia, in the order of the tree."""
     idle: list[str] = []
     heavy: set[int] = set()
     for link in reversed(tree.links):

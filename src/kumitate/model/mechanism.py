@@ -1,6 +1,6 @@
-"""A mechanism: bodies joined to a tree, and the loops that close it.
+"""A mechanism: a tree of bodies and joints, and the loops that close it.
 
-Frozen, checked when it is made, independent of any algorithm.
+Frozen, checked when it is created, independent of any algorithm.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ Named = TypeVar("Named", Body, Joint)
 class Mechanism:
     """Bodies, joints, loops and frames.
 
-    The joints form a tree that starts from the body "world"; each body is the child of exactly one joint. They are kept
-    outward, depth first, children in the order given, and q, v and tau follow that order.
+    The joints form a tree rooted at the body "world"; each body is the child of exactly one joint. Joints are ordered
+    from the root outward, depth first, children in the order given; q, v and tau follow that order.
 
     Attributes:
         name: of the mechanism.
-        bodies: all but the world, in the order of the joints that carry them.
+        bodies: all except the world, in the order of their joints.
         joints: of the tree.
         loops: joints that close loops.
-        frames: named places on bodies; every body's own frame has its name.
-        gravity: acceleration of free fall in the world [m/s²].
+        frames: named frames on bodies, in addition to the bodies' own frames, which have the bodies' names.
+        gravity: gravitational acceleration in the world [m/s²].
         source: the file it was read from, if any.
         couplings: gears between joints.
-        faults: what the reader of its file had to replace because no body can have it. Such a mechanism has poses; what needs
-            its inertias is refused, with the fault (`check_inertias`). Who puts other inertias there empties it.
+        faults: inertias that the reader of its file had to replace because they are physically impossible. Such a mechanism has
+            poses; functions that need its inertias are refused, with the fault (`check_inertias`). Empty it when you replace
+            the inertias.
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
@@ -118,7 +119,7 @@ class Mechanism:
                 )
 
     def _outward(self) -> Iterator[Joint]:
-        """The joints from the world on, depth first."""
+        """The joints from the world outward, depth first."""
         children: dict[str, list[Joint]] = {}
         for joint in self.joints:
             children.setdefault(joint.parent, []).append(joint)
@@ -159,12 +160,12 @@ class Mechanism:
 
     @cached_property
     def tree(self) -> Tree:
-        """The moving links with their inertias, in the frames that the dynamics is computed in."""
+        """The moving links with their inertias, in the frames used by the dynamics."""
         return build_tree(self)
 
     @cached_property
     def base_parameter_tree(self) -> BaseParameterTree:
-        """`tree` with as much inertia as possible moved inward: for accelerations and generalised forces, which stay."""
+        """`tree` with base parameters: cheaper, with the same accelerations and generalised forces."""
         return base_parameter_tree(with_dh_frames(self.tree))
 
     @property
@@ -189,7 +190,7 @@ class Mechanism:
 
 
 def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterable[Coupling]) -> None:
-    """Couplings join joints that there are, of one freedom each, and make no cycle: each follows one other at most."""
+    """Checks that couplings name existing joints of one degree of freedom, that each follows at most one, without cycles."""
     follows: dict[str, str] = {}
     for coupling in couplings:
         for name in (coupling.joint, coupling.of):
@@ -216,7 +217,7 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """The way out for a name that is none: the one that was probably meant, or all that there are."""
+    """Suggests the closest known name for an unknown one, or lists all."""
     near = get_close_matches(name, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"

@@ -1,4 +1,4 @@
-"""What a file says about a mechanism besides its bodies: named postures, groups of joints, pairs that may touch."""
+"""Semantic descriptions of robots (SRDF): named postures, groups of joints, pairs of bodies that need no collision check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EndEffector", "Srdf", "VirtualJoint"]
 
 @dataclass(frozen=True)
 class VirtualJoint:
-    """How the file says that the robot's root is held: by a joint of `kind` from the frame `parent` to the body `child`."""
+    """The joint of the robot's root according to the file: of `kind`, from the frame `parent` to the body `child`."""
 
     name: str
     kind: str
@@ -36,17 +36,17 @@ class EndEffector:
 
 @dataclass(frozen=True)
 class Srdf:
-    """What an SRDF file says about a mechanism.
+    """The content of an SRDF file for a mechanism.
 
     Attributes:
         name: of the robot there.
         mechanism: that it was read for.
         poses: coordinates by joint, in our order of components, of each named posture; joints that it leaves out are missing.
         groups: the moving joints of each group, in the mechanism's order.
-        disabled_collisions: pairs of bodies that need not be checked for collision, in the order of the alphabet, and why.
+        disabled_collisions: pairs of bodies that need not be checked for collision, in alphabetical order, and the reason.
         passive_joints: joints that no drive moves.
-        virtual_joints: how the root is held; kept as it is written.
-        end_effectors: tools; kept as they are written.
+        virtual_joints: joints of the root; kept as written.
+        end_effectors: tools; kept as written.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Srdf:
 
         Args:
             pose: its name.
-            start: coordinates (nq) that joints keep which the posture leaves out; their neutral ones by default.
+            start: coordinates (nq) of the joints that the posture leaves out; neutral by default.
 
         Raises:
             InputError: if there is no such posture, or `start` has another shape.

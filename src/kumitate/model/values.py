@@ -1,7 +1,7 @@
-"""Numbers and poses that users give, checked where they come in: real, finite, within the rule for what they stand for.
+"""Checks of the numbers and poses that users give: real, finite, and within the rule for their quantity.
 
-Sizes are bounded so that squares of them, and products of a few, stay far from where double precision ends (about 1e-308 and
-1e308). Beyond, numbers lose their digits or become infinite, and accelerations come out as NaN without a word.
+Sizes are bounded so that their squares, and products of a few, stay far from the limits of double precision (about 1e-308 and
+1e308), where numbers lose digits or become infinite, and accelerations would silently become NaN.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = [
 
 Part = TypeVar("Part")
 
-#: No quantity of a model may be larger in size, in SI units; and none that motion is divided by may be smaller, unless it is 0.
+#: The largest size of any quantity of a model, in SI units, and the smallest of those that appear in denominators, unless 0.
 LARGEST, SMALLEST = 1e50, 1e-100
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a number must be: in words, and as a test; and what to do about numbers that are not so."""
+    """A rule for numbers: in words, as a test, and with a remedy."""
 
     words: str
     remedy: str
@@ -66,7 +66,7 @@ def checked_number(owner: str, what: str, value: Any, rule: Rule = FINITE, *, er
     """The value as a float.
 
     Args:
-        owner: whose it is, such as "body 'hand'"; what: what it is, with its unit, as messages call it: "the mass [kg]".
+        owner: its owner in messages, such as "body 'hand'"; what: the quantity with its unit, such as "the mass [kg]".
         rule: that it must obey.
         error: the class of the error.
 
@@ -87,7 +87,7 @@ def checked_number(owner: str, what: str, value: Any, rule: Rule = FINITE, *, er
 def checked_numbers(
     owner: str, what: str, values: Any, count: int, rule: Rule = FINITE, *, error: type[KumitateError] = ModelError
 ) -> tuple[float, ...]:
-    """So many values as floats; errors as of `checked_number`, or for another count."""
+    """`count` values as floats; errors as in `checked_number`, or for another count."""
     try:
         parts = None if isinstance(values, str | bytes) else tuple(values)
     except TypeError:
@@ -113,7 +113,7 @@ def checked_array(
     *,
     error: type[KumitateError] = InputError,
 ) -> np.ndarray:
-    """Real numbers as a new array of floats, of any shape, or one number for all or as many as `shape` has.
+    """Real numbers as a new array of floats: of any shape without `shape`, otherwise of that shape or one number for all.
 
     Raises:
         KumitateError: of that class, for another shape, or if a number breaks the rule.
@@ -135,7 +135,7 @@ def checked_array(
 
 
 def real_array(given: Any) -> np.ndarray | None:
-    """A new array of floats; None for what are no real numbers, such as texts and complex numbers."""
+    """A new array of floats; None for values that are not real numbers, such as texts and complex numbers."""
     try:
         array = np.array(given)
         return None if array.dtype.kind in "cmMSU" else array.astype(float)
@@ -146,7 +146,7 @@ def real_array(given: Any) -> np.ndarray | None:
 def checked_whole(
     owner: str, what: str, value: Any, least: int, *, remedy: str, error: type[KumitateError] = ModelError
 ) -> int:
-    """A whole number of `least` or more, as an int; 2.0 is one.
+    """A whole number of at least `least`, as an int; 2.0 is accepted.
 
     Raises:
         KumitateError: of that class, for anything else.
@@ -158,7 +158,7 @@ def checked_whole(
 
 
 def checked_name(owner: str, value: Any) -> str:
-    """A name: a text that files can hold."""
+    """A name: a text that can be written to files."""
     try:
         if isinstance(value, str) and value.encode() is not None:
             return value
@@ -168,7 +168,7 @@ def checked_name(owner: str, value: Any) -> str:
 
 
 def checked_parts(owner: str, what: str, given: Any, kind: type[Part]) -> tuple[Part, ...]:
-    """The parts of one class in a list of them; one alone counts as a list of one.
+    """A list of parts of one class as a tuple; a single part counts as a list of one.
 
     Raises:
         ModelError: for parts of another class.
@@ -204,7 +204,7 @@ def shown(value: Any, most: int = 60) -> str:
     """A value in a message: short, on one line, whatever it is."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # numbers of too many digits, and whatever a foreign object does
+    except Exception:  # numbers of too many digits, and errors of foreign objects
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= most else text[: most - 1] + "…"
 

@@ -1,4 +1,4 @@
-"""States in the orders and axes of other programs, and back: Pinocchio, MuJoCo, Drake."""
+"""Conversion of states to and from the order and axes of other programs: Pinocchio, MuJoCo, Drake."""
 
 from .order import Order
 from .peers import drake, mujoco, pinocchio

@@ -1,4 +1,4 @@
-"""One joint of a mechanism, as we and as another program write it."""
+"""One joint of a mechanism, in our coordinates and in those of another program."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class JointOrder:
     """One joint, ours and theirs. All arrays have leading axes of a batch.
 
     Attributes:
-        link: the link that the joint carries, with our places in q and v.
+        link: the joint's link, with our indices in q and v.
         name: of the joint in the other program.
-        layout: how they write it.
-        q, v: their places in q and v.
-        base: where they place the child in the world: F's orientation in it (4), x y z w, and position (3).
+        layout: of their coordinates.
+        q, v: their indices in q and v.
+        base: if they give the child's pose in the world: F's orientation in it (4), x y z w, and position (3).
     """
 
     link: Link
@@ -36,24 +36,24 @@ class JointOrder:
 
     @property
     def our_q(self) -> slice:
-        """Our places in q."""
+        """Our indices in q."""
         return slice(self.link.q_start, self.link.q_start + self.link.kind.nq)
 
     @property
     def our_v(self) -> slice:
-        """Our places in v, a and tau."""
+        """Our indices in v, a and tau."""
         return slice(self.link.v_start, self.link.v_start + self.link.kind.nv)
 
     # --- coordinates ------------------------------------------------------------------------------------------------------
     def coordinates(self, q: np.ndarray) -> np.ndarray:
-        """Theirs (..., k) of our q (..., nq)."""
+        """Their coordinates (..., k) for our q (..., nq)."""
         own = q[..., self.our_q]
         if self.base is not None:
             own = _placed(*self.base, own)
         return self.layout.coordinates(own, self.link.kind.coordinates)
 
     def our_coordinates(self, q: np.ndarray) -> np.ndarray:
-        """Ours (..., k) of their q (..., nq)."""
+        """Our coordinates (..., k) for their q (..., nq)."""
         own = self.layout.our_coordinates(q[..., self.q], self.link.kind.coordinates)
         if self.base is not None:
             turn, shift = self.base
@@ -63,7 +63,7 @@ class JointOrder:
 
     # --- velocities, accelerations, forces --------------------------------------------------------------------------------
     def velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
-        """Theirs (..., k) of our velocities or forces x (..., nv) at our q; of accelerations, if our velocities v are given."""
+        """Their velocities or forces (..., k) for ours, x (..., nv), at our q; accelerations, if our velocities v are given."""
         own = x[..., self.our_v].copy()
         for columns in self._turned():
             part = own[..., columns]
@@ -73,7 +73,7 @@ class JointOrder:
         return own[..., _places(self.layout.v, self.link.kind.velocities)]
 
     def our_velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
-        """Ours (..., k) of their velocities or forces x (..., nv) at our q; of accelerations, if our velocities v are given."""
+        """Our velocities or forces (..., k) for theirs, x (..., nv), at our q; accelerations, if our velocities v are given."""
         own = x[..., self.v][..., _places(self.link.kind.velocities, self.layout.v)]
         for columns in self._turned():
             part = _times(np.swapaxes(self._turn(q), -1, -2), own[..., columns])
@@ -111,7 +111,7 @@ def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Poses (..., 7), quaternion before position, in a frame that stands somewhere; seen from there."""
+    """Poses (..., 7), quaternion before position, transformed from a frame to its parent."""
     product: Any = quaternion_product(list(turn), list(np.moveaxis(pose[..., :4], -1, 0)))
     position = _times(quaternion_matrix(turn), pose[..., 4:]) + shift
     return np.concatenate([np.stack(product, axis=-1), position], axis=-1)

@@ -1,4 +1,4 @@
-"""How other programs write the state of one joint: tables over the names of our components.
+"""The state of one joint in other programs: tables in terms of the names of our components.
 
 Sources: Pinocchio's joint models and its URDF reader; MuJoCo's documentation of joint types and of `qvel`; Drake's of
 `QuaternionFloatingJoint`, `PlanarJoint` and `UniversalJoint`.
@@ -34,13 +34,13 @@ def _cross_matrix(omega: np.ndarray) -> np.ndarray:
 
 
 def _plane_matrix(angle: np.ndarray) -> np.ndarray:
-    """The turn (..., 2, 2) by an angle (..., 1)."""
+    """The rotation matrix (..., 2, 2) of an angle (..., 1)."""
     c, s = np.cos(angle[..., 0]), np.sin(angle[..., 0])
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
 
 
 def _plane_generator(omega: np.ndarray) -> np.ndarray:
-    """ω× (..., 2, 2) of a turn about the normal (..., 1)."""
+    """ω× (..., 2, 2) of an angular velocity about the normal (..., 1)."""
     w = omega[..., 0]
     o = np.zeros_like(w)
     return np.stack([np.stack([o, -w], axis=-1), np.stack([w, o], axis=-1)], axis=-2)
@@ -48,10 +48,10 @@ def _plane_generator(omega: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Orientation:
-    """How the child's frame M stands in the parent's F, by our components.
+    """The orientation of the child's frame M in the parent's F, by our components.
 
     Attributes:
-        coordinates, rates: names of those that orient M, and of those of its angular velocity.
+        coordinates, rates: names of the components of the orientation of M, and of its angular velocity.
         matrix: R_FM (..., n, n) of the coordinates.
         generator: ω× (..., n, n) of the rates.
     """
@@ -68,12 +68,12 @@ _PLANE = Orientation(("angle",), ("angle",), _plane_matrix, _plane_generator)
 
 @dataclass(frozen=True)
 class Layout:
-    """How a peer writes one joint.
+    """The state of one joint in another program.
 
     Attributes:
         q, v: our names of the components, in their order; "cos" and "sin" stand for an angle.
-        turned: velocities, vector by vector, that they give along the axes of the other frame: F's where ours are along M's
-            (`to_parent`), else M's where ours are along F's.
+        turned: velocities, vector by vector, that they give in the axes of the other frame: F's where ours are in M's
+            (`to_parent`), else M's where ours are in F's.
         to_parent: see `turned`.
         orientation: of M in F, for kinds whose components depend on the axes of both; None for the others.
         in_world: whether the coordinates place the child in the world instead of in F.
@@ -87,21 +87,21 @@ class Layout:
     in_world: bool = False
 
     def coordinates(self, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """Their coordinates (..., k) of ours, which have these names."""
+        """Their coordinates (..., k) for ours, which have these names."""
         named = {name: q[..., i] for i, name in enumerate(names)}
         if "cos" in self.q:
             named |= {"cos": np.cos(named["angle"]), "sin": np.sin(named["angle"])}
         return np.stack([named[name] for name in self.q], axis=-1)
 
     def our_coordinates(self, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """Ours, with these names, of theirs (..., k); an angle of cosine and sine lies within −π…π."""
+        """Our coordinates, with these names, for theirs (..., k); an angle from cosine and sine lies within −π…π."""
         named = {name: q[..., i] for i, name in enumerate(self.q)}
         if "cos" in self.q:
             named["angle"] = np.arctan2(named["sin"], named["cos"])
         return np.stack([named[name] for name in names], axis=-1)
 
 
-#: By the name of our kind, then by the peer's type of joint; the first type is what is assumed where only names are known.
+#: By the name of our kind, then by their type of joint; the first type is assumed if only names are known.
 Table = dict[str, dict[str, Layout]]
 
 _ANGLE = Layout(("angle",), ("angle",))
@@ -114,7 +114,7 @@ PINOCCHIO: Table = {
     "prismatic": {"prismatic": _POSITION},
     "universal": {"universal": _TWO_ANGLES},
     "spherical": {"spherical": Layout(("qx", "qy", "qz", "qw"), _ANGULAR, orientation=_SPACE)},
-    # theirs slides along the axes of the child
+    # their velocity is along the axes of the child
     "planar": {
         "planar": Layout(("x", "y", "cos", "sin"), ("x", "y", "angle"), (("x", "y"),), to_parent=False, orientation=_PLANE)
     },

@@ -1,4 +1,4 @@
-"""The way between our states of a mechanism and another program's."""
+"""Conversion between our states of a mechanism and another program's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .layouts import UNIT_VECTORS
 
 __all__ = ["Order"]
 
-#: So far from unit length a quaternion, or a cosine and sine, may be.
+#: The tolerance of the length of quaternions, and of cosine and sine.
 _OFF = 1e-6
 
 
 @dataclass(frozen=True)
 class Order:
-    """The way between our states of a mechanism and another program's.
+    """Conversion between our states of a mechanism and another program's.
 
     All functions take one state or batches with leading axes, (..., nq) and (..., nv), and give float64. The mechanism must be
     the same in both programs, as when both read one file: the same frames, axes of joints and zero positions.
@@ -48,7 +48,7 @@ class Order:
     @overload
     def to(self, q: Any, v: Any, a: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
     def to(self, q: Any, v: Any = None, a: Any = None) -> Any:
-        """Their coordinates of ours; with velocities v and accelerations a = v̇, where they are given.
+        """Their coordinates for ours; also velocities v and accelerations a = v̇, if they are given.
 
         Raises:
             InputError: for wrong shapes, quaternions not of unit length, or accelerations without velocities.
@@ -69,7 +69,7 @@ class Order:
     @overload
     def back(self, q: Any, v: Any, a: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
     def back(self, q: Any, v: Any = None, a: Any = None) -> Any:
-        """Our coordinates of theirs; with velocities and accelerations, where they are given. Undoes `to`.
+        """Our coordinates for theirs; also velocities and accelerations, if they are given. The inverse of `to`.
 
         An angle that they write as cosine and sine comes back within −π…π.
 
@@ -87,12 +87,12 @@ class Order:
 
     # --- forces and matrices ------------------------------------------------------------------------------------------------
     def forces_to(self, q: Any, tau: Any) -> np.ndarray:
-        """Their generalised forces (..., nv) of ours at our q: of the same power, tau'·v' = tau·v."""
+        """Their generalised forces (..., nv) for ours at our q, with the same power: tau'·v' = tau·v."""
         # the map of velocities is orthogonal, so that its inverse transpose is itself
         return self._theirs(self._coordinates(q), self._array("tau", tau, self.our_nv))
 
     def forces_back(self, q: Any, tau: Any) -> np.ndarray:
-        """Our generalised forces (..., nv) of theirs at their q."""
+        """Our generalised forces (..., nv) for theirs at their q."""
         return self._ours(self._coordinates_back(q), self._array("tau", tau, self.nv))
 
     def velocity_matrix(self, q: Any) -> np.ndarray:
@@ -159,6 +159,6 @@ class Order:
 
 
 def _spread(x: np.ndarray, *others: np.ndarray | None) -> np.ndarray:
-    """x with the leading axes that it has together with the others."""
+    """x broadcast to the common leading axes of all arrays."""
     lead = np.broadcast_shapes(x.shape[:-1], *(other.shape[:-1] for other in others if other is not None))
     return np.broadcast_to(x, (*lead, x.shape[-1]))

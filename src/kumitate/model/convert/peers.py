@@ -1,4 +1,4 @@
-"""Which joint of another program is which of ours, and how each is written."""
+"""Matching of joints with those of other programs, and the layout of each."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Theirs = tuple[str, str | None]
 
 
 def pinocchio(robot: Mechanism | HasMechanism, model: Any, *, continuous: Collection[str] = ()) -> Order:
-    """The way to Pinocchio's states, and back.
+    """Conversion to and from Pinocchio's states.
 
     There, positions stand before quaternions (x, y, z, w) and linear before angular velocities, both of a free joint in the
     body's axes; a "continuous" joint is written by its cosine and sine; joints come depth first, children by their names.
 
     Args:
         robot: a robot or mechanism.
-        model: a `pinocchio.Model`; or the names of its moving joints in order, where Pinocchio is not at hand.
-        continuous: with names: the joints that are written by cosine and sine. A model says so itself.
+        model: a `pinocchio.Model`; or the names of its moving joints in order, if Pinocchio is not installed.
+        continuous: with names: the joints that are written by cosine and sine. A model contains this.
 
     Raises:
         InputError: if a joint is missing on either side (fixed ones do not count), or is of another kind.
@@ -46,7 +46,7 @@ def pinocchio(robot: Mechanism | HasMechanism, model: Any, *, continuous: Collec
 
 
 def mujoco(robot: Mechanism | HasMechanism, model: Any) -> Order:
-    """The way to MuJoCo's states (qpos, qvel, qacc, qfrc), and back.
+    """Conversion to and from MuJoCo's states (qpos, qvel, qacc, qfrc).
 
     There, positions stand before quaternions (w, x, y, z) and linear before angular velocities; a free joint's coordinates are
     those of the body in the world, its linear velocity along the world's axes, its angular velocity along the body's.
@@ -66,7 +66,7 @@ def mujoco(robot: Mechanism | HasMechanism, model: Any) -> Order:
 
 
 def drake(robot: Mechanism | HasMechanism, names: Sequence[str]) -> Order:
-    """The way to Drake's states, and back.
+    """Conversion to and from Drake's states.
 
     There, quaternions (w, x, y, z) stand before positions and angular before linear velocities, both of a floating joint along
     the axes of the parent's frame. Floating joints by Euler angles and ball joints are not converted.
@@ -82,7 +82,7 @@ def drake(robot: Mechanism | HasMechanism, names: Sequence[str]) -> Order:
 
 
 def _pinocchio_type(shortname: str) -> str:
-    """The type behind names like "JointModelRUBX"; the name itself if it is none of the known."""
+    """The type behind names like "JointModelRUBX"; the name itself if it is unknown."""
     kinds = {
         "R([XYZ]|evoluteUnaligned)": "revolute",
         "R(UB[XYZ]|evoluteUnboundedUnaligned)": "continuous",
@@ -124,7 +124,7 @@ def _order(
 
 
 def _matched(mechanism: str, peer: str, theirs: Sequence[str], links: dict[str, Link]) -> Iterator[str]:
-    """Our name of each of their joints. One free joint that is left on each side is the same: programs name it differently."""
+    """Our name of each of their joints. If one free joint is left on each side, they match: programs name it differently."""
     repeated = sorted({name for name in theirs if list(theirs).count(name) > 1})
     if repeated:
         raise InputError(f"{mechanism}: {peer}'s joints have names that repeat, {repeated}; joints are matched by name")
@@ -162,7 +162,7 @@ def _layout(mechanism: str, peer: str, table: Table, link: Link, name: str, kind
 
 
 def _check_axes(mechanism: Mechanism, peer: str, joint: Joint) -> None:
-    """Orientations and planes by other axes than the frame's own are something that no other program has."""
+    """Refuses orientations and planes about other axes than the frame's own, which no other program has."""
     turn = np.array([list(row) for row in alignment(joint.axis, joint.second_axis).matrix()], dtype=float)
     if np.abs(turn - np.eye(3)).max() > 1e-12:
         raise InputError(
@@ -172,7 +172,7 @@ def _check_axes(mechanism: Mechanism, peer: str, joint: Joint) -> None:
 
 
 def _base(mechanism: str, peer: str, link: Link) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where the fixed frame of a joint stands in the world: orientation x, y, z, w and position; None for the world itself."""
+    """The pose of a joint's fixed frame in the world: orientation x, y, z, w and position; None for the world itself."""
     if link.parent != WORLD_LINK:
         raise InputError(
             f"{mechanism}: joint {link.name!r} hangs on a moving body; {peer}'s free joints hang on the world, so that "

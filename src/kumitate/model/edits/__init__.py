@@ -1,4 +1,4 @@
-"""Mechanisms from mechanisms: what users change of a model that they loaded. Nothing here changes what it is given."""
+"""Edits of a mechanism, such as locking joints or attaching a tool. They return a new mechanism and leave theirs unchanged."""
 
 from .attach import attach, merge
 from .cut import cut

@@ -12,15 +12,16 @@ __all__ = ["attach", "merge"]
 
 
 def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
-    """The mechanism with another one mounted on one of its bodies: a tool on a flange.
+    """The mechanism with another one mounted on one of its bodies, such as a tool on a flange.
 
-    What held the other one in its world now holds it in the body: a fixed base becomes a rigid mount. Gravity is the first's.
+    The joints of the other one to its world become joints to the body: a fixed base becomes a rigid mount. Gravity is that of
+    the first.
 
     Args:
         mechanism, other: the two.
-        body: the name of the body that takes the place of the other one's world; "world" for two mechanisms side by side.
-        pose: where the other one's world stands in that body; its frame itself, if not given.
-        prefix: put before all names of the other one.
+        body: the name of the body that replaces the other one's world; "world" for two separate mechanisms in one world.
+        pose: of the other one's world in that body; identity by default.
+        prefix: prepended to all names of the other one.
 
     Raises:
         ModelError: if there is no such body, or the two share names.
@@ -63,7 +64,7 @@ def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | 
 
 
 def merge(mechanism: Mechanism, other: Mechanism, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
-    """The two mechanisms side by side in one world, the other one's world at `pose` in the first's; see `attach`."""
+    """The two mechanisms in one world, the other one's world at `pose` in the first's; see `attach`."""
     return attach(mechanism, other, WORLD, pose, prefix=prefix)
 
 

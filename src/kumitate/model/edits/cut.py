@@ -16,17 +16,16 @@ __all__ = ["cut"]
 
 
 def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mechanism:
-    """What hangs on a joint, as a mechanism of its own: the body that the joint carries, and all behind it.
+    """The part of a mechanism beyond a joint, as a mechanism of its own: the joint's child body and its descendants.
 
-    That body is held by the joint "fixed_base" where it stood in the world at neutral coordinates, or is free ("floating_base",
+    That body is fixed by the joint "fixed_base" at its world pose for neutral coordinates, or is free ("floating_base",
     its coordinates being its pose in the world).
 
     Raises:
         ModelError: if there is no such joint.
 
     Warns:
-        KumitateWarning: if loops are cut through, or couplings with the joints that are left behind; these are left out, and
-            named.
+        KumitateWarning: if loops, or couplings with the remaining joints, are cut; these are left out, and named.
     """
     root = mechanism.joint(joint).child
     kept = behind(mechanism, root)

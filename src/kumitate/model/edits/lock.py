@@ -1,4 +1,4 @@
-"""Holding joints, and taking their friction away."""
+"""Locking joints, and removing their friction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..values import checked_array
 
 __all__ = ["lock", "without_friction"]
 
-#: Coordinates that a coupling ties may be given with so much error, relative to their size.
+#: The tolerance for given coordinates that a coupling relates, relative to their size.
 _ROUNDING = 1e-9
 
 
@@ -26,7 +26,7 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
     Joints that are coupled to a locked one are locked too, at the coordinates that follow from it.
 
     Raises:
-        ModelError: if a name is no joint's, a joint is given the wrong number of coordinates, or coupled joints are given
+        ModelError: if a name is not a joint's, a joint is given the wrong number of coordinates, or coupled joints are given
             coordinates that contradict their coupling.
     """
     at = joints if isinstance(joints, Mapping) else {}
@@ -50,7 +50,7 @@ def _coordinates(joint: Joint, q: Any) -> list[float]:
 
 
 def _follow(mechanism: Mechanism, held: dict[str, list[float]]) -> None:
-    """Adds the joints that couplings hold at the same time as those that are `held` at coordinates already."""
+    """Adds the joints that are locked by couplings with those already in `held`, by their coordinates."""
     waiting = list(mechanism.couplings)
     while waiting:
         found = next((item for item in waiting if item.of in held or (item.joint in held and item.ratio != 0.0)), None)

@@ -18,12 +18,12 @@ from .spherical_states import Ball, SphericalMerge
 
 __all__ = ["merge_spherical"]
 
-#: How far axes may pass by a common point [m], and mass centres lie beside it.
+#: The largest distance of axes, and of centers of mass, from the common point [m].
 _APART = 1e-9
-#: Rounding of directions that are products of rotations.
+#: Rounding error of directions that are products of rotations.
 _ROUNDING = 4e-15
 
-#: What acts on each angle by itself.
+#: Properties that act on each angle by itself.
 _PASSIVE = ("damping", "friction", "armature", "stiffness", "rest")
 
 Names = tuple[str, str, str]
@@ -38,22 +38,22 @@ def merge_spherical(
 ) -> SphericalMerge:
     """The mechanism with three consecutive revolute joints, whose axes meet in one point, as one spherical joint.
 
-    That is exact where the two bodies between weigh nothing, or are points where the axes meet. The two stay, as fixed bodies:
-    the first on the three's parent, the second on their child, as they stand at zero angles; what is drawn on them no longer
-    turns with the angles between. All other bodies move as before.
+    This is exact if the two bodies between are massless, or are points where the axes meet. The two remain as fixed bodies: the
+    first on the parent of the three joints, the second on their child, in their poses at zero angles; shapes drawn on them no
+    longer turn with the angles between. All other bodies move as before.
 
     Args:
         mechanism: to change.
-        joints: names of the three, outward; or several such triples. Without, all triples that can be merged are.
+        joints: names of the three, outward; or several such triples. By default, all triples that can be merged.
         by: "euler": the three angles stay the coordinates, about the axes as they are, with their limits, damping, friction,
-            armature and springs; they stay singular too. "quaternion": cheaper and never singular; limits are no longer the
-            joint's (`SphericalMerge.split`, `beyond_limits` tell of them), and what acts on one angle only is refused.
-        lump: merge bodies with mass too: an approximation, in which the two bodies no longer turn against what they are fixed
-            on. `Ball.notes` says how much mass that is.
+            armature and springs; they stay singular too. "quaternion": cheaper and never singular; limits are no longer
+            the joint's (see `SphericalMerge.split` and `beyond_limits`), and damping and the like on one angle are refused.
+        lump: merge bodies with mass too: an approximation, in which the two bodies no longer turn relative to those that they
+            are fixed to. `Ball.notes` says how much mass that is.
 
     Raises:
-        ModelError: if named joints cannot be merged, with the body or joint that stands in the way and what it would take; or
-            without names, if none can.
+        ModelError: if named joints cannot be merged, with the body or joint that prevents it and the remedy; or without names,
+            if no triple can be merged.
     """
     if by not in ("euler", "quaternion"):
         raise ModelError(f'{mechanism.name}: joints are merged by "euler" or by "quaternion", not by {by!r}')
@@ -112,7 +112,7 @@ def _is_revolute(joint: Joint) -> bool:
 
 
 def _triples(mechanism: Mechanism) -> Iterator[Names]:
-    """Three revolute joints in a row with axes through a point, from the world on."""
+    """Three consecutive revolute joints with axes through one point, from the world outward."""
     carried: dict[str, list[Joint]] = {}
     for joint in mechanism.joints:
         carried.setdefault(joint.parent, []).append(joint)
@@ -143,7 +143,7 @@ def _axes(a: Joint, b: Joint, c: Joint) -> np.ndarray:
 def _gap(a: Joint, b: Joint, c: Joint) -> tuple[np.ndarray, float]:
     """The point nearest to the three axes at zero angles, in the parent's frame, and its distance from the farthest [m].
 
-    Turning about one axis leaves that point where it is, so that axes which meet there at zero angles always do.
+    Turning about one axis does not move that point, so that axes which meet there at zero angles always do.
     """
     axes, X, points = _axes(a, b, c), np.eye(4), []
     for joint in (a, b, c):
@@ -183,7 +183,7 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
     X_MC = np.linalg.inv(X_PM) @ X_1 @ X_2 @ X_3
     bodies, carrier = mechanism.bodies, c.child
     welds = [Joint(a.name, KINDS["fixed"], a.parent, a.child, a.pose)]
-    if np.abs(X_MC[:3, 3]).max() > 0.1 * _APART:  # the child's frame lies elsewhere on the last axis
+    if np.abs(X_MC[:3, 3]).max() > 0.1 * _APART:  # the child's frame is elsewhere on the last axis
         places = {body.name for body in mechanism.bodies} | {frame.name for frame in mechanism.frames}
         carrier = _free_name(f"{c.child}_center", places)
         bodies = (*bodies, Body(carrier))
@@ -226,9 +226,9 @@ def _free_name(name: str, taken: set[str]) -> str:
     return name
 
 
-# --- what stands in the way ---------------------------------------------------------------------------------------------
+# --- reasons to refuse ---------------------------------------------------------------------------------------------
 def _check_free(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint]) -> None:
-    """Nothing else moves on the bodies between, no loop ends on them, no gear drives the joints."""
+    """Refuses triples with other joints or loops on the bodies between, or with couplings of single angles."""
     names = {joint.name for joint in joints}
     for coupling in mechanism.couplings:
         if {coupling.joint, coupling.of} & names:
@@ -278,7 +278,7 @@ def _check_bodies(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], cent
 
 
 def _check_quaternion(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], angles: EulerAngles) -> None:
-    """What acts on one angle only cannot act along ω; axes that do not reach all orientations are another joint.
+    """Refuses damping and the like on one angle, which cannot act along ω, and axes that do not reach all orientations.
 
     Raises:
         ModelError: naming the joint.

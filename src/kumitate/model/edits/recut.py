@@ -1,4 +1,4 @@
-"""The same mechanism, with a loop of it cut at another of its joints."""
+"""The same mechanism with one of its loops cut at another joint."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .reroot import free_name, turned_round
 
 __all__ = ["recut", "recuts"]
 
-#: What joints and loops have in common besides bodies and poses.
+#: The properties that joints and loops have in common, apart from bodies and poses.
 _SHARED = {item.name for item in fields(Joint)} & {item.name for item in fields(Loop)}
 
 
 def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
-    """The mechanism with a loop as a joint of the tree, and a joint on the way round it as the loop.
+    """The mechanism with a loop joint made a joint of the tree, and a tree joint on that loop made the loop joint.
 
-    The loop now carries what hung on the joint; joints between the two are turned round (as `reroot` says). No body's frame
-    moves, and nothing physical changes, but the coordinates do: those of the loop are among them, and the joint's are not.
+    The bodies beyond the joint now depend on the loop's; joints between the two are reversed (see `reroot`). No body's frame
+    moves, and nothing physical changes, but the coordinates do: they contain those of the loop, and not those of the joint.
 
     Args:
         loop, joint: their names.
 
     Raises:
-        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not on the way round it or coupled to
-            another; or if a joint to be turned round has properties that are only given one way.
+        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it or is coupled to
+            another; or if a joint to be reversed has properties that are given in one direction only.
     """
     opened = next((item for item in mechanism.loops if item.name == loop), None)
     if opened is None:
@@ -56,7 +56,7 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
 
 
 def recuts(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """The names of all loops that are closed by joints, each with every moving joint at which it can be cut instead."""
+    """The names of all loops that are closed by joints, each with all moving joints at which it can be cut instead."""
     carriers = {item.child: item for item in mechanism.joints}
     found = []
     for loop in mechanism.loops:
@@ -80,9 +80,9 @@ def _inward(carriers: Mapping[str, Joint], body: str) -> dict[str, Joint]:
 
 
 def _carrying(mechanism: Mechanism, loop: Loop, child: str) -> Iterator[Joint]:
-    """The loop's joint as one of the tree that carries `child`, one of its ends.
+    """The loop's joint as a joint of the tree with the child `child`, one of its two bodies.
 
-    A joint ends in the origin of the body it carries; where the loop has it elsewhere, a body without mass stands between.
+    A joint's child frame is its body's frame; where the loop's frame differs, a massless body is inserted.
     """
     there = child
     place = loop.pose_b if child == loop.body_b else loop.pose_a

@@ -1,4 +1,4 @@
-"""The same free mechanism, counted from another of its bodies."""
+"""The same free mechanism with another of its bodies as the root."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ..tree.tree import alignment
 
 __all__ = ["free_name", "reroot", "turned_round"]
 
-#: Degrees of freedom of a body that nothing holds.
+#: Degrees of freedom of a free body.
 _FREE = 6
 
 
 def reroot(mechanism: Mechanism, body: str) -> Mechanism:
-    """The mechanism with another of its bodies as the one that floats; the joints between the two are turned round.
+    """The mechanism with another of its bodies as the floating base; the joints between the two are reversed.
 
-    No body's frame moves, and nothing physical changes. Coordinates, velocities and forces of revolute, prismatic, helical
-    and cylindrical joints stay what they are (so that couplings hold), those of universal joints change places, and those of
-    other joints are of the inverse motion. Where a joint is not at the origin of the body that it now carries, a body without
-    mass stands between.
+    No body's frame moves, and nothing physical changes. Coordinates, velocities and forces of revolute, prismatic, helical and
+    cylindrical joints do not change (so that couplings still hold), those of universal joints are swapped, and those of
+    other joints are of the inverse motion. Where a joint is not at the origin of its new child body, a massless body is
+    inserted.
 
     Raises:
-        ModelError: if there is no such body, the mechanism is held to the world (it would be another mechanism if it were held
-            elsewhere), or a joint to be turned round has limits, damping, friction, armature or springs that are only given
-            one way.
+        ModelError: if there is no such body, the mechanism is connected to the world (it would be another mechanism if it were
+            connected elsewhere), or a joint to be reversed has limits, damping, friction, armature or springs that are given
+            in one direction only.
     """
     mechanism.body(body)
     carriers = {joint.child: joint for joint in mechanism.joints}
@@ -57,7 +57,7 @@ def reroot(mechanism: Mechanism, body: str) -> Mechanism:
 
 
 def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
-    """The joint with parent and child exchanged: it ends in its old fixed frame, from where the old parent is held."""
+    """The joint with parent and child exchanged: its child frame is the old fixed frame, to which the old parent is fixed."""
     there = joint.parent
     at_origin = joint.pose.almost_equal(Transform(), 0.0)
     if not at_origin:
@@ -66,7 +66,7 @@ def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
     swapped = replace(joint, parent=joint.child, child=there, pose=Transform())
     if joint.kind.nv == 0:
         yield swapped
-    elif joint.kind.screw_symmetric:  # backwards along the axis is forwards against it
+    elif joint.kind.screw_symmetric:  # motion backward along the axis is motion forward along the opposite axis
         yield replace(swapped, axis=_minus(joint.axis))
     elif joint.kind.name == "universal":
         rows = np.array([list(row) for row in alignment(joint.axis, joint.second_axis).matrix()])
@@ -85,7 +85,7 @@ def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
 
 
 def _driven(joint: Joint) -> bool:
-    """Whether anything is said of the joint's coordinates one by one."""
+    """Whether the joint has properties of single coordinates."""
     said = any(value is not None for limit in joint.limits for value in vars(limit).values())
     return said or any(np.any(values) for values in (joint.damping, joint.friction, joint.armature, joint.stiffness))
 
@@ -99,7 +99,7 @@ def _reversed(values: object) -> tuple[float, ...]:
 
 
 def free_name(name: str, mechanism: Mechanism) -> str:
-    """The name, with as many underscores behind it as it takes for it and its weld to be new."""
+    """The name, followed by as many underscores as needed for it and its weld to be new."""
     bodies = {item.name for item in mechanism.bodies} | {frame.name for frame in mechanism.frames}
     joints = {item.name for item in mechanism.joints} | {loop.name for loop in mechanism.loops}
     while name in bodies or f"{name}_fixed" in joints:

@@ -1,4 +1,4 @@
-"""States of three revolute joints and of the spherical joint that stands for them, carried over both ways."""
+"""States of three revolute joints and of the spherical joint that replaces them, converted both ways."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["Ball", "SphericalMerge"]
 
 @dataclass(frozen=True)
 class Ball:
-    """A spherical joint and the three revolute joints that it stands for.
+    """A spherical joint and the three revolute joints that it replaces.
 
     Attributes:
         name: of the spherical joint.
-        joints: names of the three, outward; `limits`: theirs.
-        angles: what the three are together.
+        joints: names of the three, outward; `limits`: their limits.
+        angles: the three joints as one kind of joint.
         kind: of the spherical joint: `angles` itself, or "spherical" by a quaternion.
-        bodies: the two between, which are fixed now: the first on the three's parent, the second on their child.
-        notes: what is only approximately so, for people; empty where the merge is exact.
+        bodies: the two between, which are fixed now: the first to the parent of the three, the second to their child.
+        notes: the approximations, as text; empty if the merge is exact.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Ball:
         return [float(x) for x in self.kind.locate(self.angles.transform(q))] if self._by_quaternion else list(q)
 
     def split(self, q: Sequence[float], near: Sequence[float] | None) -> list[float]:
-        """The three angles for coordinates of the spherical joint; of all that give them, those nearest to `near`."""
+        """The three angles for coordinates of the spherical joint; of all solutions, those nearest to `near`."""
         if not self._by_quaternion:
             return list(q)
         X_FM = self.kind.transform(q)
@@ -96,14 +96,14 @@ class Ball:
 
 @dataclass(frozen=True)
 class SphericalMerge:
-    """A mechanism with spherical joints, and the one with three revolute joints each that it was made from.
+    """A mechanism with spherical joints, and the one with revolute joints that it was made from.
 
-    States may have leading axes; `split` takes the rows of a batch as a motion, and keeps its angles continuous.
+    States may have leading axes; `split` treats the rows of a batch as a motion, and keeps its angles continuous.
 
     Attributes:
-        mechanism: with the spherical joints; `separate`: as it was.
+        mechanism: with the spherical joints; `separate`: the original.
         balls: the joints that were merged.
-        refused: why other triples of revolute joints through one point were left as they are, a sentence each.
+        refused: why other triples of revolute joints through one point were not merged, one sentence each.
     """
 
     mechanism: Mechanism
@@ -126,9 +126,9 @@ class SphericalMerge:
 
         Args:
             q, v: of `mechanism`.
-            near: angles (nq of `separate`) to be near to, of the many that are the same orientation: without them, each second
-                angle lies in the half turn around zero. In a batch they are those before the first row.
-            damping: λ of `EulerAngles.consistent_rates`, which keeps rates finite at singular angles; a few hundredths.
+            near: coordinates (nq of `separate`); of the angles for one orientation, the nearest ones are chosen. By default,
+                each second angle is in the half turn around zero. For a batch, they are the angles before the first row.
+            damping: λ of `EulerAngles.consistent_rates`, which keeps rates finite at singular angles; for example 0.02.
         """
         rows = np.asarray(q, dtype=float)
         before, found = near, []
@@ -143,15 +143,15 @@ class SphericalMerge:
         return self._merged("nv", Ball.joined_accelerations, q, v, a)
 
     def split_accelerations(self, q: Any, v: Any, a: Any, *, damping: float = 0.0) -> np.ndarray:
-        """The accelerations of `separate` at its q and v for accelerations a of `mechanism`; `damping` as of `split`."""
+        """The accelerations of `separate` at its q and v for accelerations a of `mechanism`; `damping` as in `split`."""
         return self._split(partial(Ball.split_accelerations, damping=damping), q, v, a)
 
     def merged_efforts(self, q: Any, tau: Any) -> np.ndarray:
-        """The forces of the drives of `mechanism` that do what tau (nv) of `separate` does at its q: of equal power."""
+        """The forces of the drives of `mechanism` equivalent to tau (nv) of `separate` at its q: of equal power."""
         return self._merged("nv", Ball.joined_efforts, q, tau)
 
     def split_efforts(self, q: Any, tau: Any) -> np.ndarray:
-        """The forces of the drives of `separate` at its q that do what tau (nv) of `mechanism` does."""
+        """The forces of the drives of `separate` at its q equivalent to tau (nv) of `mechanism`."""
         return self._split(Ball.split_efforts, q, tau)
 
     def beyond_limits(self, q: Any) -> dict[str, np.ndarray]:
@@ -166,7 +166,7 @@ class SphericalMerge:
         return found
 
     def singularity(self, q: Any) -> dict[str, np.ndarray]:
-        """How far angles are from their singularity, 0…1, by the spherical joint's name. q is of `separate`."""
+        """The distance of the angles from their singularity, 0…1, by the spherical joint's name. q is of `separate`."""
         rows, columns, found = np.asarray(q, dtype=float), _columns(self.separate, "nq"), {}
         for ball in self.balls:
             own = rows[..., [columns[name].start for name in ball.joints]]
@@ -175,7 +175,7 @@ class SphericalMerge:
         return found
 
     def lines(self) -> list[str]:
-        """What was merged and what was not, for people."""
+        """What was merged and what was not, as lines of text."""
         found = []
         for ball in self.balls:
             found.append(

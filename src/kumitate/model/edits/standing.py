@@ -1,4 +1,4 @@
-"""Where bodies stand at neutral coordinates, and what hangs on what."""
+"""Poses of bodies at neutral coordinates, and the descendants of a body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def standing(mechanism: Mechanism) -> dict[str, Transform]:
 
 
 def behind(mechanism: Mechanism, body: str) -> set[str]:
-    """The names of a body and of all that it carries."""
+    """The names of a body and of all its descendants."""
     found = {body}
     for joint in mechanism.joints:  # parents before children
         if joint.parent in found:

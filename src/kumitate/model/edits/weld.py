@@ -1,4 +1,4 @@
-"""Holding two bodies to each other."""
+"""Fixing two bodies to each other."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .standing import behind, standing
 
 __all__ = ["weld"]
 
-#: Degrees of freedom of a body that nothing holds.
+#: Degrees of freedom of a free body.
 _FREE = 6
 
 
 def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None) -> Mechanism:
-    """The mechanism with body b fixed on body a.
+    """The mechanism with body b fixed to body a.
 
     A joint between the two becomes a fixed one, and joints that are coupled to it are locked at the coordinates that follow
-    from those nearest to the weld. A body that is free in the world comes to hang on the other one. Otherwise the
-    weld closes a loop, and is one: "weld_a_b", of the kind "fixed".
+    from those nearest to the weld. If one of them floats freely in the world, it becomes a child of the other. Otherwise the
+    weld closes a loop: it becomes the loop "weld_a_b", of the kind "fixed".
 
     Args:
         mechanism: to change.
         a, b: names of bodies, or "world".
-        pose: X_AB, where b is held in a; where it stands at neutral coordinates, if not given.
+        pose: X_AB, the pose of b in a; that at neutral coordinates by default.
 
     Raises:
-        ModelError: if a name is no body's, both are the same, or the two are fixed to each other already.
+        ModelError: if a name is not the name of a body, both are the same, or the two are fixed to each other already.
     """
     for name in (a, b):
         if name != WORLD:
@@ -57,12 +57,12 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
 
 
 def _with(fixed: Joint, mechanism: Mechanism) -> Mechanism:
-    """The mechanism with this joint in place of the one of its name."""
+    """The mechanism with this joint instead of the one of the same name."""
     return replace(mechanism, joints=tuple(fixed if item.name == fixed.name else item for item in mechanism.joints))
 
 
 def _without_followers(mechanism: Mechanism, joint: Joint, X_PC: Transform) -> Mechanism:
-    """The mechanism with what is coupled to a joint locked where it follows, when the joint holds its bodies like this."""
+    """The mechanism with the joints that are coupled to a joint locked at the coordinates for this pose of its bodies."""
     if not any(joint.name in (item.joint, item.of) for item in mechanism.couplings):
         return mechanism
     A = Transform(alignment(joint.axis, joint.second_axis))

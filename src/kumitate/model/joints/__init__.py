@@ -1,4 +1,4 @@
-"""The kinds of joints: one file each, under one contract."""
+"""The kinds of joints, one file each, under one contract."""
 
 from .closure import Closing, Closure
 from .contract import JointKind
@@ -23,7 +23,7 @@ __all__ = [
     "Universal",
 ]  # fmt: skip
 
-#: Every kind of joint that its name says all of.
+#: All kinds of joints without parameters, by name.
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
@@ -40,5 +40,5 @@ KINDS: dict[str, JointKind] = {
     )
 }
 
-#: The closures that are made by a call, `Helical(0.01)`: joints with parameters, and what closes loops only; by their names.
+#: The closures with parameters, such as `Helical(0.01)`: joints, and those that only close loops; by their names.
 PARAMETRIC: dict[str, type[Closure]] = {kind.name: kind for kind in (Helical, EulerAngles, Distance, Line)}

@@ -1,6 +1,6 @@
-"""What can close a loop: the contract that joints of every kind, and rods of fixed length, fulfil.
+"""The contract of everything that can close a loop: joints of every kind, rods of fixed length, lines.
 
-A closure holds a frame M on one body to a frame F on another. All that it says is in the axes of M and at M's origin.
+A closure connects a frame M on one body to a frame F on another. Its vectors are in the axes of M, at M's origin.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ class Closing:
     """A closure at one state.
 
     Attributes:
-        pose: X_FM with the position that the closure allows, nearest to the present one.
+        pose: the nearest X_FM that the closure allows.
         twist: M's velocity in F; `velocity`: the part of it that the closure allows.
-        bias: the relative acceleration A that velocities alone make: T·(A − bias) = 0 holds for every T of `constraint`.
+        bias: the velocity-dependent part of the relative acceleration A: T·(A − bias) = 0 for every T of `constraint`.
         constraint: the unit forces T that the closure exerts on M, and their opposites on F.
-        active: the forces on M of unit drives along its freedoms; `coordinates`, `rates`: of these freedoms.
-        error: the small motion that leads M from where it may be to where it is [rad, m].
+        active: the forces on M of unit drives along its degrees of freedom; `coordinates`, `rates`: of these degrees of
+            freedom.
+        error: the small motion of M from the nearest allowed pose to the actual one [rad, m].
         springs: unit forces on M, and the coordinates along them, that a spring of no free length works along; none where
             these are `active` and `coordinates`. They are smooth where a line has no length, and so no direction.
     """
@@ -47,7 +48,7 @@ class Closure(ABC):
 
     Attributes:
         name: what files and tables call it.
-        rows: how many directions it holds.
+        rows: how many directions it constrains.
     """
 
     name: ClassVar[str]
@@ -60,13 +61,13 @@ class Closure(ABC):
     @property
     @abstractmethod
     def nv(self) -> int:
-        """The number of freedoms that drives, damping and limits may act along."""
+        """The number of degrees of freedom along which drives, damping and limits may act."""
 
     @property
     @abstractmethod
     def nq(self) -> int:
-        """The number of coordinates along these freedoms."""
+        """The number of coordinates of these degrees of freedom."""
 
     @abstractmethod
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
-        """What it does at a pose X_FM and a velocity of M in F."""
+        """Its constraints and forces at a pose X_FM and a velocity of M in F."""

@@ -1,9 +1,10 @@
-"""What a joint is: the one contract that every kind of joint fulfils, and that every algorithm works by.
+"""The contract that every kind of joint fulfils and that all algorithms use.
 
-A joint connects a frame F of the parent to a frame M of the child. Its kind says, in terms of its coordinates q and
-velocities v, where M stands in F and how M moves: V = S(q) v, in the axes of M at its origin (thesis eq. 2.5). All kinds are
-written about fixed axes (z first); the frames F and M carry the direction that the user asked for. Nothing outside this folder
-asks what kind a joint is.
+A joint connects a frame F of the parent to a frame M of the child. Its kind gives, in terms of its coordinates q and
+velocities v, the pose of M in F and the velocity of M: V = S(q) v, in the axes of M at its origin (thesis eq. 2.5). All kinds
+    are
+defined about fixed axes (z first); the frames F and M are oriented along the axis that the user gives. Code outside this folder
+does not depend on the kind of a joint.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ __all__ = ["JointKind", "basis_forces", "basis_motions"]
 
 
 class JointKind(Closure):
-    """One kind of joint: frozen, without state, the same for floats and symbols.
+    """One kind of joint: frozen, stateless, for floats and symbols alike.
 
     Attributes:
-        name: what files and tables call it.
+        name: its name in files and tables.
         coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
-        screw_symmetric: whether turning or shifting F and M alike about and along z changes nothing.
-        turn: which coordinate turns M about z and appears nowhere else, so that a constant may be added; None without one.
-        is_group: whether its motions, taken backwards, are motions of the same kind, of other coordinates.
-        drawn_as: its mark in pictures: "hinge", "slider" or "ball"; "" for none.
+        screw_symmetric: whether rotating or shifting F and M together about and along z changes nothing.
+        turn: the index of a coordinate that turns M about z and has no other effect, so that a constant may be added; or None.
+        is_group: whether the inverse of each motion is a motion of the same kind.
+        drawn_as: its mark in figures: "hinge", "slider" or "ball"; "" for none.
     """
 
     coordinates: ClassVar[tuple[str, ...]] = ()
@@ -58,10 +59,10 @@ class JointKind(Closure):
 
     @abstractmethod
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        """The motion subspace S(q): one motion of M a velocity, in M."""
+        """The motion subspace S(q): one motion of M per velocity, in M."""
 
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
-        """How the components of S in M change: dS/dt, zero unless S depends on q."""
+        """dS/dt, the rate of the components of S in M: zero unless S depends on q."""
         return (Motion(),) * self.nv
 
     # --- forces (thesis tables 2.1, 2.2) ------------------------------------------------------------------------------
@@ -73,10 +74,10 @@ class JointKind(Closure):
     def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """The constraint-force subspace T(q), 6 − n_J forces in M; Tᵀ S = 0 (eq. 2.8)."""
 
-    # --- as what closes a loop ----------------------------------------------------------------------------------------
+    # --- as a loop joint ----------------------------------------------------------------------------------------
     @abstractmethod
     def locate(self, X_FM: Transform) -> list[Scalar]:
-        """The coordinates at which M stands nearest to X_FM."""
+        """The coordinates at which the pose of M is nearest to X_FM."""
 
     @property
     def rows(self) -> int:
@@ -100,7 +101,7 @@ class JointKind(Closure):
         return Closing(allowed, V_FM, velocity, bias, self.constraint(q), T_a, tuple(q), rates, self.deviation(X_FM))
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        """The largest part of a child's inertia, in M, that moves the same if it belongs to the parent, in F."""
+        """The largest part of a child's inertia, in M, that can be moved to the parent, in F, without changing the motion."""
         return Inertia()
 
     # --- the configuration manifold -----------------------------------------------------------------------------------
@@ -121,19 +122,19 @@ class JointKind(Closure):
         return [a + b for a, b in zip(q, dv, strict=True)]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        """The `dv` that leads from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
+        """The `dv` from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
     def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """How fast v changes where the motion does not, only because the axes it is in turn with M: −ω × v of a free body."""
+        """The rate of v for a constant motion, due to the rotation of the axes of v with M: −ω × v for a free body."""
         return [0.0] * self.nv
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        """The motion v, given in the axes before a move by `dv`, in the axes after it."""
+        """The motion v, given in the axes before a motion by `dv`, in the axes after it."""
         return list(v)
 
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """q brought back to the manifold, after rounding or a step beside it."""
+        """q projected back to the manifold, after rounding or a step off it."""
         return list(q)
 
     def off_manifold(self, q: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@ __all__ = ["CoordinateJoint"]
 
 
 class CoordinateJoint(JointKind):
-    """A joint that frees the coordinate axes `axes` of M (0-2 angular, 3-5 linear) and holds the others."""
+    """A joint that allows motion along the coordinate axes `axes` of M (0-2 angular, 3-5 linear) and constrains the others."""
 
     axes: ClassVar[tuple[int, ...]] = ()
 

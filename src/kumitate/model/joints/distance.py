@@ -16,7 +16,7 @@ _LENGTH = Rule(POSITIVE.words, "For points that coincide take a spherical joint"
 
 @dataclass(frozen=True)
 class Distance(Closure):
-    """Holds the origins of M and F `length` apart [m], which must be more than zero (a spherical joint holds them together)."""
+    """Keeps the origins of M and F at the distance `length` [m], which must be above zero (for zero, use a spherical joint)."""
 
     name = "distance"
     length: float = 1.0

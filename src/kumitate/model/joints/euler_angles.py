@@ -1,4 +1,4 @@
-"""The spherical joint by three angles about any three axes: what three revolute joints through one point are together.
+"""The spherical joint by three angles about any three axes: equivalent to three revolute joints through one point.
 
 The thesis writes the angles z-y-z (table 2.1) and z-y-x (3.29); hips and shoulders of robots have others. Everything here
 follows from R = R(a_1, θ1) R(a_2, θ2) R(a_3, θ3).
@@ -21,19 +21,19 @@ from .contract import JointKind, basis_forces
 
 __all__ = ["EulerAngles"]
 
-#: Of unit vectors: how far they may be from their length to be left alone, and from coordinate axes to be taken for them.
+#: The tolerance within which vectors count as unit vectors, and as coordinate axes.
 _UNIT, _ALONG = 4e-16, 1e-15
-#: Axes that come no farther apart than this leave a direction that no angles turn about.
+#: Axes closer to parallel than this do not span all directions.
 _PLANE = 1e-6
-#: Nearer to the singularity, one of two turns about the same axis is free to choose.
+#: Nearer to the singularity, two of the rotations are about the same axis, and one of them is arbitrary.
 _FREE = 1e-9
 
 
 @dataclass(frozen=True)
 class EulerAngles(JointKind):
-    """q = (θ1, θ2, θ3) about three axes, each carried along by the turns before it [rad]; v = q̇.
+    """q = (θ1, θ2, θ3) about three axes, each rotated by the angles before it [rad]; v = q̇.
 
-    Singular where the first and the third axis fall together, or into one plane with the second: `singularity`.
+    Singular where the first and the third axis are parallel, or in one plane with the second: `singularity`.
 
     Attributes:
         axes: three directions in the joint's frame at zero angles; or letters, "zyx". The second must not be parallel to
@@ -67,7 +67,7 @@ class EulerAngles(JointKind):
         if min(float(a.cross(b).norm()), float(b.cross(c).norm())) < _PLANE:
             raise ModelError(
                 f"euler_angles: of the axes {self.axes} two neighbours are parallel, so that one direction is never turned "
-                "about; give other axes, or take a joint of fewer freedoms"
+                "about; give other axes, or take a joint of fewer degrees of freedom"
             )
 
     @property
@@ -96,16 +96,16 @@ class EulerAngles(JointKind):
 
     # --- from orientations to angles ------------------------------------------------------------------------------------
     def locate(self, X_FM: Transform) -> list[Any]:
-        # of the two triples, the one whose second angle lies in the half turn that zero is in
+        # of the two solutions, the one whose second angle is in the half turn around zero
         return self._triple(X_FM.rotation, -1.0 if self._swing()[2] > 0.0 else 1.0)
 
     def _triple(self, R_FM: Rotation, side: float) -> list[Any]:
         a, b, c = self._axes
         A, B, C = self._swing()
-        u = R_FM.rotate(c)  # the third axis, which the last turn leaves
-        x = a.dot(u)  # = A + B cos θ2 + C sin θ2, as the first turn leaves a_1
+        u = R_FM.rotate(c)  # the third axis, which the last rotation does not move
+        x = a.dot(u)  # = A + B cos θ2 + C sin θ2, as the first rotation does not move a_1
         ahead = x - A
-        # √(B² + C² − ahead²), written so that nothing cancels where a_2 is at right angles to both others
+        # √(B² + C² − ahead²), written without cancellation for a_2 at right angles to both others
         beside = side * sqrt(maximum(a.cross(u).dot(a.cross(u)) + (B * B + C * C - 1.0 - A * A) + 2.0 * A * x, 0.0))
         second = arctan2(C * ahead + B * beside, B * ahead - C * beside)
         w = _turn(b, second).rotate(c)
@@ -119,10 +119,10 @@ class EulerAngles(JointKind):
         return arctan2(c.dot(across.cross(seen)), across.dot(seen))
 
     def nearest(self, X_FM: Transform, q: Sequence[float]) -> list[float]:
-        """The angles of an orientation that lie nearest to the angles q: of both triples, with whole turns added.
+        """The angles of an orientation nearest to the angles q: of both solutions, with whole turns added.
 
-        At the singularity, where only a sum of the first and third angles is determined, the first stays what it is in q: along
-        a motion the angles stay continuous as far as the motion lets them.
+        At the singularity, where only a sum of the first and third angles is determined, the first is taken from q, so that
+        angles are continuous along a motion where possible.
         """
         found = []
         for side in (1.0, -1.0):
@@ -134,7 +134,7 @@ class EulerAngles(JointKind):
         return min(found, key=lambda angles: sum((here - there) ** 2 for here, there in zip(angles, q, strict=True)))
 
     def deviation(self, X_FM: Transform) -> Motion:
-        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # turning is free
+        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # the rotation angle is arbitrary
 
     # --- motions and forces ---------------------------------------------------------------------------------------------
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
@@ -148,7 +148,9 @@ class EulerAngles(JointKind):
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         first, second, third = self._turned(q)
-        spin = third * v[2]  # of M against the frame that carries the second axis; with the second turn, the first
+        spin = (
+            third * v[2]
+        )  # the rotation of M relative to the frame of the second axis; with the second rotation, of the first
         return Motion(first.cross(second * v[1] + spin)), Motion(second.cross(spin)), Motion()
 
     def _volume(self, q: Sequence[Any]) -> Any:
@@ -182,11 +184,11 @@ class EulerAngles(JointKind):
         return abs(float(self._volume(q)))
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        return Inertia(inertia.mass)  # a point at the centre
+        return Inertia(inertia.mass)  # a point mass at the center
 
 
 def _direction(row: np.ndarray) -> tuple[float, ...]:
-    """The unit vector along it: exactly a coordinate axis where it is one but for rounding; untouched if of unit length."""
+    """The unit vector along it: exactly a coordinate axis if it is one up to rounding; unchanged if of unit length."""
     length = float(np.linalg.norm(row))
     unit = row if abs(length - 1.0) < _UNIT else row / length
     whole = np.round(unit)
@@ -195,7 +197,7 @@ def _direction(row: np.ndarray) -> tuple[float, ...]:
 
 
 def _turn(axis: Vector3, angle: Any) -> Rotation:
-    """The turn about an axis; about a coordinate axis, one that is applied by two products a row."""
+    """The rotation about an axis; about a coordinate axis, one that takes two products per row."""
     for k, part in enumerate(axis):
         if abs(part) == 1.0:
             return AxisTurn.by(k, angle if part > 0.0 else -angle)

@@ -1,4 +1,4 @@
-"""The fixed joint: no freedom."""
+"""The fixed joint, without degrees of freedom."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Fixed"]
 
 @dataclass(frozen=True)
 class Fixed(CoordinateJoint):
-    """Holds all six directions (thesis table 2.2)."""
+    """Constrains all six directions (thesis table 2.2)."""
 
     name = "fixed"
     drawn_as = ""

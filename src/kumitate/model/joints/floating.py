@@ -48,7 +48,7 @@ class Floating(CoordinateJoint):
         return [*quaternion_rate(q[:4], Vector3.of(v[:3])), *linear]
 
     def integrate(self, q: Sequence[Any], dv: Sequence[Any]) -> list[Any]:
-        # turn and shift as two motions, not as one screw: the position moves along the axes that M had at the start
+        # rotation and translation are separate motions, not one screw: the position moves along the axes of M at the start
         shift = quaternion_rotation(q[:4]).rotate(Vector3.of(dv[3:6]))
         moved = [a + b for a, b in zip(q[4:7], shift, strict=True)]
         return [*_SPHERICAL.integrate(q[:4], dv[:3]), *moved]

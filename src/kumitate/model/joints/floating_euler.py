@@ -1,6 +1,6 @@
 """The free joint by z-y-x Euler angles (thesis 3.4.1), singular where the second angle is ±90 deg.
 
-Eq. 3.29 prints c_3 for c_2 in the middle factor; (3.30) is right and is what the turns here multiply out to.
+Eq. 3.29 prints c_3 for c_2 in the middle factor; (3.30) is right and equals the product of the rotations here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FloatingEuler(JointKind):
         turns = (first, Vector3(0.0, -s3 * v[2], -c3 * v[2]), Vector3())
         columns = self.subspace(q)
         omega = columns[0].angular * v[0] + columns[1].angular * v[1] + columns[2].angular * v[2]
-        # the axes of F seen from M turn backwards
+        # the axes of F rotate in the opposite direction as seen from M
         shifts = (column.linear.cross(omega) for column in columns[3:])
         return (*(Motion(turn) for turn in turns), *(Motion(linear=shift) for shift in shifts))
 

@@ -1,4 +1,4 @@
-"""The helical joint, a screw in its nut: turns about z and slides along it in one."""
+"""The helical joint, a screw in its nut: rotates about z and slides along it in proportion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Helical(JointKind):
     """Turns about z by q [rad] and slides along z by pitch·q/2π; v = q̇ [rad/s].
 
     Attributes:
-        pitch: the way along z in one turn [m], positive for right-handed threads; without any it would be a revolute joint.
+        pitch: the displacement along z per turn [m], positive for right-handed threads; not zero (that is a revolute joint).
     """
 
     name = "helical"
@@ -41,14 +41,14 @@ class Helical(JointKind):
 
     @property
     def _rise(self) -> float:
-        """The way along z by an angle [m/rad]."""
+        """The displacement along z per angle [m/rad]."""
         return self.pitch / math.tau
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(0.0, 0.0, self._rise * q[0]))
 
     def locate(self, X_FM: Transform) -> list[Any]:
-        # the angle of the rotation, of which the way along z says how many turns came before
+        # the angle of the rotation; the displacement along z gives the number of whole turns
         about = X_FM.translation.z * (1.0 / self._rise)
         (angle,) = _REVOLUTE.locate(X_FM)
         return [about + arctan2(sin(angle - about), cos(angle - about))]
@@ -64,5 +64,5 @@ class Helical(JointKind):
         return (*basis_forces((0, 1, 3, 4)), thread)
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        rod = inertia.rotational.yy  # turning about itself, and carried along itself without mass
+        rod = inertia.rotational.yy  # inertia about the axis, without mass
         return Inertia(rotational=Symmetric3.diagonal(rod, rod, 0.0))

@@ -1,4 +1,4 @@
-"""The line between two points, for springs and dampers: it has a length, and holds nothing."""
+"""The line between two points, for springs and dampers: it has a length and no constraints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .contract import basis_forces
 
 __all__ = ["Line"]
 
-#: Squares of lengths below this are none [m²]; single precision has it too.
+#: Squares of lengths below this count as zero [m²]; it is representable in single precision.
 _NOTHING = 1e-36
 
 
@@ -19,9 +19,9 @@ _NOTHING = 1e-36
 class Line(Closure):
     """From F's origin to M's; its one coordinate is their distance [m].
 
-    A line without length points where it is about to have one: along M's velocity, and nowhere at rest. So dampers pass through
-    zero as they do on either side of it, −d v, and at rest give nothing. A spring that is at ease without length is −k p in
-    all directions. Other springs, drives and armatures have no direction at rest there: `analysis.loops` tells of such states.
+    A line of zero length has the direction of M's velocity, and none at rest. So the force of a damper is continuous through
+    zero length, −d v, and zero at rest. A spring with zero rest length has the force −k p in all directions. Other springs,
+    drives and armatures have no direction at zero length and rest: `analysis.loops` reports such states.
     """
 
     name = "line"
@@ -47,7 +47,7 @@ class Line(Closure):
         size = sqrt(maximum(towards.dot(towards), _NOTHING))
         along, length = towards * (1.0 / size), select(shrunk, 0.0, size)
         rate = along.dot(v)
-        # as of a rod of fixed length: d²|p|/dt² = u·a + (v² − (u·v)²)/|p|, seen from M's turning axes
+        # as for a rod of fixed length: d²|p|/dt² = u·a + (v² − (u·v)²)/|p|, in M's rotating axes
         swing = select(shrunk, 0.0, (rate * rate - v.dot(v)) / size) - along.dot(V_FM.angular.cross(v))
         bias = Motion(Vector3(), along * swing)
         springs = tuple(zip(basis_forces((3, 4, 5)), p, strict=True))

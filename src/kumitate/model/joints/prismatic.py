@@ -34,4 +34,4 @@ class Prismatic(CoordinateJoint):
         return [float(rng.uniform(-1.0, 1.0))]
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        return Inertia(rotational=inertia.rotational)  # parent and child turn alike
+        return Inertia(rotational=inertia.rotational)  # parent and child have the same angular velocity

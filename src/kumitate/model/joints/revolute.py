@@ -32,12 +32,12 @@ class Revolute(CoordinateJoint):
         return [arctan2(R[1][0] - R[0][1], R[0][0] + R[1][1])]
 
     def deviation(self, X_FM: Transform) -> Motion:
-        # the shortest turn from F's axis to M's needs no angle
+        # the shortest rotation from F's axis to M's does not depend on the angle
         x, y, z = X_FM.rotation.matrix()[2]
         away = X_FM.rotation.unrotate(X_FM.translation)
         return Motion(Vector3(y, -x, 0.0) * (2.0 / (1.0 + z)), away)
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        # a thin rod on the axis, whose turning about itself does not matter
+        # a thin rod on the axis, whose rotation about itself has no effect
         rod = inertia.rotational.yy
         return Inertia(inertia.mass, Vector3(0.0, 0.0, inertia.first_moment.z), Symmetric3.diagonal(rod, rod, 0.0))

@@ -65,7 +65,7 @@ class Spherical(CoordinateJoint):
         return quaternion_normalized(q)
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        return Inertia(inertia.mass)  # a point at the centre
+        return Inertia(inertia.mass)  # a point mass at the center
 
     def off_manifold(self, q: Sequence[Any]) -> Any:
         return abs(1.0 - np.sqrt(sum(part * part for part in q)))

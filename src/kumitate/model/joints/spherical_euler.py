@@ -65,4 +65,4 @@ class SphericalEuler(JointKind):
         return abs(math.sin(q[1]))
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        return Inertia(inertia.mass)  # a point at the centre
+        return Inertia(inertia.mass)  # a point mass at the center

@@ -1,4 +1,4 @@
-"""The universal (Hooke) joint (U-joint of thesis table 2.1): a turn about z, then about the turned y."""
+"""The universal (Hooke) joint (U-joint of thesis table 2.1): a rotation about z, then about the rotated y."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ class Universal(JointKind):
         return (Force(Vector3(c2, 0.0, s2)), *basis_forces((3, 4, 5)))
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
-        return Inertia(inertia.mass)  # a point at the centre
+        return Inertia(inertia.mass)  # a point mass at the center

@@ -1,4 +1,4 @@
-"""Mesh files as facets: read, wrapped in convex hulls, thinned for drawing. Needs `pip install "kumitate[mesh]"`."""
+"""Mesh files as facets: reading, convex hulls, decimation for drawing. Needs `pip install "kumitate[mesh]"`."""
 
 from ...renamed import former_names
 from ..shapes import Facets

@@ -1,8 +1,8 @@
-"""COLLADA (.dae): geometries where the scene puts them, in metres, with the colours of their materials.
+"""COLLADA (.dae): geometries with the transforms of the scene, in metres, with the colours of their materials.
 
 Read here rather than by pycollada, which drops whole geometries when a texture is missing, as one is in a foot of ANYmal.
 `up_axis` is ignored, as ROS ignores it: robot files pose each mesh by its raw coordinates, and many meshes state a y-axis
-that their coordinates do not follow. The unit is honoured.
+that their coordinates do not follow. The unit is applied.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .surface import join
 
 __all__ = ["read_collada"]
 
-#: Nodes may refer to nodes; more instances than this, or deeper, is not a robot's part but a bomb.
+#: Nodes may refer to nodes; files with more instances than this, or deeper ones, are refused as malicious.
 _MOST_NODES, _DEEPEST = 100_000, 100
 #: Nodes may show one geometry any number of times: more triangles than this in all are refused.
 _MOST_FACES = 5_000_000
@@ -54,7 +54,7 @@ def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -
 
 
 def _parse(data: bytes, where: str) -> ElementTree.Element:
-    """The root element. A first pass over what stands before it refuses a document type, where entities live."""
+    """The root element. A first pass refuses a document type, which may define entities."""
     check = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
@@ -92,7 +92,7 @@ class _Scene:
         unit = self.root.find("asset/unit")
         meter = float(unit.get("meter", "1").replace(",", ".")) if unit is not None else 1.0
         if not (np.isfinite(meter) and meter > 0.0):
-            raise InputError(f'{self.where}: <unit meter="{meter:g}"> is no length; write a number above 0')
+            raise InputError(f'{self.where}: <unit meter="{meter:g}"> is not a length; write a number above 0')
         scene = self._target(self.root.find("scene/instance_visual_scene"))
         if scene is not None:
             parts = [part for node in scene.findall("node") for part in self._node(node, np.eye(4), 0)]
@@ -127,7 +127,7 @@ class _Scene:
                     yield from self._geometry(item, matrix, symbols)
 
     def _unskinned(self, controller: ElementTree.Element | None) -> tuple[ElementTree.Element | None, np.ndarray]:
-        """The geometry that a controller bends, as it is before, and where."""
+        """The geometry of a controller (skin) in its bind pose, and its transform."""
         skin = None if controller is None else next(iter(controller), None)
         shape = None if skin is None else skin.find("bind_shape_matrix")
         return self._target(skin, "source"), np.eye(4) if shape is None else _numbers(shape).reshape(4, 4)
@@ -176,7 +176,7 @@ class _Scene:
         return self._positions[name]
 
     def _colors(self, primitive: ElementTree.Element, corners: np.ndarray, inputs: dict, symbols: dict) -> np.ndarray | None:
-        """Of each face: its material's, its texture's in the face's middle, or the mean of its vertices'."""
+        """The colour of each face: of its material, of its texture at the middle of the face, or the mean of its vertices."""
         symbol = primitive.get("material", "")
         uv = None
         if "TEXCOORD" in inputs:
@@ -224,7 +224,7 @@ def _strips(primitive: ElementTree.Element, stride: int) -> np.ndarray:
     for part in primitive.findall("p"):
         ring = _indices(part, stride).reshape(-1, stride)
         triangles = np.stack([ring[:-2], ring[1:-1], ring[2:]], axis=1)
-        triangles[1::2] = triangles[1::2, [1, 0, 2]]  # every other one is listed the other way round
+        triangles[1::2] = triangles[1::2, [1, 0, 2]]  # every other one is listed in reverse order
         found.append(triangles)
     return np.concatenate(found)
 
@@ -240,11 +240,11 @@ def _numbers(element: ElementTree.Element | None) -> np.ndarray:
     if not text.strip():
         return np.zeros(0)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # the only sign of a word that is no number
+        warnings.simplefilter("error")  # the only sign of a word that is not a number
         try:
             return np.fromstring(text, sep=" ")
         except (DeprecationWarning, ValueError):
-            raise ValueError(f"<{element.tag}> holds words that are no numbers") from None  # type: ignore[union-attr]
+            raise ValueError(f"<{element.tag}> holds words that are not numbers") from None  # type: ignore[union-attr]
 
 
 def _whole(values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Materials of COLLADA: the diffuse colour or texture that a face is seen in."""
+"""Materials of COLLADA: the diffuse colour or texture of a face."""
 
 from __future__ import annotations
 

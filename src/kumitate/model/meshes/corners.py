@@ -1,4 +1,4 @@
-"""Fewer vertices for a convex hull: those that keep it nearly as large."""
+"""A subset of vertices whose convex hull is nearly as large as that of all."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["distance_from_hull", "outermost"]
 
 
 def outermost(points: np.ndarray, most: int) -> np.ndarray:
-    """The indices of at most `most` of the points (n, 3) whose hull comes near that of all: rising, (k,).
+    """The indices (k,), in ascending order, of at most `most` of the points (n, 3) whose hull approximates that of all.
 
-    First the furthest along each axis, then again and again the point that is furthest from the hull of those taken.
+    First the furthest along each axis, then repeatedly the point that is furthest from the hull of those taken.
     """
     ends = [pick(points[:, axis]) for axis in range(3) for pick in (np.argmin, np.argmax)]
     taken = [int(index) for index in dict.fromkeys(ends)][:most]
-    # hulls only grow, so that a distance measured once can only shrink: the largest is measured anew until it stays the largest
+    # hulls only grow, so that distances only shrink: the largest is computed again until it stays the largest
     distance = np.full(len(points), np.inf)
     distance[taken] = 0.0
     size = float(np.ptp(points, axis=0).max())

@@ -28,7 +28,7 @@ def needs_extra(module: str) -> InputError:
 
 
 def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
-    """The surface that a mesh file holds, in metres, vertices at one place made one.
+    """The surface of a mesh file, in metres, with coinciding vertices merged.
 
     Args:
         data: the file's bytes.
@@ -62,9 +62,9 @@ def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
             scene = trimesh.load_scene(io.BytesIO(data), file_type=path.suffix.lower()[1:], process=False, resolver=beside)
             parts = [item for item in scene.dump(concatenate=False) if isinstance(item, trimesh.Trimesh)]
             return join([_surface(part) for part in parts])
-    except ImportError:  # of what guesses encodings, where the bytes are no text
+    except ImportError:  # of the guess at encodings, if the bytes are not text
         why = "it is neither of the binary kind nor text in UTF-8"
-    except Exception as error:  # the loaders raise what they stumble on
+    except Exception as error:  # the loaders raise errors of any kind
         why = f"{type(error).__name__}: {error}"
     raise InputError(f"{path}: cannot be read as {path.suffix} ({why}); export it again")
 
@@ -80,7 +80,7 @@ def _surface(part: Any) -> Facets:
 
 @contextmanager
 def _silent(name: str) -> Iterator[None]:
-    """Keeps a package's remarks on what it stumbles over from the screen: the error says it."""
+    """Suppresses a package's messages about errors, which are raised anyway."""
     logger = logging.getLogger(name)
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)

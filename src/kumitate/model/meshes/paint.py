@@ -1,4 +1,4 @@
-"""Colours of faces, and the files beside a mesh that they come from: materials and textures."""
+"""Colours of faces, and the files that they are in: materials and textures next to a mesh."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 __all__ = ["SideFiles", "texture_colors"]
 
-#: No file beside a mesh is read beyond this [bytes].
+#: The largest size of such files [bytes].
 _LARGEST = 64 * 2**20
-#: Nor any picture of more pixels: a few kB can unpack to gigabytes.
+#: The largest number of pixels of a picture: a few kB can unpack to gigabytes.
 _MOST_PIXELS = 2**25
 _NAMES = {
     ".obj": (rb"^[ \t]*mtllib[ \t]+(.+?)[ \t\r]*$",),
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 class SideFiles:
-    """The files that a mesh names, sought from its own folder on; those that are missing or too large count as absent.
+    """The files that a mesh names, searched from its own folder; those that are missing or too large count as absent.
 
     As a mapping from name to bytes it serves as the resolver that trimesh asks.
     """
@@ -82,7 +82,7 @@ def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
         if picture.width * picture.height > _MOST_PIXELS:
             return None
         pixels = np.asarray(picture.convert("RGB"))
-    except Exception:  # Pillow is not there, or raises what it will for what is no picture: drawn without it
+    except Exception:  # Pillow is not installed, or raises any error for a file that is not a picture: drawn without it
         return None
     middle = np.nan_to_num(uv.mean(axis=1)) % 1.0
     height, width = pixels.shape[:2]

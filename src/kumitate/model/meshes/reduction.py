@@ -1,4 +1,4 @@
-"""Less of a surface: its convex hull, and copies of fewer faces that look alike."""
+"""Reduction of surfaces: convex hulls, and decimated copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["convex_hull", "fewer_faces"]
 
 
 def convex_hull(surface: Facets, name: str) -> Facets:
-    """The convex hull; its vertices are some of the surface's. A flat surface has a flat one, seen from both sides.
+    """The convex hull; its vertices are a subset of the surface's. A flat surface has a flat hull with faces on both sides.
 
     Raises:
         InputError: if all vertices lie on one line; `name` is the mesh's in the message.
@@ -47,7 +47,7 @@ def convex_hull(surface: Facets, name: str) -> Facets:
 
 
 def fewer_faces(surface: Facets, faces: int) -> Facets:
-    """A surface of at most about so many faces that looks alike; faces keep their colours.
+    """A similar surface with about `most` faces or fewer; faces keep their colours.
 
     Edges are collapsed in the order of their quadric errors (Garland and Heckbert). Before, vertices within cells of a grid are
     made one: collapsing alone is held up by loose screws and by edges that do not quite meet. Of several grids the finest is

@@ -1,4 +1,4 @@
-"""Surfaces of meshes, and those kept on disk beside the compiled code, named by the content of the file they were made from."""
+"""Surfaces of meshes, and those cached on disk with the compiled code, named by the content of the file they were made from."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .reduction import convex_hull, fewer_faces
 
 __all__ = ["decimated", "hull", "left_out", "load_mesh", "touching_hull"]
 
-#: Of what is kept; another number makes everything anew.
+#: The version of cached surfaces; another number invalidates all.
 _VERSION = 1
-#: Mesh files beyond this are refused [bytes].
+#: The largest size of mesh files [bytes].
 _LARGEST = 2**30
 
 
 def load_mesh(mesh: Mesh) -> Facets:
     """The surface of a mesh, scaled, in metres, in the mesh's frame.
 
-    STL, OBJ and COLLADA (.dae), by the suffix. A COLLADA scene counts with its transforms and unit, but without its up-axis,
+    STL, OBJ and COLLADA (.dae), by the suffix. Transforms and unit of a COLLADA scene are applied, its up-axis is not,
     as in ROS. Colours are those of the file's materials; a texture gives each face the colour in its middle.
 
     Raises:
@@ -49,7 +49,7 @@ def hull(mesh: Mesh) -> Facets:
 
 
 def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
-    """The convex hull of a mesh by few of its vertices, for contact; `left_out` tells what that costs. Kept on disk.
+    """The convex hull of a mesh by few of its vertices, for contact; `left_out` gives the error. Cached on disk.
 
     The mesh need not be closed. Of the hull's vertices those furthest out along the axes are taken first, and then one by one
     the vertex that is furthest from the hull of those taken.
@@ -72,7 +72,7 @@ def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
 
 
 def left_out(mesh: Mesh, hull_of_few: Hull) -> float:
-    """How far a mesh reaches beyond a hull at most [m].
+    """The largest distance by which a mesh extends beyond a hull [m].
 
     Raises:
         InputError: as `hull`.

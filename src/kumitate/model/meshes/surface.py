@@ -1,4 +1,4 @@
-"""Surfaces of triangles, joined and with vertices made one."""
+"""Joining surfaces of triangles, and merging their vertices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..shapes import Facets
 
 __all__ = ["distinct", "join", "merge", "weld"]
 
-#: Vertices closer than this part of a surface's size are one; files of single precision cannot say more.
+#: Vertices closer than this fraction of a surface's size are merged: the resolution of files in single precision.
 _GRID = 2**20
 
 
@@ -26,7 +26,7 @@ def join(parts: Sequence[Facets]) -> Facets:
 
 
 def weld(surface: Facets) -> Facets:
-    """The surface with vertices at one place made one, and without faces and vertices that this leaves without use."""
+    """The surface with coinciding vertices merged, and without the faces and vertices that this makes useless."""
     if len(surface.vertices) == 0:
         return surface
     low = surface.vertices.min(axis=0)
@@ -36,7 +36,7 @@ def weld(surface: Facets) -> Facets:
 
 
 def merge(surface: Facets, keys: np.ndarray) -> Facets:
-    """The surface with vertices of equal keys (n,) made one: the first of them."""
+    """The surface with vertices of equal keys (n,) merged to the first of them."""
     _, first, where = np.unique(keys, return_index=True, return_inverse=True)
     faces = where.reshape(-1)[surface.faces]
     keep = distinct(faces)

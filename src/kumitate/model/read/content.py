@@ -1,4 +1,4 @@
-"""The content of a file that a user names: of a regular file only, so that no pipe or device holds the program up."""
+"""The content of a file that a user names: regular files only, so that pipes and devices cannot block the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...errors import KumitateError, ModelError
 
 __all__ = ["LARGEST_MODEL", "file_bytes", "file_text", "opened"]
 
-#: Model files beyond this are refused [bytes]: what is made of them takes some twenty times as much memory.
+#: The largest size of model files [bytes]: reading them takes some twenty times as much memory.
 LARGEST_MODEL = 64 * 2**20
 
 
@@ -43,7 +43,7 @@ def opened(path: str | os.PathLike[str], *, error: type[KumitateError] = ModelEr
 def file_bytes(
     path: str | os.PathLike[str], most: int = LARGEST_MODEL, *, error: type[KumitateError] = ModelError
 ) -> tuple[bytes, Path]:
-    """The bytes of a file, and its path; errors as of `opened`, or for more than `most` bytes."""
+    """The bytes of a file, and its path; errors as in `opened`, or for more than `most` bytes."""
     with opened(path, error=error) as (file, place, size):
         if size > most:
             raise error(
@@ -54,7 +54,7 @@ def file_bytes(
 
 
 def file_text(path: str | os.PathLike[str]) -> str:
-    """The text of a model file in UTF-8; errors as of `file_bytes`."""
+    """The text of a model file in UTF-8; errors as in `file_bytes`."""
     data, place = file_bytes(path)
     try:
         return data.decode("utf-8")
@@ -63,7 +63,7 @@ def file_text(path: str | os.PathLike[str]) -> str:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Opens without waiting for whoever writes into a pipe."""
+    """Opens a file without waiting for the writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

@@ -1,4 +1,4 @@
-"""A model file of any kind, by its suffix: a new format is a file beside this one, and one entry in `READERS`."""
+"""Reading a model file of any format, by its suffix. A new format is a new file in this folder and an entry in `READERS`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .urdf import read_urdf
 
 __all__ = ["READERS", "names_file", "read_file", "readable"]
 
-#: What reads a file, by its suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as of `read_file`.
+#: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
 READERS: dict[str, Callable[..., Mechanism]] = {".urdf": read_urdf, ".sdf": read_sdf, ".json": read_json}
 
 
@@ -42,8 +42,9 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
 
     Args:
         path: of the file; capitals in its suffix do not matter.
-        floating_base: whether the root link floats freely instead of being fixed to the world; kumitate's own files say it.
-        fix_inertia: whether inertias that no body has are replaced by the nearest that one can have.
+        floating_base: whether the root link floats freely instead of being fixed to the world; not for kumitate's own files,
+            which contain it.
+        fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if it is of another kind.

@@ -1,4 +1,4 @@
-"""Joints that files say to follow others: circles of them are refused."""
+"""Joints that follow others (<mimic>): cycles of them are refused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MISSING_LEADER = "<mimic> of joints that the file does not have; these joints mo
 
 
 def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) -> None:
-    """Refuses joints that would follow themselves in the end.
+    """Refuses joints that follow themselves, directly or through others.
 
     Args:
         followed: by joint, the one that it follows; joints: the elements, by name.
 
     Raises:
-        ModelError: at one of the joints of a circle, naming all of them.
+        ModelError: at one of the joints of a cycle, naming all of them.
     """
     circle = first_circle(followed)
     if circle:
@@ -31,6 +31,6 @@ def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) ->
 
 
 def missing_leader(name: str, leader: str, joints: Sequence[str], notes: Notes) -> str:
-    """What is said of a joint that follows one that is not there; of the first ones with the joint that may be meant."""
+    """The remark on a joint that follows a missing one; the first few with the joint that may be meant."""
     near = get_close_matches(leader, joints, 1) if notes.shows(MISSING_LEADER) else []
     return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")

@@ -1,8 +1,7 @@
-"""Inertias that no body has, as files give them: told, made harmless, or replaced by the nearest that a body can have.
+"""Physically impossible inertias in files: reported, corrected for rounding, or replaced by the nearest possible ones.
 
-A body's second moments of mass Σ = ∫ r rᵀ dm about its mass centre are positive semidefinite, and its inertia is
-I = tr(Σ) 1 − Σ. That says all there is to say: the principal values are not negative, and none is more than the sum of the
-other two.
+A body's second moments of mass Σ = ∫ r rᵀ dm about its center of mass are positive semidefinite, and its inertia is
+I = tr(Σ) 1 − Σ. This is equivalent to: the principal values are not negative, and none exceeds the sum of the other two.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ BROKEN_TRIANGLE = (
     "recompute them from the shapes, check their units and axes, or read the file with fix_inertia (--fix-inertia)"
 )
 
-#: Principal values of rigid bodies obey a + b ≥ c; files print them rounded.
+#: The tolerance of a + b ≥ c for principal values, which files contain rounded.
 _TRIANGLE_TOLERANCE = 1e-3
-#: Negative principal values down to this part of the largest one are taken for rounding; a body below this mass [kg] is a
-#: placeholder, whose inertia nobody computed.
+#: Negative principal values down to this fraction of the largest one count as rounding; a body below this mass [kg] is a
+#: placeholder, whose inertia was not computed.
 _NEGLIGIBLE = 1e-3
 _PLACEHOLDER = 1e-3
-#: Negative values down to this part of the largest entry are rounding of our own reading.
+#: Negative values down to this fraction of the largest entry are rounding of this reader.
 _EXACT = 1e-9
-#: Below this times the mass [m²] numbers are rounding left over by the program that wrote the file, not inertias of anything.
+#: Below this times the mass [m²], numbers are rounding errors of the program that wrote the file, not inertias.
 _NO_INERTIA = 1e-16
 
 
 def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
-    """The nearest inertia (3, 3) that a rigid body can have: nearest in the second moments of mass; the same if it is one.
+    """The nearest physically possible inertia (3, 3), by the second moments of mass; unchanged if it is possible.
 
     >>> nearest_inertia(np.diag([1.0, 1.0, 4.0])).diagonal().tolist()
     [2.0, 2.0, 4.0]
@@ -46,14 +45,14 @@ def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
 def usable_inertia(
     inertia: np.ndarray, mass: float, link: str, notes: Notes, *, line: int | None = None, fix: bool = False
 ) -> np.ndarray:
-    """The inertia (3, 3) to go on with, and what there is to say about it.
+    """The inertia (3, 3) to use; remarks on it are added to `notes`.
 
     Args:
-        inertia: symmetric, about the mass centre [kg·m²]; mass: [kg].
-        link: whose it is; notes: takes the remarks; line: where it stands.
-        fix: whether inertias that no body has are replaced by the nearest that one can have. Those with a negative principal
-            value that is neither small nor a placeholder's are replaced anyway; unless it is wanted, that is a fault, with
-            which the mechanism has poses and no dynamics.
+        inertia: symmetric, about the center of mass [kg·m²]; mass: [kg].
+        link: its link; notes: takes the remarks; line: its line in the file.
+        fix: whether impossible inertias are replaced by the nearest possible ones. Those with a negative principal value
+            that is neither small nor a placeholder's are always replaced; without `fix` this is a fault, with which the
+            mechanism has poses but no dynamics.
     """
     size = float(np.abs(inertia).max())
     if 0.0 < size < _NO_INERTIA * mass:
@@ -92,8 +91,8 @@ def usable_inertia(
     )
     notes.fault(
         f"link {link!r}: the inertia has the principal values {_listed(values)} kg·m²; the negative principal value "
-        f"{least:.6g} is none that a body can have. Check signs and the axes that the numbers are given in, or read the file "
-        "with fix_inertia=True (--fix-inertia) to go on with the nearest inertia that a body can have",
+        f"{least:.6g} is physically impossible. Check signs and the axes that the numbers are given in, or read the file with "
+        "fix_inertia=True (--fix-inertia) to use the nearest possible inertia",
         line,
     )
     return nearest_inertia(inertia)

@@ -1,8 +1,8 @@
-"""A mechanism as text and back, exactly: kumitate's own format, which result files carry.
+"""Writing and reading mechanisms as JSON, exactly: kumitate's own format, also used in result files.
 
-The objects of the file are the dataclasses of `model`, field by field under their names; those at their defaults are left out.
+The objects of the file are the dataclasses of `model`, field by field by name; fields at their defaults are left out.
 A pose is {"xyz": [x, y, z], "rotation": three rows}; a joint's kind is its name, or an object with its parameters for those of
-`PARAMETRIC`: {"kind": "distance", "length": metres}. Numbers are printed so that they read back bit by bit.
+`PARAMETRIC`: {"kind": "distance", "length": metres}. Numbers are written so that they are read back with the same bits.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ __all__ = ["from_json", "read_json", "to_json"]
 
 VERSION = 1
 
-#: The class of what stands in a field, for fields that hold one or a list of such.
+#: The class of the content of a field, or of the items of its list.
 _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
     "limits": Limits, "couplings": Coupling,
 }  # fmt: skip
-#: Fields that may be infinite, for which JSON has no word but a text.
+#: Fields that may be infinite, which JSON can only express as a text.
 _LIMITS = {field.name for field in fields(Limits)}
 
 
 def to_json(mechanism: Mechanism) -> str:
-    """The mechanism as JSON; `from_json` gives it back with every number the same.
+    """The mechanism as JSON; `from_json` returns it with exactly the same numbers.
 
     Raises:
         ModelError: if it has joints of a kind that is not in `KINDS` or `PARAMETRIC`, or shapes of one that is not in `SHAPES`,
-            which no reader would know.
+            which readers would not know.
     """
     return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
 
@@ -51,7 +51,7 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
     """The mechanism of a text written by `to_json`. Poses come back as matrices.
 
     Args:
-        text: the JSON; source: the file that it is from, which messages name.
+        text: the JSON; source: its file, for messages.
 
     Raises:
         ModelError: if the text is not JSON, is of another version, or breaks a rule of mechanisms; with the file and the line,
@@ -90,17 +90,17 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
 
 
 def read_json(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
-    """The mechanism of a file of kumitate's own; it says itself how the root is held, and its inertias are taken as they are.
+    """The mechanism of a file in kumitate's own format, which contains the root joint; inertias are used as they are.
 
     Raises:
-        ModelError: as `from_json`; InputError: if `floating_base` is asked for.
+        ModelError: as `from_json`; InputError: if `floating_base` is set.
     """
     if floating_base:
         raise InputError(f"{path}: floating_base is for robot files; kumitate's own say themselves how the root is held")
     return from_json(file_text(path), str(path))
 
 
-#: What is said of brackets that no mechanism needs.
+#: The message for nesting deeper than any mechanism needs.
 _DEEP = "its lists and objects stand too deep in one another; a mechanism needs less than 10 levels. Write it as kumitate does"
 
 
@@ -163,7 +163,7 @@ def _build(kind: type, content: Any, where: str) -> Any:
 
 
 def _exact(part: Any, values: dict[str, Any]) -> Any:
-    """The part with axes that were of unit length as they were: normalising them once more may change the last bit."""
+    """The part with the axes of unit length as written: normalising them again may change the last bit."""
     for name in ("axis", "second_axis"):
         axis = values.get(name)
         if axis is not None and abs(math.hypot(*axis) - 1.0) < 4.0 * sys.float_info.epsilon:
@@ -207,16 +207,16 @@ def _plain(content: Any, where: str) -> Any:
     if isinstance(content, list):
         return tuple(_plain(part, where) for part in content)
     if isinstance(content, _NoNumber) or (isinstance(content, float) and not math.isfinite(content)):
-        raise ModelError(f'{where}: {content} is not a number of JSON; write finite numbers, or "inf" for a limit that is none')
+        raise ModelError(f'{where}: {content} is not a JSON number; write a finite number, or "inf" for no limit')
     return content
 
 
 class _NoNumber(str):
-    """A word that Python writes for what is not a number: NaN, Infinity."""
+    """A word that Python writes for numbers that JSON does not have: NaN, Infinity."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a JSON text; of two entries of one name, one would be lost."""
+    """An object of a JSON text; repeated names are refused, since one entry would be lost."""
     content = dict(pairs)
     if len(content) < len(pairs):
         seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""Where a mesh that a model file names lies on this disk. Nothing is opened: that is left to whoever draws or touches it."""
+"""Finding the mesh files that a model file names. They are not opened until they are drawn or used for contact."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH", "
 
 
 class MeshFinder:
-    """Finds the meshes of one model file; `path` is the file's (None: the model came as text).
+    """Finds the meshes of one model file; `path` is that of the file (None: the model was given as text).
 
-    `package://name/…` and `model://name/…` are sought in the folders of ROS_PACKAGE_PATH (also AMENT_PREFIX_PATH and Gazebo's
-    two), then in every folder above the file: the package may be that folder itself or one in it.
+    `package://name/…` and `model://name/…` are searched in the folders of ROS_PACKAGE_PATH (also AMENT_PREFIX_PATH and Gazebo's
+    two), then in every folder above the file: the package may be that folder or one in it.
     """
 
     def __init__(self, path: Path | None):
         self._file = None if path is None else path.absolute()
         self._packages: dict[str, list[Path]] = {}
         self._found: dict[str, str | None] = {}
-        #: the folders in which something was sought in vain
+        #: the folders searched without success
         self.tried: dict[str, None] = {}
 
     def find(self, uri: str) -> str | None:
-        """The path of a mesh, or None if it is nowhere."""
+        """The path of a mesh, or None if it is not found."""
         if uri not in self._found:
             self._found[uri] = self._find(uri)
         return self._found[uri]
@@ -67,14 +67,14 @@ class MeshFinder:
                 for place in (base if base.name == package else base / package, base / "share" / package)
                 if _is(Path.is_dir, place)
             ]
-            if not folders:  # to be told where it was sought
+            if not folders:  # for the message on where it was searched
                 self.tried.update({str(base / package): None for base in [*listed, *above[:2]]})
             self._packages[package] = list(dict.fromkeys(folders))
         return self._packages[package]
 
 
 def _is(kind: Callable[[Path], bool], place: Path) -> bool:
-    """Whether there is a file or folder; there is none of a name that no disk can hold."""
+    """Whether the file or folder exists; False for names that a file system cannot have."""
     try:
         return kind(place)
     except (OSError, ValueError):

@@ -22,7 +22,7 @@ from .xml import Element, read_xml
 
 __all__ = ["read_sdf"]
 
-#: Why what is not read is not read; anything else is unknown.
+#: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
     "<plugin>": "programs for simulators, not used",
     "<sensor>": "sensors are not simulated",
@@ -50,13 +50,13 @@ _UNREAD = {
 #: The versions that this reader was written for.
 _VERSIONS = ((1, 4), (1, 12))
 
-#: So many models may stand in one another.
+#: The largest depth of nested models.
 _DEEPEST = 50
 
 
 @dataclass
 class _Content:
-    """What stands in the models of a file: elements by key, with the scope that names in them are understood in."""
+    """The content of the models of a file: elements by key, with the scope in which their names are resolved."""
 
     version: tuple[int, ...]
     links: dict[str, tuple[Element, str]] = field(default_factory=dict)
@@ -68,16 +68,16 @@ class _Content:
 def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
     """The mechanism of an SDF file: of its model, or of all models of its world.
 
-    The tree is grown breadth first from the link that nothing carries; the first joint that names a link carries it, and every
+    The tree is built breadth first from the root link; the first joint that names a link as its child is its joint, and every
     other joint becomes a `Loop`; gearboxes and <mimic> become `Coupling`s. Bodies have the frames of the links; the frames of
-    joints that stand apart from those of their children are frames of the mechanism, called like the joints. What is inside
-    nested models is called `model::name`.
+    joints that differ from those of their children are frames of the mechanism, with the names of the joints. Elements of
+    nested models are named `model::name`.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
-        floating_base: whether the links that no joint carries are free to move; they are fixed otherwise. Their places in
-            the file are those at zero coordinates either way.
-        fix_inertia: whether inertias that no body has are replaced by the nearest that one can have.
+        floating_base: whether root links are free to move; they are fixed otherwise. Their poses in the file are those at zero
+            coordinates in both cases.
+        fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of SDF or of mechanics.
@@ -135,7 +135,7 @@ def _version(sdf: Element, notes: Notes) -> tuple[int, ...]:
         version = tuple(int(part) for part in text.split("."))
     except ValueError:
         raise sdf.error(
-            f'<sdf> has the version {text!r}, which is no version of SDF; write version="1.9" or the like'
+            f'<sdf> has the version {text!r}, which is not a version of SDF; write version="1.9" or the like'
         ) from None
     if not _VERSIONS[0] <= version <= _VERSIONS[1]:
         notes.add(f"version {text} of SDF is not known here (known: 1.4 to 1.12), read like the nearest", line=sdf.line)
@@ -144,7 +144,7 @@ def _version(sdf: Element, notes: Notes) -> tuple[int, ...]:
 
 # --- gathering the elements -------------------------------------------------------------------------------------------------
 def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Content) -> tuple[str, str | None]:
-    """Gathers all models of the file; the mechanism's name, and the key of the link that is to be its root if it can."""
+    """Collects all models of the file; returns the mechanism's name, and the key of the link that should be its root."""
     owner = sdf if world is None else world
     models = owner.all("model")
     if not models:
@@ -164,7 +164,7 @@ def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Cont
 
 
 def _collect_model(model: Element, scope: str, key: str, base: str, frames: Frames, content: _Content) -> str | None:
-    """Gathers one model and those inside it; the key of its canonical link."""
+    """Collects one model and those inside it; returns the key of its canonical link."""
     if scope.count(SEPARATOR) > _DEEPEST:
         raise model.error(f"models are nested more than {_DEEPEST} deep; take some out of their models")
     for part in model.all("include"):
@@ -190,10 +190,10 @@ def _collect_model(model: Element, scope: str, key: str, base: str, frames: Fram
 
 
 def _collect_parts(owner: Element, scope: str, key: str, frames: Frames, content: _Content) -> None:
-    """Gathers the joints and frames of a model, or of the world."""
+    """Collects the joints and frames of a model, or of the world."""
     for joint in owner.all("joint"):
         name = frames.key(scope, joint.need("name"))
-        if content.version < (1, 7) and name in content.links:  # joints had no frames then, and might be called like links
+        if content.version < (1, 7) and name in content.links:  # joints had no frames then, and might have the names of links
             name += "_joint"
         child = frames.key(scope, joint.need_child("child").text.strip())
         frames.add(name, scope, joint, base=child, carrier=child)
@@ -208,7 +208,7 @@ def _collect_parts(owner: Element, scope: str, key: str, frames: Frames, content
 
 # --- putting together -------------------------------------------------------------------------------------------------------
 def _bases(sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, floating_base: bool) -> list[Joint]:
-    """The joints that join the roots to the world, where the file has them."""
+    """The joints that connect the roots to the world, at their poses in the file."""
     static = [any(content.links[root][1].startswith(scope) for scope in content.static) for root in tree.roots]
     if floating_base and all(static):
         raise sdf.error(
@@ -246,7 +246,7 @@ def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
     notes.add_unread(sdf, _UNREAD)
     if reader.missing:
         tried = list(reader.meshes.tried)
-        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder: there is none to search"
+        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
         remark = (
             f"meshes not found (sought in {places}; set GZ_SIM_RESOURCE_PATH to the folder that holds the model), not drawn"
         )

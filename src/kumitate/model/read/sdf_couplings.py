@@ -1,6 +1,6 @@
-"""What ties joints of an SDF file to each other: gearboxes, and axes that mimic others.
+"""Couplings between joints of an SDF file: gearboxes, and axes with <mimic>.
 
-A joint of type "gearbox" joins nothing. By SDF's specification of `<joint>` (`gearbox_ratio`, `gearbox_reference_body`) it
+A joint of type "gearbox" connects no bodies. By SDF's specification of `<joint>` (`gearbox_ratio`, `gearbox_reference_body`) it
 demands θ₂ = −ratio·θ₁, where θ₁ is the angle from the reference body to the parent in the direction of `<axis>`, and θ₂ the
 angle from the reference body to the child in the direction of `<axis2>`. Where either angle is that of one joint of the tree,
 this is a `Coupling` of the two, with the signs that the joints' own directions give. An axis with a `<mimic>` (since 1.11)
@@ -27,7 +27,7 @@ from .xml import Element
 
 __all__ = ["GEARBOX", "read_couplings"]
 
-#: The type of those joints that join nothing, but tie two turns together.
+#: The type of joints that couple two rotations instead of connecting bodies.
 GEARBOX = "gearbox"
 
 #: Axes are parallel if the cosine of the angle between them is nearer to one than this.
@@ -36,7 +36,7 @@ _PARALLEL = 1e-6
 
 @dataclass(frozen=True)
 class _Gearbox:
-    """A gearbox as the file has it: keys of links, and the directions of its two angles in the world."""
+    """A gearbox of the file: keys of links, and the directions of its two angles in the world."""
 
     parent: str
     child: str
@@ -56,12 +56,12 @@ def read_couplings(
     """The couplings of a file.
 
     Args:
-        mechanism: of all its joints; specs: these as the file has them.
+        mechanism: with all its joints; specs: the joints of the file.
         gearboxes: the elements of the gearboxes by key, with their scopes.
-        frames, version: of the file; notes: takes what cannot be used.
+        frames, version: of the file; notes: takes the remarks on what cannot be used.
 
     Raises:
-        ModelError: if joints follow one another in a circle.
+        ModelError: if joints follow one another in a cycle.
     """
     couplings = _mimics(mechanism, specs, frames, notes)
     follows = {coupling.joint for coupling in couplings}
@@ -90,7 +90,7 @@ def _gearbox(element: Element, key: str, scope: str, frames: Frames, version: tu
 
 
 def _coupling(mechanism: Mechanism, key: str, box: _Gearbox, follows: set[str]) -> Coupling | str:
-    """The coupling that a gearbox is, or why it is none; `follows`: joints that follow others already."""
+    """The coupling of a gearbox, or the reason why it is not one; `follows`: joints that follow others already."""
     turns = []
     for body, direction in ((box.parent, box.directions[0]), (box.child, box.directions[1])):
         turn = _turn(mechanism, box.reference, body, direction)
@@ -109,7 +109,7 @@ def _coupling(mechanism: Mechanism, key: str, box: _Gearbox, follows: set[str]) 
 
 
 def _turn(mechanism: Mechanism, reference: str, body: str, direction: np.ndarray) -> tuple[str, float] | str:
-    """The joint whose coordinate is the angle from the reference body to a body, and the sign of it; or what is wrong."""
+    """The joint whose coordinate is the angle from the reference body to a body, and its sign; or the reason for none."""
     whole = _rigid(mechanism)
     if whole[reference] == whole[body]:
         return f"has {body!r} fixed on its reference body {reference!r}"
@@ -168,6 +168,6 @@ def _mimics(mechanism: Mechanism, specs: Sequence[SdfJoint], frames: Frames, not
 
 
 def _name(joints: Mapping[str, Joint], key: str, index: int) -> str | None:
-    """The joint of one degree of freedom that an axis of a joint in the file became; the second one may be apart."""
+    """The joint of one degree of freedom made from an axis of a joint in the file; a second axis may be a separate joint."""
     name = key if index == 0 else f"{key}_2"
     return name if name in joints and joints[name].kind.nv == 1 else None

@@ -1,6 +1,6 @@
 """The frames of an SDF file: links, joints, models and <frame>s, each given in another, at zero joint coordinates.
 
-Every frame has a key: its name, with the names of the nested models around it in front (`arm::hand`). The outermost model's is
+Every frame has a key: its name, prefixed by the names of the nested models around it (`arm::hand`). The outermost model's is
 "__model__", and "world" is the world.
 """
 
@@ -16,13 +16,13 @@ from .xml import Element
 
 __all__ = ["MODEL", "Frames"]
 
-#: The key of the outermost model's frame, and the name by which any model's elements know their model.
+#: The key of the outermost model's frame, and the name of any model's frame inside it.
 MODEL = "__model__"
 
-#: Between the names of nested models and what is in them.
+#: The separator between the names of nested models and their elements.
 SEPARATOR = "::"
 
-#: Frames that are so many steps apart, one given in the other, are related without the world between.
+#: Frames that are at most so many steps apart, one given in the other, are related directly and not through the world.
 _STEPS = 16
 
 
@@ -38,7 +38,7 @@ class _Entry:
 
 
 class Frames:
-    """All frames of a file; add them first, then ask."""
+    """All frames of a file; add all of them before reading poses."""
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
@@ -50,7 +50,7 @@ class Frames:
 
     @staticmethod
     def key(scope: str, name: str) -> str:
-        """The key of what is called `name` inside the models of `scope`, the prefix of their names."""
+        """The key of the element `name` in the models of `scope`, the prefix of their names."""
         if name in (WORLD, "__root__"):
             return WORLD
         if name == MODEL:
@@ -60,11 +60,11 @@ class Frames:
     def add(
         self, key: str, scope: str, element: Element, *, base: str, carrier: str | None = None, placement: str | None = None
     ) -> None:
-        """A frame with the pose that its element gives, in the frame that the pose names, or else in `base`.
+        """Adds a frame with the pose of its element, in the frame that the pose names, or else in `base`.
 
         Args:
             carrier: key of a frame that it is fixed to; None for links.
-            placement: for models: the key of that frame in it which the pose is meant for.
+            placement: for models: the key of their placement frame, to which the pose applies.
         """
         if key in self._entries or key == WORLD:
             line = f"used in line {self._entries[key].element.line} already" if key in self._entries else "the world's"
@@ -90,7 +90,7 @@ class Frames:
         return self._carriers[key]
 
     def relative(self, key: str, to: str, asking: Element) -> Transform:
-        """The pose of one frame in another, as the file has them; exact where one is given in the other."""
+        """The pose of one frame in another, at zero coordinates; exact if one is given in the other."""
         X, at = Transform(), key
         for _ in range(_STEPS):
             if at in (to, WORLD):
@@ -101,7 +101,7 @@ class Frames:
         return (self._in_world(to, asking).inverse() @ self._in_world(key, asking)).dense()
 
     def _in_world(self, key: str, asking: Element) -> Transform:
-        """The pose of a frame in the world. Kept, so that frames given by one another in a row are looked at once each."""
+        """The pose of a frame in the world. Cached, so that in chains of frames each is computed once."""
         way: dict[str, None] = {}
         while key not in self._placed:
             key = self._entry(key, asking, way).base
@@ -111,7 +111,7 @@ class Frames:
         return X
 
     def _own(self, key: str, asking: Element) -> Transform:
-        """The pose of a frame in its base: what its element says, meant for the placement frame of a model that has one."""
+        """The pose of a frame in its base, from its element; for a model with a placement frame it applies to that frame."""
         entry = self._entry(key, asking, {})
         if entry.placement is None:
             return entry.pose

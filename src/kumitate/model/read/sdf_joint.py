@@ -1,4 +1,4 @@
-"""The joints of an SDF file: what they join, where they stand, and how they move."""
+"""The joints of an SDF file: their links, frames, kinds and axes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _KINDS = {
     "screw": ("helical", 1), "ball": ("spherical", 0), "universal": ("universal", 2), "revolute2": ("universal", 2),
 }  # fmt: skip
 
-#: Nearer than this a joint's origin is on its axis, or is the link's [m]; far below what any file prints.
+#: Below this distance a joint's origin counts as on its axis, or as the link's [m]; far below the precision of files.
 _TOUCHING = 1e-12
 
 
 @dataclass(frozen=True)
 class SdfAxis:
-    """One direction of motion, in the joint's frame; `mimic`: the element that says which other axis it follows."""
+    """One axis of motion, in the joint's frame; `mimic`: the element that says which other axis it follows."""
 
     direction: tuple[float, float, float]
     limits: Limits = field(default_factory=Limits)
@@ -50,9 +50,9 @@ class SdfAxis:
 
 @dataclass(frozen=True)
 class SdfJoint:
-    """A joint as the file has it; `parent` and `child` are keys of links, `key` is of the joint and of its frame.
+    """A joint of the file; `parent` and `child` are keys of links, `key` is that of the joint and of its frame.
 
-    `scope` is that of its names; `pitch` is of screws, the way along the axis in one turn [m].
+    `scope` is that of its names; `pitch`, for screws, is the displacement along the axis per turn [m].
     """
 
     key: str
@@ -65,15 +65,15 @@ class SdfJoint:
     pitch: float = 0.0
 
     def backward(self) -> SdfJoint:
-        """The joint with parent and child swapped; its coordinates keep their signs (those of ball joints turn about)."""
+        """The joint with parent and child swapped; its coordinates keep their signs (except those of ball joints)."""
         axes = tuple(axis.along(-Vector3(*axis.direction)) for axis in reversed(self.axes))
         return replace(self, parent=self.child, child=self.parent, axes=axes)
 
     def joined(self, frames: Frames, name: str) -> tuple[list[Body], list[Joint]]:
-        """The joints of the tree, and bodies without mass that stand between them, of which the first is called `name`.
+        """The joints of the tree, and the massless bodies between them, of which the first has the name `name`.
 
-        A child's frame must stand where its joint does. Where the file has them apart, a body without mass is the joint's
-        child, and carries the link: so every link keeps its frame, and the joint's own frame has a name too.
+        A child's frame must coincide with its joint's. Where they differ in the file, a massless body is the joint's child, and
+        the link is fixed to it: so every link keeps its frame, and the joint's own frame has a name too.
         """
         X_PC, X_CJ = frames.relative(self.child, self.parent, self.element), frames.relative(self.key, self.child, self.element)
         bodies: list[Body] = []
@@ -94,7 +94,7 @@ class SdfJoint:
         return bodies, joints
 
     def frame(self, frames: Frames) -> tuple[Frame, ...]:
-        """The joint's own frame, on its child, where it is another than the child's."""
+        """The joint's own frame, on its child, if it differs from the child's."""
         X_CJ = frames.relative(self.key, self.child, self.element)
         return () if X_CJ.almost_equal(Transform(), 0.0) else (Frame(self.key, self.child, X_CJ),)
 
@@ -122,11 +122,11 @@ class SdfJoint:
         return Helical(self.pitch) if kind == Helical.name else KINDS[kind]
 
     def _turned(self, X: Transform) -> tuple[SdfAxis, ...]:
-        """The axes in the frame that the joint's frame has the pose X in."""
+        """The axes in the frame in which the joint's frame has the pose X."""
         return tuple(axis.along(X.rotation.rotate(Vector3(*axis.direction))) for axis in self.axes)
 
     def _apart(self, X_CJ: Transform) -> bool:
-        """Whether it matters that the child's origin is not the joint's."""
+        """Whether the child's origin differs from the joint's in a way that affects the motion."""
         if self.kind in ("fixed", "prismatic"):
             return False
         offset = np.array(list(X_CJ.translation))
@@ -137,7 +137,7 @@ class SdfJoint:
 
 
 def read_joint(element: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...], notes: Notes) -> SdfJoint:
-    """A joint of a model; `key` and `scope` as of `Frames`."""
+    """A joint of a model; `key` and `scope` as in `Frames`."""
     kind = element.need("type")
     if kind not in _KINDS:
         known = ", ".join([*_KINDS, "gearbox"])
@@ -156,7 +156,7 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
 
 
 def read_end(element: Element, role: str, key: str, scope: str, frames: Frames) -> str:
-    """The key of the link that a child of a joint names, itself or by a frame on it."""
+    """The key of the link that a child element of a joint names, directly or by a frame on it."""
     part = element.need_child(role)
     if not part.text.strip():
         raise part.error(f"joint {key!r} has an empty <{role}>; name a link, or 'world'")
@@ -164,7 +164,7 @@ def read_end(element: Element, role: str, key: str, scope: str, frames: Frames) 
 
 
 def _pitch(element: Element) -> float:
-    """The pitch of a screw [m a turn, right-handed]; before 1.10 the turning by the way, of left-handed threads [rad/m]."""
+    """The pitch of a screw [m per turn, right-handed]; before 1.10 it was angle per displacement, left-handed [rad/m]."""
     old = element.child("thread_pitch")
     if old is None or element.has("screw_thread_pitch"):
         return read_number(element, "screw_thread_pitch", 1.0)
@@ -243,7 +243,7 @@ def _unit(direction: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _passive(axes: tuple[SdfAxis, ...]) -> dict[str, Any]:
-    """Limits, damping and friction, one a freedom, as joints and loops take them."""
+    """Limits, damping and friction, one per degree of freedom, as arguments of joints and loops."""
     return {
         "limits": tuple(axis.limits for axis in axes),
         "damping": tuple(axis.damping for axis in axes) or 0.0,

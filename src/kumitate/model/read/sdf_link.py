@@ -113,7 +113,7 @@ class SdfLinkReader:
         return Mesh(uri, (x, y, z), resolved)
 
     def _color(self, item: Element) -> Color | None:
-        """What it looks like in plain light: the diffuse colour, or else the ambient."""
+        """The colour: the diffuse one, or else the ambient one."""
         material = item.child("material")
         part = None if material is None else material.child("diffuse") or material.child("ambient")
         if part is None:

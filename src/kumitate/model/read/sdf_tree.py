@@ -1,4 +1,4 @@
-"""Which joints of a file make the tree, and which close loops."""
+"""The choice of the joints that form the tree; the others close loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SpanningTree", "spanning_tree"]
 
 @dataclass
 class SpanningTree:
-    """A tree over all links: its joints outward, those that close loops, and the links that no joint carries."""
+    """A tree over all links: its joints outward, the joints that close loops, and the root links."""
 
     joints: list[SdfJoint] = field(default_factory=list)
     loops: list[SdfJoint] = field(default_factory=list)
@@ -23,10 +23,10 @@ class SpanningTree:
 
 
 def spanning_tree(links: Sequence[str], joints: Sequence[SdfJoint], first: str | None) -> SpanningTree:
-    """Breadth first from the world and from each root, in the file's order: the first joint that names a child carries it.
+    """Breadth first from the world and from each root, in the file's order: the first joint that names a child is its joint.
 
-    A link that is nobody's child hangs on a joint of its own, turned around, if that leads to links that are carried already;
-    otherwise it is a root, `first` before all others.
+    A link that is not a child is attached by one of its own joints, reversed, if that leads to links that are in the tree
+    already; otherwise it is a root, `first` before all others.
     """
     tree = SpanningTree()
     carried = {WORLD}

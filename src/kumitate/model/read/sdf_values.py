@@ -1,4 +1,4 @@
-"""The values of SDF, which stand in the text of elements: numbers, flags, poses."""
+"""The values of SDF, in the text of elements: numbers, flags, poses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .xml import Element
 
 __all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "read_word", "relative_to"]
 
-#: Quaternions are printed with so many digits that their lengths are one within this.
+#: The tolerance of the length of quaternions, which files contain rounded.
 _ROUNDED = 1e-3
-#: SDF writes this, with either sign, for a limit that is none.
+#: SDF writes this, with either sign, for no limit.
 _UNLIMITED = 1e16
 
 
@@ -47,7 +47,7 @@ def read_number(owner: Element, tag: str, default: float | None = None) -> float
 
 
 def read_bound(owner: Element | None, tag: str) -> float | None:
-    """The number in a child that is a limit; None if there is none, or it is of a size that says so."""
+    """The limit in a child element; None if it is missing or so large that it means no limit."""
     part = None if owner is None else owner.child(tag)
     if part is None:
         return None
@@ -105,7 +105,7 @@ def relative_to(part: Element | None) -> str | None:
 
 def _number(part: Element, word: str) -> float:
     try:
-        if "_" in word:  # Python's digit grouping, unknown to the rest of the world
+        if "_" in word:  # Python's digit grouping, which other programs do not read
             raise ValueError
         return float(word)
     except ValueError:

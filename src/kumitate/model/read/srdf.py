@@ -18,27 +18,27 @@ from .xml import Element, read_xml
 
 __all__ = ["read_srdf"]
 
-#: What files of Pinocchio's family call the joint that holds the robot's root, without declaring it.
+#: The name of the root joint in files for Pinocchio, which do not declare it.
 _ROOT_JOINT = "root_joint"
-#: So many groups may stand in one another.
+#: The largest depth of nested groups.
 _DEEPEST = 100
-#: So far from unit length a printed quaternion may be.
+#: The tolerance of the length of quaternions.
 _PRINTED = 1e-3
 
 
 def read_srdf(path_or_text: str | os.PathLike[str], mechanism: Mechanism, *, skip_unknown: bool = False) -> Srdf:
-    """What an SRDF file says about a mechanism.
+    """Reads an SRDF file for a mechanism.
 
-    Postures are by the names of joints. Joints of several coordinates are written as Pinocchio and MoveIt do (a free one x y z,
-    then the quaternion x y z w; a planar one x y and the angle, or its cosine and sine) and are given in our order. The joint
-    that a <virtual_joint> declares, or "root_joint", is the mechanism's joint on the world. Postures of one name for several
-    groups are one posture.
+    Postures are stored by joint names. Joints of several coordinates are read in the order of Pinocchio and MoveIt (a free one
+    x y z, then the quaternion x y z w; a planar one x y and the angle, or its cosine and sine) and converted to our order. The
+    joint that a <virtual_joint> declares, or "root_joint", is the mechanism's joint on the world. Postures of the same
+    name for several groups are combined to one.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         mechanism: the robot that the file is about.
-        skip_unknown: whether joints and links that the mechanism does not have are left out with a warning, where they would
-            be an error: the file is written for a larger robot.
+        skip_unknown: whether joints and links that the mechanism does not have are left out with a warning instead of an error,
+            for files of a larger robot.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML or SRDF, or if its postures, passive joints or
@@ -66,7 +66,7 @@ class _Reader:
         self.notes = Notes(robot.source)
         self.joints = {joint.name: joint for joint in mechanism.joints}
         self.carriers = {joint.child: joint for joint in mechanism.joints}
-        #: Names of joints in the file that hold no coordinates here.
+        #: Names of joints in the file without coordinates here.
         self.closing = {loop.name for loop in mechanism.loops} | {coupling.name for coupling in mechanism.couplings}
         self.bodies = dict.fromkeys((WORLD, *self.carriers))
         self.virtual = tuple(self._virtual_joint(element) for element in robot.all("virtual_joint"))
@@ -76,7 +76,7 @@ class _Reader:
             self.groups.setdefault(group.need("name"), []).append(group)
 
     def srdf(self) -> Srdf:
-        """All of the file."""
+        """The content of the file."""
         robot = self.robot
         robot.get("version")
         name = robot.get("name") or self.mechanism.name
@@ -92,7 +92,7 @@ class _Reader:
 
     # --- references -------------------------------------------------------------------------------------------------------
     def _found(self, name: str) -> Joint | None:
-        """The joint of this name, or the one on the world where the file means that."""
+        """The joint of this name, or the root joint if the file means that."""
         if name in self.joints:
             return self.joints[name]
         declared = {joint.name: joint.child for joint in self.virtual}
@@ -134,7 +134,7 @@ class _Reader:
 
     # --- groups -----------------------------------------------------------------------------------------------------------
     def _members(self, group: str, above: tuple[str, ...]) -> set[str]:
-        """The names of the moving joints of a group and of the groups in it, which is looked at once."""
+        """The names of the moving joints of a group and of the groups in it; computed once."""
         if group in self.members:
             return self.members[group]
         found: list[Joint | None] = []
@@ -173,7 +173,7 @@ class _Reader:
         return set()
 
     def _chain(self, element: Element) -> list[Joint]:
-        """The joints between two links, by way of the body that carries both."""
+        """The joints between two links, through their common ancestor."""
         ends = element.need("base_link"), element.need("tip_link")
         if not self.bodies.keys() >= set(ends):
             self.notes.add("chains between links that the mechanism does not have, left out", " … ".join(ends), element.line)
@@ -231,7 +231,7 @@ class _Reader:
         return poses
 
     def _coordinates(self, element: Element, joint: Joint, values: tuple[float, ...]) -> tuple[float, ...]:
-        """What an element says of a joint, in our order of coordinates."""
+        """The coordinates of a joint from an element, in our order."""
         kind = joint.kind
         # Pinocchio's free joint is MoveIt's too; Drake's planar joint is
         layouts = [layout for table in (PINOCCHIO, DRAKE) for layout in table.get(kind.name, {}).values()]

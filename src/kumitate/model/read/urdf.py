@@ -21,7 +21,7 @@ from .xml import Element, read_xml
 
 __all__ = ["read_urdf"]
 
-#: Why what is not read is not read; anything else is unknown.
+#: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
     "<transmission>": "not simulated; torques act at the joints",
     "<gazebo>": "settings for Gazebo, not used",
@@ -44,14 +44,14 @@ _VERSIONS = ("1", "1.0", "1.1", "1.2")
 def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
     """The mechanism of a URDF file.
 
-    The link that nothing carries is joined to the world by the joint "fixed_base", or "floating_base". A bare link called
+    The root link is connected to the world by the joint "fixed_base", or "floating_base". A bare link called
     "world" is the world itself. A joint's frame is its <origin> in the parent link; the child's frame is the same at zero.
     A <mimic> is a `Coupling`.
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         floating_base: whether the robot is free to move in space.
-        fix_inertia: whether inertias that no body has are replaced by the nearest that one can have.
+        fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
@@ -156,19 +156,19 @@ def _end(joint: Element, role: str, links: dict[str, Element]) -> str:
 
 
 def _root(links: dict[str, Element], connections: dict[str, tuple[Element, str, str]]) -> str:
-    """The one link that is no joint's child."""
+    """The one link that is not the child of a joint."""
     carried = {child: (joint, parent) for joint, parent, child in connections.values()}
     _check_circles(carried)
     roots = [link for link in links if link not in carried]
     if len(roots) > 1:
         lines = ", ".join(f"{link!r} (line {links[link].line})" for link in roots[:5]) + ", …" * (len(roots) > 5)
         rule = "a robot has one root; join the others to it by joints"
-        raise links[roots[1]].error(f"{len(roots)} links are no joint's child: {lines}; {rule}")
+        raise links[roots[1]].error(f"{len(roots)} links are not the child of a joint: {lines}; {rule}")
     return roots[0]
 
 
 def _check_circles(carried: dict[str, tuple[Element, str]]) -> None:
-    """No link may carry itself in the end; `carried`: by link, its joint and its parent."""
+    """Refuses cycles of links; `carried`: by link, its joint and its parent."""
     circle = first_circle({link: parent for link, (_, parent) in carried.items()})
     if circle:
         joints = [carried[link][0] for link in circle]
@@ -180,7 +180,7 @@ def _check_circles(carried: dict[str, tuple[Element, str]]) -> None:
 
 
 def _base(link: Element, body: Body | None, taken: Container[str], floating_base: bool) -> list[Joint]:
-    """The joint that joins the root to the world; none if the root is the world."""
+    """The joint that connects the root to the world; none if the root is the world."""
     if body is not None:
         kind = "floating" if floating_base else "fixed"
         return [Joint(free_name(f"{kind}_base", taken), KINDS[kind], WORLD, body.name)]
@@ -213,7 +213,7 @@ def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
     notes.add_unread(robot, _UNREAD)
     if reader.missing:
         tried = list(reader.meshes.tried)
-        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder: there is none to search"
+        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
         remark = f"meshes not found (sought in {places}; set ROS_PACKAGE_PATH to the folder that holds the package), not drawn"
         for uri, line in reader.missing:
             notes.add(remark, uri, line)

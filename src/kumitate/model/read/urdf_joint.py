@@ -1,4 +1,4 @@
-"""The joints of a URDF: how they move, how far, and against what friction; which ones follow others."""
+"""The joints of a URDF: kinds, axes, limits, damping and friction, and couplings (<mimic>)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-#: Types of joints and loops whose one freedom a <limit> is for.
+#: Types of joints and loops with one degree of freedom, which may have a <limit>.
 _LIMITED = ("revolute", "prismatic", "continuous", "helical", "line")
 
 
@@ -57,12 +57,12 @@ def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, .
     return direction
 
 
-#: What a <dynamics> may say: our names, and the attributes. URDF itself has no springs; they have SDF's names here.
+#: The content of <dynamics>: our names, and the attributes. URDF itself has no springs; they have SDF's names here.
 _DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
 
 
 def read_dynamics(element: Element, owner: str) -> dict[str, float]:
-    """Viscous and dry friction of a joint's <dynamics>, and its spring: as joints and loops take them."""
+    """Viscous and dry friction of a joint's <dynamics>, and its spring: as arguments of joints and loops."""
     dynamics = element.child("dynamics")
     if dynamics is None:
         return {}
@@ -77,7 +77,7 @@ def read_dynamics(element: Element, owner: str) -> dict[str, float]:
 
 
 def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[Limits, ...]:
-    """The limits of a joint of one degree of freedom; of others none, which is told of."""
+    """The limits of a joint of one degree of freedom; for others there is a remark."""
     limit = element.child("limit")
     if limit is None:
         if kind in ("revolute", "prismatic"):
@@ -91,7 +91,7 @@ def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[L
         if lower or upper:
             notes.add("lower and upper of the <limit> of continuous joints, which turn without end, not used", name, limit.line)
         return (Limits(None, None, velocity, effort),)
-    # URDF's default for either bound is 0; an infinite one was said, so it is not the default
+    # URDF's default for either bound is 0; an infinite one was given, so it is not the default
     lower, upper = (0.0 if not limit.get(key) else value for key, value in (("lower", lower), ("upper", upper)))
     if lower is not None and upper is not None and lower > upper:
         raise limit.error(
@@ -101,7 +101,7 @@ def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[L
 
 
 def _leave_of_fixed(element: Element, tag: str, name: str, notes: Notes) -> None:
-    """Tells of what a fixed joint has no use for, unless it says nothing: an axis (0, 0, 0), limits of 0."""
+    """Adds a remark on elements that a fixed joint cannot use, unless they are empty: an axis (0, 0, 0), limits of 0."""
     part = element.child(tag)
     if part is None:
         return
@@ -120,14 +120,14 @@ def _leave(element: Element, tag: str, why: str, name: str, notes: Notes) -> Non
 
 
 def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], notes: Notes) -> tuple[Coupling, ...]:
-    """What `<mimic>` says: q = multiplier·q(joint) + offset, called like the joint that follows.
+    """The couplings of `<mimic>`: q = multiplier·q(joint) + offset, with the name of the joint that follows.
 
     Args:
-        elements: the file's joints by name; joints: what became of them.
-        notes: takes what cannot be used.
+        elements: the file's joints by name; joints: those of the mechanism.
+        notes: takes the remarks on what cannot be used.
 
     Raises:
-        ModelError: if joints follow one another in a circle.
+        ModelError: if joints follow one another in a cycle.
     """
     kinds = {joint.name: joint.kind for joint in joints}
     mimics = {name: part for name, element in elements.items() if (part := element.child("mimic")) is not None}

@@ -40,7 +40,7 @@ class LinkReader:
         self.fix_inertia = fix_inertia
         self.missing: list[tuple[str, int]] = []
         self.colors: dict[str, Color] = {}
-        #: materials outside of links that nothing has used so far, by name
+        #: materials outside of links that are not used so far, by name
         self.unused: dict[str, list[Element]] = {}
         # a colour may be given at one link and used by name in others
         outside = robot.all("material")
@@ -54,7 +54,7 @@ class LinkReader:
                 self.unused.setdefault(name, []).append(material)
 
     def body(self, link: Element, name: str) -> Body:
-        """The body of a link; `name` is what it shall be called."""
+        """The body of a link, with the name `name`."""
         mass, center, inertia = self._inertial(link)
         visuals = tuple(self._shapes(link, "visual"))
         collisions = tuple(self._shapes(link, "collision"))
@@ -62,14 +62,14 @@ class LinkReader:
             return Body(name, mass, center, inertia, visuals, collisions)
 
     def leave_unused(self) -> None:
-        """Tells of materials that no shape has; to be called when all links are read."""
+        """Adds a remark on unused materials; to be called when all links are read."""
         for name, materials in self.unused.items():
             for material in materials:
                 self.notes.leave(material, "<material> that no shape has, not used", name)
 
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
-        """Mass, mass centre in the link's frame, inertia about it in the link's axes."""
+        """Mass, center of mass in the link's frame, inertia about it in the link's axes."""
         inertial = link.child("inertial")
         if inertial is None:
             return 0.0, _ZERO, np.zeros((3, 3)).tolist()

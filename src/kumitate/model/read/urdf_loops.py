@@ -1,4 +1,4 @@
-"""Loops in URDF, which the format itself has no word for: two extensions of Drake's.
+"""Loops in URDF, by two extensions of Drake, as the format itself has none.
 
 `<loop_joint>` is a joint between two places on links of the tree, whose frames it lets move as its type allows:
 
@@ -10,9 +10,9 @@
     </loop_joint>
 
 A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out);
-the axis has the same components in both frames. Further types are ours: `universal` has an <axis2> besides, `helical` a
-`pitch` [m a turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between two
-points. A `<drake:ball_constraint>` holds a point of one link to a point of another.
+the axis has the same components in both frames. Further types are ours: `universal` also has an <axis2>, `helical` a
+`pitch` [m per turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between two
+points. A `<drake:ball_constraint>` keeps a point of one link at a point of another.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BALL = "drake:ball_constraint"
 
 
 def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str], notes: Notes) -> tuple[Loop, ...]:
-    """The loops of a URDF file; `bodies`: what the links are called in the mechanism, `joints`: names that are taken."""
+    """The loops of a URDF file; `bodies`: names of the links in the mechanism, `joints`: names that are in use."""
     loops: dict[str, Loop] = {}
     for element in robot.all("loop_joint"):
         name = element.need("name")

@@ -1,4 +1,4 @@
-"""Joints that move nothing with inertia: their kinematics is fine, but no force determines their accelerations."""
+"""Joints that move nothing with inertia: they have poses and velocities, but their accelerations are not determined."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WEIGHTLESS = (
 
 
 def note_weightless(bodies: Iterable[Body], joints: Iterable[Joint], lines: Mapping[str, int], notes: Notes) -> None:
-    """Tells of joints of the tree beyond which nothing has mass, inertia or armature; `lines`: theirs, by name."""
+    """Adds a remark on joints of the tree beyond which nothing has mass, inertia or armature; `lines`: theirs, by name."""
     carrier = {joint.child: joint for joint in joints}
     resisting: set[str] = set()
     for body in bodies:
         name = body.name
         if not (body.mass or np.any(body.inertia)):
             continue
-        while name in carrier and name not in resisting:  # and so is all that carries it
+        while name in carrier and name not in resisting:  # so are all its ancestors
             resisting.add(name)
             name = carrier[name].parent
     for joint in carrier.values():

@@ -1,7 +1,7 @@
-"""XML as model files need it: elements that know their line and what was read of them; no entities, no document types.
+"""XML for model files: elements that record their line and what was read of them; no entities, no document types.
 
 Built on expat directly, because the standard element tree forgets line numbers. A document type declaration is refused before
-anything in it can act: model files have no use for one, and entity expansion lives there.
+it can have an effect: model files do not need one, and it may define entities that expand without bound.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ _MOST_ELEMENTS = 1_000_000
 class Element:
     """One element of a file.
 
-    Its attributes, children and text are asked for by name; `unread` tells what nobody asked for, so that nothing is dropped
-    in silence.
+    Attributes, children and text are read by name; `unread` lists the others, so that nothing is dropped silently.
 
     Attributes:
-        tag, attributes, children: as the file has them; `raw_text` is all text between its tags, in one piece.
-        source, line: where it stands.
-        left: the remark that tells why all of it is not used; None where it is.
+        tag, attributes, children: as in the file; `raw_text` is all text between its tags, in one piece.
+        source, line: its place in the file.
+        left: the reason why the element is not used; None if it is.
     """
 
     tag: str
@@ -61,7 +60,7 @@ class Element:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Gives errors of what is made of this element its place, unless they name one in the file already."""
+        """Adds this element's place to errors raised inside, unless they name one in the file already."""
         try:
             yield
         except ModelError as error:
@@ -111,7 +110,7 @@ class Element:
         return self.numbers(name, 1, None if default is None else (default,))[0]
 
     def bound(self, name: str) -> float | None:
-        """One number of an attribute; None if it is not there or infinite, which say the same of a limit."""
+        """One number of an attribute; None if it is missing or infinite, which mean the same for a limit."""
         text = self.get(name)
         if not text:
             return None
@@ -122,7 +121,7 @@ class Element:
 
     def _number(self, name: str, word: str) -> float:
         try:
-            if "_" in word:  # Python's digit grouping, unknown to the rest of the world
+            if "_" in word:  # Python's digit grouping, which other programs do not read
                 raise ValueError
             return float(word)
         except ValueError:
@@ -142,7 +141,7 @@ class Element:
         return None
 
     def has(self, tag: str) -> bool:
-        """Whether there is a child of this tag, which is not read by asking."""
+        """Whether there is a child of this tag; this does not count as reading it."""
         return any(part.tag == tag for part in self.children)
 
     def need_child(self, tag: str) -> Element:
@@ -161,13 +160,13 @@ class Element:
         return found
 
     def was_read(self, name: str | None = None) -> bool:
-        """Whether an attribute was asked for; without a name, whether the text was."""
+        """Whether an attribute was read; without a name, whether the text was."""
         return self._text_read if name is None else name in self._read
 
     def unread(self) -> Iterator[tuple[str, str, int]]:
-        """What was not asked for in this element and those that were read: what it is, a name near it, and its line.
+        """What was not read in this element and in its children that were: what it is, a name near it, and its line.
 
-        Declarations of namespaces (xmlns) are words of XML, not of the model, and are passed over; so is what is `left`.
+        Declarations of namespaces (xmlns) belong to XML, not to the model, and are skipped; so are elements with `left`.
         """
         waiting = [(self, "")]
         while waiting:
@@ -208,7 +207,7 @@ def read_xml(path_or_text: str | os.PathLike[str], root: str) -> tuple[Element, 
 
 def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
     if isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<"):
-        # told to expat as UTF-8, whatever encoding the text declares: it is decoded already
+        # given to expat as UTF-8, whatever encoding the text declares: it is decoded already
         return path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), "<text>", None
     source = os.fspath(path_or_text)
     if not source.strip():

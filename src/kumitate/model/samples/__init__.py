@@ -1,4 +1,4 @@
-"""Mechanisms that come with the package, each with the state it starts from."""
+"""Mechanisms that come with the package, each with its initial state."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Sample:
-    """A mechanism and how it starts. Calling a sample builds its mechanism.
+    """A mechanism and its initial state. Calling a sample builds its mechanism.
 
     Attributes:
-        name: what it is asked for by; `title` says what it is.
+        name: by which it is loaded; `title`: a description.
         build: makes the mechanism.
-        q, v: where it starts: coordinates [rad, m] and velocities [rad/s, m/s].
+        q, v: initial coordinates [rad, m] and velocities [rad/s, m/s].
         duration: of its simulation [s].
-        rows: the rows of the thesis's systems that it stands for.
+        rows: the rows of the papers (docs/rows.md) that it belongs to.
         step: of its simulation [s].
     """
 
@@ -105,7 +105,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         _at_rest("Planar arm of seven rods", planar_7r, (90.0, *[0.0] * 6), 3.0, "T-4.1"),
         Sample("floating_arm", "Arm of six rods on a floating base", floating_arm, *FLOATING_ARM_START, 10.0, ("T-4.2",)),
-        Sample("hoap1", "Small humanoid of HOAP-1's size, 6 + 20 freedoms", hoap1, HOAP1_STANDING, (0.0,) * 26, 1.0),
+        Sample("hoap1", "Small humanoid of HOAP-1's size, 6 + 20 degrees of freedom", hoap1, HOAP1_STANDING, (0.0,) * 26, 1.0),
         _at_rest("Ten-joint lower body after HOAP-2, feet held", hoap2_legs, (0.0,) * 10, 1.0, "T-6.2"),
         _at_rest("The same, its left arm stretched out", hoap2_reaching, (0.0,) * 10, 1.0, "T-6.2"),
         Sample("hoap2_legs_free", "Lower body after HOAP-2, free", hoap2_legs_free, HOAP2_STANDING, (0.0,) * 16, 1.0),
@@ -118,7 +118,7 @@ def sample(name: str) -> Sample:
     """The sample of this name.
 
     Raises:
-        InputError: if there is none, with the names there are.
+        InputError: if there is no such sample; with the names of all.
 
     >>> sample("planar_3r").duration
     3.0

@@ -28,7 +28,7 @@ ANDREWS_START = (
 #: Points of the ground [m]: A carries bodies 5 and 7, B body 3, and the spring is held at C. The crank turns about the origin.
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)
 
-#: By body: mass [kg], inertia about the mass centre [kg·m²], mass centre [m], points that are joined or pulled [m], colour.
+#: By body: mass [kg], inertia about the center of mass [kg·m²], center of mass [m], points of joints or springs [m], colour.
 _BODIES = {
     "crank": (0.04325, 2.194e-6, (0.00092, 0.0), [(0.007, 0.0)], (0.72, 0.25, 0.32, 1.0)),
     "rod": (0.00365, 4.410e-7, (-0.0115, 0.0), [(-0.028, 0.0)], (0.90, 0.49, 0.13, 1.0)),
@@ -38,7 +38,7 @@ _BODIES = {
     "body7": (0.05498, 1.912e-5, (-0.00449, -0.01228), [(0.0, -0.040)], (0.50, 0.38, 0.70, 1.0)),
     "body6": (0.00706, 5.667e-7, (0.00579, 0.0), [(0.020, 0.0)], (0.68, 0.58, 0.82, 1.0)),
 }
-#: By joint, named by its angle in the test set: parent, child, where it is in the parent [m].
+#: By joint, named by its angle in the test set: parent, child, position in the parent [m].
 _JOINTS = {
     "beta": (WORLD, "crank", (0.0, 0.0)),
     "Theta": ("crank", "rod", (0.007, 0.0)),
@@ -75,7 +75,7 @@ def andrews() -> Mechanism:
 
 
 def _plate(points: list[tuple[float, float]], color: tuple[float, float, float, float]) -> tuple[Geometry, ...]:
-    """Bars from the body's frame to its points, and between these, with a pin at the frame."""
+    """The drawing: bars from the body's frame to its points, and between these, with a pin at the frame."""
     corners = [(0.0, 0.0), *points]
     ends = [*pairwise(corners), *([(corners[-1], corners[0])] if len(corners) > 2 else [])]
     bars = [_bar(start, end, color) for start, end in ends]

@@ -1,4 +1,4 @@
-"""Bricard's mechanism (A04): five bars and six joints that move although every count of equations says they cannot."""
+"""Bricard's mechanism (A04): five bars and six joints that move although the count of equations says that they cannot."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _WIDTH = 0.1
 def bricard() -> Mechanism:
     """Five bars of 1 m, 1 kg and 0.1 m × 0.1 m, each square to the next, the outer two on the ground by revolute joints.
 
-    Six bodies with the ground and six joints of one freedom leave 6·5 − 6·5 = 0 freedoms, yet one remains: one equation always
-    follows from the others.
+    Six bodies with the ground and six joints of one degree of freedom should leave 6·5 − 6·5 = 0 degrees of freedom, yet one
+    remains: one equation always follows from the others.
     """
     points = np.array(_POINTS)
     bodies, joints = [], []

@@ -46,7 +46,8 @@ def floating_chain(links: int, *, axial_inertia: float = 1e-6) -> Mechanism:
     Args:
         links: number of rods.
         axial_inertia: about each rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular: nothing resists
-            the spin of rods about themselves. The rods' directions, the mass centre, energy and momentum do not depend on it.
+            the spin of rods about themselves. The rods' directions, the center of mass, energy and momentum do not depend on
+            it.
     """
     bodies = tuple(
         rod(f"link{i + 1}", COLORS[i % len(COLORS)], axial_inertia=axial_inertia, hinged=False) for i in range(links)
@@ -59,6 +60,6 @@ def floating_chain(links: int, *, axial_inertia: float = 1e-6) -> Mechanism:
 
 
 def floating_arm(*, axial_inertia: float = 1e-6) -> Mechanism:
-    """The arm of six rods in space on a floating base (T-4.2); `axial_inertia` as of `floating_chain`."""
+    """The arm of six rods in space on a floating base (T-4.2); `axial_inertia` as in `floating_chain`."""
     chain = floating_chain(6, axial_inertia=axial_inertia)
     return Mechanism("floating_arm", chain.bodies, chain.joints, gravity=chain.gravity)

@@ -19,11 +19,11 @@ _ALONG = _ROD * 2.0 * _WIDTH**2 / 12.0
 
 
 def governor() -> Mechanism:
-    """The governor, its slider at half the shaft's height and its arms level at zero; a positive angle lets a ball sink.
+    """The governor, with its slider at half the shaft's height and its arms level at zero; a positive angle lowers a ball.
 
     Springs of 8e5 N/m and dampers of 4e4 N·s/m from the sides of the slider, below the hinges, to the middles of the rods make
-    its fastest motion settle at 8100 1/s. They are at ease with the arms 30 deg below level. The balls are points; nothing
-    holds the shaft's turning.
+    its fastest motion settle at 8100 1/s. They are relaxed with the arms 30 deg below level. The balls are points; the
+    shaft turns freely.
     """
     shaft = Body("shaft", _ROD, (0.0, 0.0, 0.5), (_ACROSS, _ACROSS, _ALONG), _shaft_drawn())
     cube = _SLIDER * _CUBE**2 / 6.0

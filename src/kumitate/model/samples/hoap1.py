@@ -13,7 +13,7 @@ HOAP1_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2355) + (0.0,) * 20
 
 
 def hoap1() -> Mechanism:
-    """A humanoid of 6 + 20 freedoms, 48 cm and 6 kg, free to move: `files/hoap1.urdf`, where its sources stand."""
-    from ..read import read_file  # the readers are loaded when a file is
+    """A humanoid of 6 + 20 degrees of freedom, 48 cm and 6 kg, free to move: `files/hoap1.urdf`, which names its sources."""
+    from ..read import read_file  # loaded only to read a file
 
     return read_file(Path(__file__).parent / "files" / "hoap1.urdf", floating_base=True)

@@ -1,10 +1,10 @@
 """The ten-joint lower body after Fujitsu's HOAP-2 (thesis 6.3): 50 cm, 7.07 kg.
 
-The thesis prints no masses and no lengths. Masses, mass centres, lengths and ranges here are of the published Webots model
+The thesis prints no masses and no lengths. Masses, centers of mass, lengths and ranges here are of the published Webots model
 of HOAP-2 (Hoap2.proto, Cyberbotics, modelled by P. Cominoli), by the joints' numbers; the 94 × 62 mm plates under its feet are
-the soles. It has no mass centres of hip bracket, thigh and shoulder: these lie in the middle of what is drawn. Trunk, waist,
-head, shank, foot, forearm and upper arm have its rotational inertias, the thigh that of its upper leg; hip, shoulder and ankle
-have those of boxes.
+the soles. It has no centers of mass of hip bracket, thigh and shoulder: these are in the middle of the drawn shapes. Trunk,
+waist, head, shank, foot, forearm and upper arm have its rotational inertias, the thigh that of its upper leg; hip, shoulder
+and ankle have those of boxes.
 
 x points forward, y to the left, z up; the floor is z = 0, the feet stand 78 mm apart. The knees are locked straight. All angles
 count along one chain, from the left foot over the trunk to the right foot: positive pitches of the left ankle and hip (9, 8)
@@ -45,7 +45,7 @@ _ACROSS = (math.pi / 2.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class _Part:
-    """A body, in a frame at its upper joint: mass [kg], mass centre [m], inertia about it [kg·m²], what is drawn."""
+    """A body, in a frame at its upper joint: mass [kg], center of mass [m], inertia about it [kg·m²], drawn shapes."""
 
     mass: float
     center: tuple[float, float, float]
@@ -168,7 +168,7 @@ def hoap2_reaching() -> Mechanism:
 
 
 def hoap2_legs_free(left_arm: Sequence[float] = (0.0, 0.0)) -> Mechanism:
-    """The same without the holds, for contact: it floats by its left foot; each sole is a box that touches.
+    """The same with free feet, for contact: it floats by its left foot; each sole is a collision box.
 
     It stands on the floor at `HOAP2_STANDING`.
     """

@@ -73,7 +73,7 @@ def free_rod(*, axial_inertia: float = 1e-6) -> Mechanism:
 
     Args:
         axial_inertia: about the rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular and the rod's spin
-            has no equation of motion; its direction, mass centre, energy and momentum do not depend on the value.
+            has no equation of motion; its direction, center of mass, energy and momentum do not depend on the value.
     """
     body = rod("rod", COLORS[0], axial_inertia=axial_inertia, hinged=False)
     return Mechanism("free_rod", (body,), (Joint("base", KINDS["floating"], WORLD, "rod"),), gravity=(0.0, 0.0, 0.0))

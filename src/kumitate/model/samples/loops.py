@@ -50,8 +50,8 @@ def planar_4r_singular() -> Mechanism:
 def planar_4r_leaning(*, lean: float = math.pi / 6.0) -> Mechanism:
     """The same loop with its plane leaning from the upright (T-sing).
 
-    Now weight acts across the plane, where the loop is held three times more than it need be: the motion leaves those forces
-    open.
+    Then weight acts across the plane, where the loop has three redundant constraints: the motion does not determine those
+    forces.
 
     Args:
         lean: of the plane [rad], turned about x.
@@ -66,7 +66,7 @@ def planar_4r_leaning(*, lean: float = math.pi / 6.0) -> Mechanism:
 def four_bars(count: int = 1) -> Mechanism:
     """A row of four-bar linkages (A02): legs 0 to `count` upright on the ground, 1 m apart, joined on top by as many rods.
 
-    Where all rods lie in a line, `count` + 1 freedoms meet where one is usual.
+    Where all rods lie in a line, it has `count` + 1 degrees of freedom instead of one.
 
     Args:
         count: of four-bar linkages, 1 or more.

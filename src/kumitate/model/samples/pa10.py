@@ -16,8 +16,8 @@ LIGHT = (0.86, 0.87, 0.88, 1.0)
 ACCENT = (0.13, 0.42, 0.69, 1.0)
 DARK = (0.27, 0.29, 0.33, 1.0)
 
-#: For each joint: axis, height above the joint before [m], mass of its link [kg], mass centre above the joint [m], and what is
-#: drawn: from where to where along z, radius [m]. The thesis prints axes and inertias; lengths and masses are those of the
+#: For each joint: axis, height above the joint before [m], mass of its link [kg], center of mass above the joint [m], and the
+#: drawing: from where to where along z, radius [m]. The thesis prints axes and inertias; lengths and masses are those of the
 #: arm's published simulator model (another source has 3.51 kg for link 3).
 _LINKS = (
     ("z", 0.200, 9.78, -0.0518, (-0.115, 0.045, 0.085)),
@@ -35,8 +35,8 @@ _AXES = {"y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 def pa10() -> Mechanism:
     """The arm on its pedestal, upright at zero; axes z y z y z y z.
 
-    Every link has the rotational inertia diag(1, 1, 1) kg·m² about its mass centre, as in the thesis: large for links of a few
-    kilograms. There is no friction and no gear.
+    Every link has the rotational inertia diag(1, 1, 1) kg·m² about its center of mass, as in the thesis: large for links of a
+    few kilograms. There is no friction and no gear.
     """
     pedestal = Body("base", visuals=(Geometry(Cylinder(0.11, 0.085), pose((0.0, 0.0, 0.0425)), DARK),))
     bodies, joints = [pedestal], [Joint("base", KINDS["fixed"], WORLD, "base")]

@@ -1,6 +1,6 @@
-"""Shapes that bodies are drawn with and touch with: one per file, under one contract.
+"""Shapes for drawing and contact: one per file, under one contract.
 
-Each raises a `ModelError` for numbers that are not real, finite and, as lengths are, zero or more.
+Each raises a `ModelError` for numbers that are not real and finite, and for negative lengths.
 """
 
 from .box import Box
@@ -19,7 +19,7 @@ __all__ = [
     "SHAPES", "Box", "Capsule", "Cylinder", "Facets", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape", "Sphere",
 ]  # fmt: skip
 
-#: Every shape by its kind, the name that it has in files.
+#: All shapes by kind, their name in files.
 SHAPES: dict[str, type[Shape]] = {
     shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Mesh, Plane, Polygon, Hull)
 }  # fmt: skip

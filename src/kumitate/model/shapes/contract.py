@@ -1,4 +1,4 @@
-"""What a shape is: a frozen dataclass that knows how far it reaches and what its surface is. A new shape is a new file here."""
+"""The contract of shapes: frozen dataclasses with a bounding radius and a surface. A new shape is a new file here."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Shape", "checked_points"]
 
 
 class Shape(ABC):
-    """A solid that bodies are drawn with and touch with. Lengths in metres, centred on its own frame.
+    """A solid for drawing and contact. Lengths in metres, centered on its own frame.
 
-    A shape is a frozen dataclass of numbers, texts and lists of them, which are its entries in kumitate's own JSON. What it
-    gives here is enough for files, pages and figures; where it touches other shapes, `contact.shapes.PAIRS` has a routine.
+    A shape is a frozen dataclass of numbers, texts and lists of them, which are its entries in kumitate's JSON. This contract
+    is enough for files, pages and figures; for contact with other shapes, `contact.shapes.PAIRS` needs a routine.
 
     Attributes:
         kind: its name in files and messages, and its key in `SHAPES`.
-        endless: whether it is the half space z ≤ 0 of its frame, of which only a piece can be drawn.
+        endless: whether it is unbounded, as the half space z ≤ 0 of its frame, so that only a piece can be drawn.
     """
 
     kind: ClassVar[str]
@@ -31,18 +31,18 @@ class Shape(ABC):
     @property
     @abstractmethod
     def bounding_radius(self) -> float:
-        """The largest distance of one of its points from its frame's origin [m]; infinite if that is not known or no bound."""
+        """The largest distance of its points from its frame's origin [m]; infinite if not known or not bounded."""
 
     @abstractmethod
     def facets(self) -> Facets:
-        """Its surface as triangles, in its frame; round sides as prisms of a few dozen, endless ones as a piece.
+        """Its surface as triangles, in its frame; round sides as prisms of a few dozen faces, unbounded shapes as a piece.
 
         Raises:
             InputError: if it cannot be made, with the reason.
         """
 
     def support(self) -> tuple[np.ndarray, float]:
-        """Points (k, 3) and a radius: the balls about these points and what is between them hold the shape [m]."""
+        """Points (k, 3) and a radius: the convex hull of balls about these points contains the shape [m]."""
         return self.facets().vertices, 0.0
 
     def _check_lengths(self, *names: str) -> None:
@@ -51,10 +51,10 @@ class Shape(ABC):
 
 
 def checked_points(owner: str, vertices: Any, size: int) -> tuple[tuple[float, ...], ...]:
-    """Points of so many coordinates each, as tuples of numbers.
+    """Points of `size` coordinates each, as tuples of numbers.
 
     Raises:
-        ModelError: naming the owner, if that is not what they are.
+        ModelError: naming the owner, for anything else.
     """
     try:
         rows = tuple(vertices)

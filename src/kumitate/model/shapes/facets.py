@@ -1,4 +1,4 @@
-"""Surfaces of triangles, and those that turn about an axis."""
+"""Surfaces of triangles, and surfaces of revolution."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SIDES = 32
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """Triangles. The arrays cannot be written to.
+    """A surface of triangles. The arrays are read-only.
 
     Attributes:
         vertices: (n, 3) [m].
         faces: (m, 3) int32, indices of vertices, counter-clockwise as seen from outside.
-        colors: (m, 3) uint8, red, green and blue of each face (sRGB); None where the file says none.
+        colors: (m, 3) uint8, red, green and blue of each face (sRGB); None if the file has none.
     """
 
     vertices: np.ndarray
@@ -36,7 +36,7 @@ class Facets:
                 object.__setattr__(self, name, array)
 
     def scaled(self, scale: Sequence[float]) -> Facets:
-        """The surface stretched along its axes; mirrored by negative factors, with its outside outside.
+        """The surface scaled along its axes; negative factors mirror it, and normals still point outward.
 
         >>> Facets([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).scaled((-2, 1, 1)).faces.tolist()
         [[0, 2, 1]]

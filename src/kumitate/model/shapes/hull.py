@@ -17,7 +17,7 @@ __all__ = ["Hull"]
 
 @dataclass(frozen=True)
 class Hull(Shape):
-    """The convex hull of some points in its frame: what stands for a mesh where bodies touch.
+    """The convex hull of some points in its frame; it replaces a mesh for contact.
 
     `model.meshes.touching_hull` makes one from a mesh file.
 

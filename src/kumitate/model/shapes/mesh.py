@@ -1,4 +1,4 @@
-"""The mesh: a surface that a file holds."""
+"""The mesh: a surface from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Mesh"]
 
 @dataclass(frozen=True)
 class Mesh(Shape):
-    """A mesh file, scaled along its axes. `path` is as the model file has it; `resolved`: where it was found, or None."""
+    """A mesh file, scaled along its axes. `path` is that in the model file; `resolved`: where it was found, or None."""
 
     kind: ClassVar[str] = "mesh"
     path: str
@@ -32,7 +32,7 @@ class Mesh(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        return math.inf  # the file is not read for this; meshes touch as hulls
+        return math.inf  # the file is not read for this; contact uses hulls of meshes
 
     def facets(self) -> Facets:
         from ..meshes import load_mesh

@@ -1,4 +1,4 @@
-"""The plane: a floor without end."""
+"""The plane: an unbounded floor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .facets import Facets
 
 __all__ = ["Plane"]
 
-#: Half the side of the piece that is drawn [m], and how far below the plane it lies: what is drawn on the plane is seen.
+#: Half the side of the piece that is drawn [m], and its depth below the plane, so that drawings on the plane are visible.
 _PATCH, _BELOW = 2.0, 0.001
 
 
 @dataclass(frozen=True)
 class Plane(Shape):
-    """The half space z ≤ 0 of its own frame: a floor without end, whose outside is where z points."""
+    """The half space z ≤ 0 of its own frame: an unbounded floor with the outward normal z."""
 
     kind: ClassVar[str] = "plane"
     endless: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The polygon: a flat facet that floors and stairs are made of."""
+"""The polygon: a flat facet, for floors and stairs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Polygon"]
 
 @dataclass(frozen=True)
 class Polygon(Shape):
-    """A flat convex facet in the plane z = 0 of its frame, solid on the side away from z: what floors and stairs are made of.
+    """A flat convex facet in the plane z = 0 of its frame, solid on the side of −z, for floors and stairs.
 
     Attributes:
         vertices: (x, y) of three or more corners [m], counter-clockwise as seen from +z.
-        depth: how far beyond its face a point still counts as one that has sunk in [m]; what is deeper passes below.
+        depth: the largest depth below its face at which a point is in contact [m]; deeper points pass below.
 
     Raises:
         ModelError: if the corners are fewer than three, not convex, not counter-clockwise or not finite.
@@ -55,7 +55,7 @@ class Polygon(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        return math.inf  # its solid is open below; contact evaluates it at any distance
+        return math.inf  # it is open below, and contact evaluates it at any distance
 
     def facets(self) -> Facets:
         corners = np.array([(*corner, 0.0) for corner in self.vertices])

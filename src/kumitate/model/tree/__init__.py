@@ -1,1 +1,1 @@
-"""The mechanism as algorithms see it: a tree of moving links, how it is walked, and trees that move like it."""
+"""The mechanism as algorithms see it: a tree of moving links, its traversal, and equivalent trees with other inertias."""

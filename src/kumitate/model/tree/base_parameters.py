@@ -1,11 +1,12 @@
-"""The same equations of motion with fewer numbers: inertia moved across joints where no motion tells the difference.
+"""Base parameters: the same equations of motion with fewer numbers, by moving inertia across joints.
 
 A thin rod along the axis of a revolute joint moves the same whether it belongs to the joint's child or to its parent. From
-every child such a rod is taken that leaves its mass, its first moment along the axis and one of its transverse inertias zero
+every child the rod is taken that makes its mass, its first moment along the axis and one of its transverse inertias zero
 (Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and
-Automation 6(3), 1990: what is left are base parameters). A link's inertia then need not be that of any body: masses may be
-zero and inertias negative. Generalised forces, accelerations and kinetic energies stay the same. Forces that joints transmit,
-masses, mass centres and spatial momenta do not, so that the tree is a type of its own, which pages that need those refuse.
+Automation 6(3), 1990: the remaining ones are the base parameters). The inertia of a link then need not be physical: masses may
+be zero and inertias negative. Generalised forces, accelerations and kinetic energies stay the same. Forces that joints
+transmit, masses, centers of mass and spatial momenta change, so the tree is a type of its own, which pages that need those
+refuse.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from .tree import WORLD_LINK, Tree
 
 __all__ = ["BaseParameterTree", "base_parameter_tree"]
 
-#: What is left of a number after a subtraction counts as zero below this fraction of it.
+#: Differences below this fraction of a number count as zero.
 _ROUNDING = 4e-16
 
 
 class BaseParameterTree(Tree):
-    """A tree that moves like a mechanism's, whose links do not have the inertias of their bodies."""
+    """A tree with the same motion as a mechanism's, whose links do not have the inertias of their bodies."""
 
     def check_physical(self, purpose: str) -> None:
         raise InputError(
@@ -39,7 +40,7 @@ def base_parameter_tree(tree: Tree) -> BaseParameterTree:
     for link in reversed(tree.links):
         movable = link.kind.movable_inertia(inertias[link.index])
         inertias[link.index] = _difference(inertias[link.index], movable)
-        if link.parent != WORLD_LINK:  # what joins the world rests
+        if link.parent != WORLD_LINK:  # the parent is the world, which does not move
             inertias[link.parent] = inertias[link.parent] + movable.to_parent(link.placement)
     links = tuple(replace(link, inertia=inertia) for link, inertia in zip(tree.links, inertias, strict=True))
     return BaseParameterTree(links, tree.places, tree.nq, tree.nv, tree.chords, tree.gears, tree.mass, tree.size)

@@ -1,9 +1,9 @@
-"""Link frames moved to where the next link's placement takes the fewest numbers (Denavit and Hartenberg's form).
+"""Link frames in Denavit and Hartenberg's form, in which the placement of the next link takes the fewest numbers.
 
-A frame may be turned about and shifted along its own joint's axis without anyone noticing: the turn goes into the joint's
-angle. Where that spares numbers, every link's origin is put at the foot of the common normal to its parent's axis, and its x
-axis along the common normal to its first child's: from link to link there is then one turn about x and a shift along x and z.
-Robot files mostly have such frames already.
+A frame may be rotated about and shifted along its own joint's axis without effect on results: the rotation is added to the
+joint's angle. Where that saves numbers, every link's origin is put at the foot of the common normal to its parent's axis, and
+its x axis along the common normal to its first child's: from link to link there is then one rotation about x and a shift along
+x and z. Robot files mostly have such frames already.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TINY = 1e-13
 
 
 def with_dh_frames(tree: Tree) -> Tree:
-    """The tree with its frames moved along and about their joints' axes; `places` goes with them."""
+    """The tree with its frames moved along and about their joints' axes; `places` is changed accordingly."""
     moved: list[Link] = []
     changes: list[Transform] = []  # G of L' = L·G
     for link in tree.links:
@@ -49,7 +49,7 @@ def _change(X_PF: Transform, children: list[Link]) -> Transform:
     # p = d z_P + a x' + e z_L with x' along the common normal, and z_L = −sin β across + cos β z_P: the origin moves back by e
     normal = Vector3(math.cos(alpha), math.sin(alpha), 0.0)
     across = Vector3(-math.sin(alpha), math.cos(alpha), 0.0)
-    # axes that are all but parallel meet their common normal kilometres away
+    # axes that are almost parallel meet their common normal very far away
     s = p.dot(across) / math.sin(beta) if abs(math.sin(beta)) > 1e-3 else 0.0  # −e
     foot = (p.dot(normal), p.z + s * math.cos(beta))
     if sum(abs(x) > _TINY for x in foot) >= _numbers(p):
@@ -68,7 +68,7 @@ def _change(X_PF: Transform, children: list[Link]) -> Transform:
 
 
 def _generic(angle: float) -> bool:
-    """Whether turning by the angle takes multiplications."""
+    """Whether a rotation by the angle takes multiplications."""
     return abs(math.sin(2.0 * angle)) > _TINY
 
 
@@ -77,7 +77,7 @@ def _numbers(p: Vector3) -> int:
 
 
 def _split(X_PF: Transform, link: Link) -> tuple[Transform, float]:
-    """The placement with its last turn about z taken out where the joint's angle can take it, and that turn."""
+    """The placement without its last rotation about z if the joint's angle can absorb it, and that rotation."""
     rows = np.array([list(row) for row in X_PF.rotation.matrix()])
     rows[np.abs(rows - rows.round()) < 1e-15] = rows.round()[np.abs(rows - rows.round()) < 1e-15]
     alpha, beta, gamma = zxz_rotation(rows.tolist())

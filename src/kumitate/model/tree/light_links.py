@@ -1,4 +1,4 @@
-"""Light links between heavy ones, beside whose inverse inertias those of the heavy ones are lost by rounding."""
+"""Light links between heavy ones: their inverse inertias are so large that those of the heavy ones are lost by rounding."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from .tree import WORLD_LINK, Tree
 
 __all__ = ["light_between_heavy"]
 
-#: A link this much lighter than links on two sides of it costs methods that start from inverse inertias four digits.
+#: A link this much lighter than links on two sides of it costs four digits in methods that start from inverse inertias.
 _LIGHT = 1e-4
 
 
 def light_between_heavy(tree: Tree) -> list[list[int]]:
-    """The links that are much lighter than something on two sides of them at least, in groups that hang together.
+    """The links that are much lighter than links on at least two sides of them, in connected groups.
 
-    A side is all that hangs on the link by one of its joints, or by chords. The world is the heaviest side, where a joint holds
-    the link to it.
+    A side is everything connected to the link by one of its joints, or by chords. The world is the heaviest side, if a joint
+    connects the link to it.
     """
-    sides: dict[int, list[float]] = defaultdict(list)  # of every link, the heaviest link on each side
-    behind = floats(link.inertia.mass for link in tree.links)  # the heaviest of what hangs on a link, and itself
+    sides: dict[int, list[float]] = defaultdict(list)  # for every link, the heaviest link on each side
+    behind = floats(link.inertia.mass for link in tree.links)  # the heaviest of a link and its descendants
     for link in reversed(tree.links):
         if link.parent != WORLD_LINK:
             sides[link.parent].append(behind[link.index])
             behind[link.parent] = max(behind[link.parent], behind[link.index])
-    before = [0.0] * len(tree.links)  # the heaviest on the side of the joint that carries the link
+    before = [0.0] * len(tree.links)  # the heaviest on the side of the link's parent
     for link in tree.links:
         if link.parent == WORLD_LINK:
             before[link.index] = math.inf if link.kind.rows else 0.0
         else:
-            outward = list(sides[link.parent])  # still without the inward side of the parent
+            outward = list(sides[link.parent])  # not yet with the inward side of the parent
             outward.remove(behind[link.index])
             before[link.index] = max(before[link.parent], float(tree.links[link.parent].inertia.mass), *outward, 0.0)
     for chord in tree.chords:

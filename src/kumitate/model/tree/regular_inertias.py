@@ -1,15 +1,16 @@
-"""The same equations of motion with inertias that have inverses: inertia moved across joints where nobody can tell.
+"""The same equations of motion with invertible inertias, by moving inertia across joints where this has no effect on them.
 
-Points and thin rods have inertias without inverse, which methods that start from inverse inertias (ADA, DCA) cannot begin
-with. Light links between heavy ones have inverses so large that those of the heavy ones are lost beside them by rounding.
-Nothing is added to either; the opposite of `base_parameters` is done: a piece that moves the same whether it belongs to a
-joint's child or to its parent (`JointKind.movable_inertia`) is placed on the child and taken from the parent, or the other way
-round; the world has enough of it. Accelerations and generalised forces are untouched. What a joint transmits changes by what
-moves its own piece, which `RegularizedTree.lent` names.
+Point masses and thin rods have singular inertias, for which methods that start from inverse inertias (ADA, DCA) do not work.
+Light links between heavy ones have inverses so large that those of the heavy ones are lost by rounding. No inertia is added;
+the opposite of `base_parameters` is done: an inertia that moves the same whether it belongs to a joint's child or to its
+parent (`JointKind.movable_inertia`) is added to the child and subtracted from the parent, or the other way round; the world
+can give any amount. Accelerations and generalised forces do not change. The force that a joint transmits changes by the force
+that moves this inertia, which `RegularizedTree.lent` contains.
 
-How large the pieces must be is a convex question. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x, in units
-of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an inverse; Newton's
-method finds it, from where M_i + t·1 is positive for the least t there is. Where no sizes will do, that t is not below zero.
+The sizes of these pieces are found by convex optimization. With M_i(x) the links' 6×6 inertias after moving pieces of sizes x,
+in units of the mean link, Σ log det M_i − tr M_i is concave, has one maximum and is finite only where every M_i has an
+inverse; Newton's method finds it, starting where M_i + t·1 is positive for the least possible t. If no sizes suffice, that t
+is not below zero.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ __all__ = ["RegularizedTree", "with_regular_inertias"]
 
 #: An inertia has no inverse if its smallest eigenvalue, measured by its own diagonal, is below this.
 _SINGULAR = 1e-12
-#: Links that lent or borrowed must be this far from that, in units of the mean link.
+#: The same bound for links that gave or received inertia, in units of the mean link.
 _ENOUGH = 1e-8
 _NEWTON_STEPS = 100
-#: Light links between heavy ones must come to this, in the same units; lighter ones cost digits.
+#: The bound for light links between heavy ones, in the same units; lighter ones cost digits.
 _HEAVY_ENOUGH = 1e-6
-#: Pieces times links that are searched at once: some 300 links in a row, which take minutes.
+#: The largest product of pieces and links in one search: some 300 links in a row, which take minutes.
 _MOST_CHANGES = 200_000
 #: Radius of gyration of a mean link, squared, in units of its length.
 _GYRATION = 1.0 / 12.0
@@ -43,7 +44,7 @@ _GYRATION = 1.0 / 12.0
 class RegularizedTree:
     """The tree, and the pieces placed on links and taken from their parents, by the link's index, in its frame.
 
-    `frail`: the joints of light links between heavy ones that could not be lent what they lack.
+    `frail`: the joints of light links between heavy ones that could not be given enough inertia.
     """
 
     tree: Tree
@@ -52,12 +53,12 @@ class RegularizedTree:
 
 
 def with_regular_inertias(tree: Tree) -> RegularizedTree:
-    """The tree with inertia moved where links need it to have inverses or are light between heavy ones, nowhere else.
+    """The tree with inertia moved only for links with singular inertias and for light links between heavy ones.
 
-    It is the tree itself if no link does.
+    It is the tree itself if there are no such links.
 
     Raises:
-        ModelError: if a link without inverse lacks what no joint can bring it; names the link's joint.
+        ModelError: if no joint can give a link with singular inertia what it lacks; it names the link's joint.
     """
     regular, frail = _with_inverses(tree), []
     for group in light_between_heavy(regular.tree):
@@ -72,12 +73,12 @@ def with_regular_inertias(tree: Tree) -> RegularizedTree:
 
 
 def _with_inverses(tree: Tree) -> RegularizedTree:
-    """The tree with inertia moved where links have no inverse."""
+    """The tree with inertia moved for links with singular inertias."""
     lacking = [link.index for link in tree.links if _regularity(link.inertia) < _SINGULAR]
     if not lacking:
         return RegularizedTree(tree, {})
     lenders: set[int] = set()
-    more = set(lacking)  # by the joint that lends: a link's own, then those around, and so on
+    more = set(lacking)  # the joints that move inertia: a link's own, then those around, and so on
     while more - lenders:
         lenders |= more
         lent = _pieces(tree, sorted(lenders), must=True)
@@ -94,7 +95,7 @@ def _with_inverses(tree: Tree) -> RegularizedTree:
 
 
 def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
-    """The tree with these pieces placed on links and taken from their parents."""
+    """The tree with these pieces added to links and subtracted from their parents."""
     inertias = [link.inertia for link in tree.links]
     for index, piece in lent.items():
         link = tree.links[index]
@@ -105,10 +106,10 @@ def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
 
 
 def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Inertia] | None:
-    """What is lent through these joints so that all links they join have inverses; None if nothing does.
+    """The inertias moved across these joints that make all their links invertible; None if there are none.
 
     Args:
-        must: whether links without inverse are among them; otherwise all have one, and are to become heavier.
+        must: whether there are singular inertias among them; otherwise all are invertible, and should become heavier.
     """
     mass = tree.mass / len(tree.links)
     spin = mass * tree.size**2 * _GYRATION
@@ -132,7 +133,7 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
         )
     unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
     scale = np.outer(unit, unit)
-    # seen from where the links' masses are: their frames may lie far from that
+    # about the links' centers of mass, since their frames may be far from them
     seen = {index: _center(tree.links[index].inertia) for index in touched}
     M = np.array([_matrix(tree.links[index].inertia.to_parent(seen[index])) * scale for index in touched])
     A = np.zeros((len(offers), *M.shape))
@@ -153,14 +154,14 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
 def _most_regular(M: np.ndarray, A: np.ndarray) -> np.ndarray | None:
     """The x at which Σ log det(M + x·A) − tr(M + x·A) over the links is largest; None if no x makes all of them positive.
 
-    A first phase looks for any such x: it has M + x·A + t·1 for M + x·A, and t as one more unknown at a price that goes up.
+    A first phase finds any such x: it has M + x·A + t·1 instead of M + x·A, with t as another unknown at an increasing cost.
     """
     x, one = np.zeros(len(A)), np.eye(M.shape[-1])
     cost = np.einsum("klii->k", A)
     with_t = np.concatenate([A, np.broadcast_to(one, (1, *M.shape))])
     price, t = 1.0, max(0.0, 1.0 - _lowest(M, A, x))
     while _lowest(M, A, x) < _ENOUGH:
-        if price * _ENOUGH > 1.0:  # t is about 1/price above the least there is
+        if price * _ENOUGH > 1.0:  # t is about 1/price above its minimum
             return None
         found = _centred(np.array([*x, t]), M, with_t, np.array([*cost, price * len(M) * len(one)]))
         x, t, price = found[:-1], float(found[-1]), 4.0 * price
@@ -192,7 +193,7 @@ def _times(inertia: Inertia, factor: float) -> Inertia:
 
 
 def _center(inertia: Inertia) -> Transform:
-    """The pose of a link in a frame at its mass centre."""
+    """The pose of a link in a frame at its center of mass."""
     return Transform(translation=inertia.first_moment * (-1.0 / inertia.mass)) if inertia.mass > 0.0 else Transform()
 
 

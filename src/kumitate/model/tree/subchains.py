@@ -1,7 +1,7 @@
-"""Trees parted into connected sub-chains (thesis 4.1): each a tree of its own, held at the world or at nothing.
+"""Partition of trees into connected sub-chains (thesis 4.1): each a tree of its own, grounded or free.
 
-A sub-chain that begins at the world keeps its first joint. One that another sub-chain carries is free: its first link stands
-still in coordinates of its own (`Adrift`), and the joint that carries it lies between the two.
+A sub-chain that begins at the world keeps its first joint. One whose parent is in another sub-chain is free: its first link
+has no coordinates (`Adrift`), and its joint is between the two sub-chains.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBERS = ("placement", "inertia", "armature", "damping", "friction", "stiffnes
 
 @dataclass(frozen=True)
 class Adrift(CoordinateJoint):
-    """What a link moves by that nothing holds: all six directions, in its own axes, from where it is now; no coordinates."""
+    """The joint of a free link: all six directions, in its own axes, from its present pose; without coordinates."""
 
     name = "adrift"
     velocities = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -41,11 +41,11 @@ class Adrift(CoordinateJoint):
 
 @dataclass(frozen=True)
 class Subchain:
-    """Connected links, numbered anew from the first, which carries the others.
+    """Connected links, renumbered from the first, which is the root of the others.
 
     Attributes:
-        tree: of these links alone; the names of its joints are left out, so that equal sub-chains are equal.
-        grounded: whether the world carries the first link; it is `Adrift` otherwise.
+        tree: of these links alone, without names of joints, so that sub-chains of equal content compare equal.
+        grounded: whether the parent of the first link is the world; it is `Adrift` otherwise.
         handles: those of its links, by their new indices, that other sub-chains, chords or gears act on.
     """
 
@@ -59,7 +59,7 @@ class Subchain:
         return tuple(tuple(getattr(link, name) for name in _NUMBERS) for link in self.tree.links)
 
     def with_numbers(self, numbers: Sequence[Sequence[Any]]) -> Subchain:
-        """The sub-chain with these constants, which need not be known yet."""
+        """The sub-chain with these constants, which may be symbols."""
         links = (
             replace(link, **dict(zip(_NUMBERS, own, strict=True))) for link, own in zip(self.tree.links, numbers, strict=True)
         )
@@ -67,7 +67,7 @@ class Subchain:
 
     @property
     def shape(self) -> Subchain:
-        """What all sub-chains share that differ by their constants only."""
+        """A key that is equal for sub-chains that differ only by their constants."""
         leaves, build = flatten(self.numbers)
         return self.with_numbers(build([0.0] * len(leaves)))
 
@@ -89,7 +89,7 @@ class Part:
         return tuple(x for index in self.carried for x in links[index].coordinates(q))
 
     def velocities(self, links: Sequence[Link], v: Sequence[Scalar]) -> tuple[Scalar, ...]:
-        """Its part of v or tau, without what its first link has where it is adrift."""
+        """Its part of v or tau, without that of its first link if it is adrift."""
         return tuple(x for index in self.carried for x in links[index].velocities(v))
 
     @property
@@ -99,10 +99,10 @@ class Part:
 
 
 def parted(tree: Tree, parts: Sequence[Sequence[int]]) -> tuple[Part, ...]:
-    """The sub-chains that these sets of links are; the first links in the order of the tree.
+    """The sub-chains of these sets of links, in the order of their first links in the tree.
 
     Args:
-        parts: as `parts_by_names` gives them.
+        parts: as returned by `parts_by_names`.
     """
     home = {index: k for k, part in enumerate(parts) for index in part}
     ends = {end for chord in tree.chords for end in (chord.base.link, chord.follower.link)}
@@ -149,7 +149,7 @@ def parts_by_names(tree: Tree, partition: Partition) -> tuple[tuple[int, ...], .
     """A partition by indices.
 
     Raises:
-        ModelError: if it names a joint that is none, leaves one out, names one twice, or a part is not connected.
+        ModelError: if it names an unknown joint, leaves one out, names one twice, or a part is not connected.
     """
     known = {link.name: link.index for link in tree.links}
     named: list[int] = []
@@ -159,7 +159,7 @@ def parts_by_names(tree: Tree, partition: Partition) -> tuple[tuple[int, ...], .
         for joint in part:
             index = known.get(joint) if isinstance(joint, str) else joint
             if index is None or not 0 <= index < len(tree.links):
-                raise ModelError(f"the partition names the joint {joint!r}, which is none; there are {', '.join(known)}")
+                raise ModelError(f"the partition names the joint {joint!r}, which does not exist; there are {', '.join(known)}")
             indices.append(index)
         named += indices
         if indices:

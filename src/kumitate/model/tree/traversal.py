@@ -1,9 +1,9 @@
-"""Walking a tree, written once: outward (a link from its parent) and inward (a link from its children).
+"""Traversal of a tree, written once: outward (a link from its parent) and inward (a link from its children).
 
-An algorithm gives a *stage*, what happens at one link, and gets one value a link. Outward values are computed when they are
-first asked for, so that a trace goes down a branch and back up before it starts the next: the order that keeps the fewest
-values alive. Long chains of like links are *rolled up*: the stage is traced once, with the constants that differ from link to
-link read from tables, and becomes a loop; the algorithm's page does not notice.
+An algorithm gives a *stage*, the computation at one link, and gets one value per link. Outward values are computed when they
+are first read, so that a trace goes down a branch and back up before it starts the next: the order that keeps the fewest
+values alive. Long chains of links of equal structure are *rolled up*: the stage is traced once, with the constants that differ
+from link to link read from tables, and becomes a loop; the algorithm's page is the same.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .tree import WORLD_LINK, Link, Tree
 
 __all__ = ["PerLink", "inward", "outward", "rolled_runs"]
 
-T = TypeVar("T")  # what a link has: a pose, a `LinkMotion`, a force
-W = TypeVar("W")  # what the world has in its place, mostly a T
+T = TypeVar("T")  # the value of a link: a pose, a `LinkMotion`, a force
+W = TypeVar("W")  # the value of the world, mostly a T
 
 #: Trees with fewer links are traced link by link: straight-line code is the fastest form of them.
 ROLL_FROM_LINKS = 100
@@ -71,13 +71,13 @@ class PerLink(ABC, Generic[T]):
 
     @abstractmethod
     def _need(self, index: int) -> None:
-        """Makes the value of a link known."""
+        """Computes the value of a link."""
 
     def _roll(self, run: LinkRun, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
         """Runs the stage over the run as a loop; each link gets the value of the one before."""
 
         def body(i: int | Index, before: T) -> tuple[T, T]:
-            # a stage that keeps more than it carries is trimmed by dead-code removal: the value serves as both
+            # the value is both carried and stored; what is not used of either is removed as dead code
             value = stage(rolled_link(self.tree, run, (run.length - 1) - i if backward else i), before)
             return value, value
 
@@ -103,7 +103,7 @@ class _Outward(PerLink[T]):
             path.append(index)
             index = self.tree.links[index].parent
         for i in reversed(path):
-            if i in self.known:  # its run was rolled meanwhile
+            if i in self.known:  # computed in the meantime with its run
                 continue
             link = self.tree.links[i]
             run = self._run_of(i)
@@ -132,12 +132,12 @@ class _Inward(PerLink[T]):
 
 
 def outward(tree: Tree, stage: Callable[[Link, T | W], T], root: W) -> PerLink[T]:
-    """From the root on: `stage(link, value of the parent)` for every link whose value is asked for; `root` is the world's."""
+    """From the root: `stage(link, value of the parent)` for every link whose value is read; `root` is the world's value."""
     return _Outward(tree, stage, root)  # type: ignore[arg-type]
 
 
 def inward(tree: Tree, stage: Callable[[Link, list[T]], T]) -> PerLink[T]:
-    """From the leaves on: `stage(link, values of its children)` for every link."""
+    """From the leaves: `stage(link, values of its children)` for every link."""
     return _Inward(tree, stage)
 
 
@@ -165,7 +165,7 @@ def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
             and _likeness(tree.links[index]) == _likeness(tree.links[start])
         )
         if not goes_on:
-            # the ends stay out: the first link's parent and the last link's children are other than within
+            # without the ends: the first link's parent and the last link's children differ from those within
             length = index - 2 - start
             if length >= ROLL_AT_LEAST:
                 runs.append(LinkRun(start + 1, length))
@@ -174,7 +174,7 @@ def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
 
 
 def _likeness(link: Link) -> tuple:
-    """What two links must share to be passes of one loop: the kind of joint and the form of their constants."""
+    """A key that two links in one loop must share: the kind of joint and the structure of their constants."""
     leaves, _ = flatten(link.placement.rotation)
     return link.kind, len(leaves)
 

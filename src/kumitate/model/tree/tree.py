@@ -1,8 +1,8 @@
-"""The tree that the dynamics runs over: moving links only, each in the frame of the joint that carries it.
+"""The tree on which the dynamics is computed: only moving links, each in the frame of its joint.
 
-Bodies that are fixed to one another are one link. Every link's frame is turned so that its joint moves along the kind's own
-axes, and, where the kind allows it (a screw symmetry about z), turned about z so that the constant rotation from the parent is
-Rz(α) Rx(β). All of it is exact, done once on floats, and invisible outside: `Tree.places` says where each body's frame stands.
+Bodies that are fixed to one another are one link. Every link's frame is rotated so that its joint moves along the kind's own
+axes, and, where the kind allows it (a screw symmetry about z), rotated about z so that the constant rotation from the parent is
+Rz(α) Rx(β). This is exact, done once on floats, and not visible outside: `Tree.places` gives the pose of each body's frame.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORLD_LINK = -1
 
 @dataclass(frozen=True)
 class Link:
-    """One moving link L and the joint that carries it.
+    """One moving link L and its joint.
 
     Attributes:
         name: of the joint.
@@ -48,8 +48,9 @@ class Link:
         kind: of the joint.
         placement: X_PF, the joint's fixed frame in the parent link.
         inertia: of all bodies of the link, in L.
-        q_start, v_start: where its coordinates and velocities stand in q and v (an index of a loop while a chain is rolled up).
-        armature, damping, friction, stiffness, rest: one value a degree of freedom.
+        q_start, v_start: the indices of its first coordinate and velocity in q and v (symbols of a loop while a chain is
+            rolled up).
+        armature, damping, friction, stiffness, rest: one value per degree of freedom.
         offset: added to the coordinate that turns the link about z, `kind.turn` [rad].
     """
 
@@ -106,10 +107,10 @@ class Chord:
 
     Attributes:
         name: of the loop.
-        closure: what it allows.
+        closure: its kind.
         base, follower: the places of its frames F and M, as the closure names them.
-        turn: the closure's frames in those that the user gave, their axis along z.
-        armature, damping, friction, stiffness, rest: one value a freedom.
+        turn: the rotation of the closure's frames, whose axis is z, in those that the user gave.
+        armature, damping, friction, stiffness, rest: one value per degree of freedom.
     """
 
     name: str
@@ -136,15 +137,15 @@ class Gear:
 
 @dataclass(frozen=True)
 class Tree:
-    """The links, parents before children, depth first; and what closes loops of them.
+    """The links, parents before children, depth first, and the chords and gears that close loops.
 
     Attributes:
         links: the moving ones.
         places: of bodies and frames, by name.
         nq, nv: sizes of q and v.
-        chords, gears: what closes loops.
-        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 where no link has two. Both
-            stay what they are when inertias and frames are moved: they are scales to measure by.
+        chords, gears: constraints that close loops.
+        mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 if no link has two. Neither
+            changes when inertias and frames are moved: they are scales for tolerances.
     """
 
     links: tuple[Link, ...]
@@ -165,7 +166,7 @@ class Tree:
 
     @property
     def closed(self) -> bool:
-        """Whether anything but the joints of the tree holds the links."""
+        """Whether chords or gears constrain the links."""
         return bool(self.chords or self.gears)
 
     def children(self, index: int) -> list[Link]:
@@ -190,7 +191,7 @@ class Tree:
 
 
 def build_tree(mechanism: Mechanism) -> Tree:
-    """The tree of a mechanism; its inertias need not resist every motion (`inertia_checks` tells whether they do)."""
+    """The tree of a mechanism; there may be joints that move no inertia (`inertia_checks` refuses those)."""
     places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
     links: list[Link] = []
     q_start = v_start = 0
