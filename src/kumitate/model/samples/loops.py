@@ -66,7 +66,7 @@ def planar_4r_leaning(*, lean: float = math.pi / 6.0) -> Mechanism:
 def four_bars(count: int = 1) -> Mechanism:
     """A row of four-bar linkages (A02): legs 0 to `count` upright on the ground, 1 m apart, joined on top by as many rods.
 
-    Where all rods lie in a line, it has `count` + 1 degrees of freedom instead of one.
+    In postures where all rods are in a line, it momentarily has `count` + 1 degrees of freedom instead of one.
 
     Args:
         count: of four-bar linkages, 1 or more.
