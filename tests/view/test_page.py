@@ -210,7 +210,7 @@ def test_many_frames_are_thinned():
     ("time", "poses", "words"),
     [
         ([0.0, 1.0], np.tile(np.eye(4), (2, 1, 1, 1)), r"2 bodies.*\(2, 1, 4, 4\).*\(n, 2, 4, 4\)"),
-        ([0.0, 0.0], np.tile(np.eye(4), (2, 2, 1, 1)), "rise"),
+        ([0.0, 0.0], np.tile(np.eye(4), (2, 2, 1, 1)), "increase from frame"),
         ([0.0], np.full((1, 2, 4, 4), np.nan), "body 0 in frame 0 is not finite"),
     ],
 )
@@ -301,7 +301,7 @@ def test_meshes_that_are_missing_or_broken_are_named_and_the_rest_is_drawn(tmp_p
     with pytest.warns(KumitateWarning) as told:
         scene = pendulum_scene(mechanism)
     first, second = (str(warning.message) for warning in told)
-    assert "'upper' drawn without a mesh: mesh 'package://robot/lost.stl' was not found (searched:" in first
+    assert "'upper' drawn without a mesh: mesh 'package://robot/lost.stl' was not found (sought in" in first
     assert "ROS_PACKAGE_PATH" in first
     assert re.search(r"'upper' drawn without a mesh: mesh 'broken\.stl': .*broken\.stl: ", second)
     assert [shape["type"] for shape in scene["bodies"][0]["shapes"]] == ["mesh"]
