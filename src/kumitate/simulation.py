@@ -75,7 +75,7 @@ def checked_output(mechanism: Mechanism, name: Any) -> None:
     """Checks the name of an output.
 
     Raises:
-        InputError: for a name that is none; with the closest one.
+        InputError: for an unknown name, with the closest known one.
     """
     _output(mechanism, str(name), str(name), ((), ()), {}, ())
 

@@ -18,7 +18,7 @@ from .report import complain, print_facts, print_json, shown
 
 __all__ = ["sweep"]
 
-#: Between two lines of progress where standard error is no terminal [s].
+#: Between two lines of progress where standard error is not a terminal [s].
 LINES = 10.0
 
 

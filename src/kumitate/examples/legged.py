@@ -27,7 +27,7 @@ def legged(file: str, feet: Collection[str]) -> Mechanism:
     """
     path = robot_file(file)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
+        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` reports them
         robot = read_file(path, floating_base=True)
     unknown = set(feet) - {body.name for body in robot.bodies}
     if unknown:

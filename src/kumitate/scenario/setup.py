@@ -54,7 +54,7 @@ class Setup:
         laws: the controllers, whose sum drives it.
         contact: what it touches, and by which model.
         solver: how the motion is computed.
-        outputs: names of what is computed besides.
+        outputs: names of what else is computed.
         assemble: whether loops are closed from a rough start, by the nearest configuration.
         height: of the lowest point above the floor at the start [m]; None leaves the start as it is.
     """

@@ -94,7 +94,7 @@ class MechanismSimulation:
         Args:
             equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in
                 batches.
-            outputs: what is computed of every state besides; recorded by runs, batches and states.
+            outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
                 its name after (t, q, v).

@@ -32,7 +32,7 @@ def cassie() -> Mechanism:
     """
     path = robot_file(FILE)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` tells of them
+        warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` reports them
         return lock(read_file(path), {"static": [0.0]})
 
 

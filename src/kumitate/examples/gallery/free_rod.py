@@ -34,8 +34,8 @@ EXAMPLE = Example(
     title="Free rod in space, six degrees of freedom",
     rows=("T-3.5",),
     summary=(
-        "A rod of 1 m and 1 kg turns in space without gravity for 10 s, its orientation a unit quaternion. The mass "
-        "center rests at (0, 0, 0.5) m; energy and momentum stay constant; the rod's axis moves as that of the "
+        "A rod of 1 m and 1 kg turns in space without gravity for 10 s, its orientation a unit quaternion. The "
+        "center of mass rests at (0, 0, 0.5) m; energy and momentum stay constant; the rod's axis moves as that of the "
         f"symmetric top. A visible axial_inertia of {AXIAL_INERTIA:g} kg·m² about the rod's own axis makes the spin "
         "determinate; nothing else depends on it."
     ),

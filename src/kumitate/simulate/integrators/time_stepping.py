@@ -55,5 +55,5 @@ class TimeStepping(Integrator):
 
 
 def _stopped(contact: Impact, state: IntegratorState) -> IntegratorState:
-    """The state, its velocities infinite if those of contact are no motion, or not finite."""
+    """The state, with infinite velocities if those after contact are unusable or not finite."""
     return IntegratorState(state.q, [select(contact.missed <= STOPPED, rate, math.inf) for rate in state.v], state.work)

@@ -23,14 +23,14 @@ Controller = Callable[..., Any]
 class Forcing:
     """The efforts u = (tau, wrench, …, loop drive, …, input, …), one after the other in one array.
 
-    (nv + 6·number of places + freedoms of the driven loops + sizes of the inputs); what moves the mechanism does not depend on
+    (nv + 6·number of places + degrees of freedom of driven loops + sizes of inputs); the motion does not depend on
     the inputs but through functions that read them.
 
     Attributes:
         mechanism: the driven mechanism.
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
-        loop_tau: the drives' forces along the freedoms of loop joints, by the loop's name, likewise [N·m, N].
+        loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
     """
 

@@ -1,4 +1,4 @@
-"""What is computed of a state besides the state itself: named programs of what is known of it, evaluated in the step's code."""
+"""Outputs: named quantities that are computed from every recorded state, in the code of the step."""
 
 from __future__ import annotations
 

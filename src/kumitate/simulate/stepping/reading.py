@@ -1,4 +1,4 @@
-"""What functions read besides (t, q, v): each further parameter is a value of its name."""
+"""The inputs that functions read in addition to (t, q, v): each further parameter takes the value of its name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
 
 
 def read_by(function: Callable[..., Any], known: Collection[str], label: str, what: str) -> tuple[str, ...]:
-    """The names of what a function of (t, q, v) reads besides: its parameters after the third.
+    """The names that a function reads in addition to (t, q, v): its parameters after the third.
 
     Args:
         known: the names that there are. Other parameters are left alone where they have defaults.
