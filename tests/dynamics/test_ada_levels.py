@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
+import textwrap
 from dataclasses import replace
 from threading import Thread
 
@@ -26,6 +29,7 @@ from kumitate.spatial import pose
 from studies.bench.subjects import RandomChain
 
 from ..mechanisms import every_kind, random_case, random_mechanism, random_state, seeds
+from ..repo.sources import ROOT
 
 
 class Interpreted:
@@ -198,18 +202,31 @@ def test_calls_from_several_threads_do_not_mix():
 @pytest.mark.slow
 @pytest.mark.row("T-f2")
 def test_ten_thousand_links_leave_a_small_residual_within_two_gigabytes():
-    links = 10_000
-    robot = Robot(RandomChain("chain", "random chain", links).mechanism)
-    q, v, tau = np.random.default_rng(0).normal(size=(3, links))
-    accelerate = parallel_ada(robot, threads=2)
-    found = accelerate(q, v, tau)
-    assert accelerate.levels == 14
-    assert accelerate.bytes < 100e6
-    needed, still = (robot.inverse_dynamics(q, v, a) - tau for a in (found, np.zeros(links)))
-    assert np.linalg.norm(needed) <= 1e-11 * np.linalg.norm(still)
-    resource = pytest.importorskip("resource")
-    if sys.platform == "linux":  # kilobytes; of this process, whatever else it has run
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6
+    """In a process of its own, whose memory is its own, too."""
+    script = textwrap.dedent("""
+        import resource, sys
+        import numpy as np
+        from kumitate.dynamics.parallel.parallel_ada import parallel_ada
+        from kumitate.robot import Robot
+        from studies.bench.subjects import RandomChain
+
+        links = 10_000
+        robot = Robot(RandomChain("chain", "random chain", links).mechanism)
+        q, v, tau = np.random.default_rng(0).normal(size=(3, links))
+        accelerate = parallel_ada(robot, threads=2)
+        found = accelerate(q, v, tau)
+        assert accelerate.levels == 14
+        assert accelerate.bytes < 100e6
+        needed, still = (robot.inverse_dynamics(q, v, a) - tau for a in (found, np.zeros(links)))
+        assert np.linalg.norm(needed) <= 1e-11 * np.linalg.norm(still)
+        if sys.platform == "linux":  # kilobytes
+            assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6
+    """)
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": paths}
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_a_stance_that_tips_over_is_refused():
 
 
 def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(InputError, match=r"nothing\.urdf is not on this computer; it comes with `pip install"):
+    with pytest.raises(InputError, match=r"nothing\.urdf is not on this computer; it comes with pip install"):
         legged("nothing.urdf", ())
 
 

@@ -131,7 +131,8 @@ def test_a_velocity_that_no_branch_has_is_refused_with_the_nearest_that_one_has(
         along = BRANCHES @ v
         nearest = BRANCHES[np.argmax(np.abs(along))] * along[np.argmax(np.abs(along))]
         with pytest.raises(
-            km.InputError, match=r"of no motion through the initial q, where loop 'joint4' loses rank.*assemble"
+            km.InputError,
+            match=r"not the velocity of any motion through the initial q, where loop 'joint4' loses rank.*assemble",
         ) as caught:
             km.simulate(loop, singular, v, duration=0.01)
         said = np.array([float(part) for part in str(caught.value).split("v = [")[1].split("]")[0].split(",")])

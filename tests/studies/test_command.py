@@ -12,7 +12,7 @@ from studies.command import app, run
 
 from ..repo.sources import ROOT
 
-STUDIES = {"bench", "compare", "contact-table", "levels", "partitions", "robot-files", "rows", "sweep-rate"}
+STUDIES = {"bench", "compare", "contact-table", "gym", "levels", "partitions", "robot-files", "rows", "sweep-rate"}
 
 
 def test_the_help_lists_the_studies(capsys):
