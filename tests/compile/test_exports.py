@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import subprocess
 import tempfile
 import warnings
@@ -26,6 +25,7 @@ from kumitate.programs import make_program
 from kumitate.scalar import Program, trace
 from kumitate.spatial import pose
 
+from ..robots import ROBOT_FILES
 from ..tools import GCC
 from .test_random_programs import INPUTS, SYMBOLS, run, steps
 
@@ -194,15 +194,10 @@ def test_c_gives_the_kernel_s_numbers_for_real_robots(name, tmp_path):
 
 
 def real_robot(name: str) -> km.Robot:
-    """A robot of example-robot-data, whose wheels put their files next to Pinocchio's."""
-    pytest.importorskip("pinocchio")
-    above = Path(importlib.util.find_spec("pinocchio").origin).parents
-    file = next((f for p in above if (f := p / "share" / "example-robot-data" / "robots" / name).is_file()), None)
-    if file is None:
-        pytest.skip("the robots of example-robot-data are not installed")
+    """A robot of example-robot-data."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return km.load(str(file), floating_base="talos" in name)
+        return km.load(ROBOT_FILES / name, floating_base="talos" in name)
 
 
 def test_c_s_outputs_may_lie_on_its_inputs(tmp_path):

@@ -8,7 +8,6 @@ import pytest
 import kumitate as km
 from kumitate.contact.shapes import touches
 from kumitate.errors import InputError, ModelError
-from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull
 from kumitate.model.meshes.corners import distance_from_hull
@@ -16,6 +15,8 @@ from kumitate.model.read.json import from_json, to_json
 from kumitate.spatial import pose
 from kumitate.view.outlines import Silhouettes, View
 from kumitate.view.scene import build_scene
+
+from ..robots import ROBOT_FILES
 
 pytest.importorskip("trimesh")
 pytest.importorskip("scipy")
@@ -34,10 +35,7 @@ def folder(tmp_path, monkeypatch):
 def foot(robot: str) -> Mesh:
     """A mesh of a robot's foot."""
     path, name = FEET[robot]
-    folder = robots_folder()
-    if folder is None or not (folder / path).is_file():
-        pytest.skip("example-robot-data is not installed")
-    model = km.load(folder / path).mechanism
+    model = km.load(ROBOT_FILES / path).mechanism
     body = next(body for body in model.bodies if body.name == name)
     return next(item.shape for item in (*body.collisions, *body.visuals) if isinstance(item.shape, Mesh))
 

@@ -9,14 +9,11 @@ from kumitate.dynamics import rnea
 from kumitate.errors import InputError
 from kumitate.examples.gallery import humanoid_standing, quadruped_standing
 from kumitate.examples.legged import Stance, legged
-from kumitate.examples.robot_data import robots_folder
 from kumitate.kinematics import jacobian, total_mass
 
 EXAMPLES = (quadruped_standing, humanoid_standing)
-there = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is not installed")
 
 
-@there
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_torques_at_rest_balance_gravity_with_forces_from_below(example):
     stance = example.stance()
@@ -32,7 +29,6 @@ def test_the_torques_at_rest_balance_gravity_with_forces_from_below(example):
 
 
 @pytest.mark.slow
-@there
 @pytest.mark.parametrize(("example", "drop"), [(quadruped_standing, 0.05), (humanoid_standing, 0.02)])
 def test_the_floor_carries_the_weight(example, drop):
     run = example.EXAMPLE.run()
@@ -53,7 +49,6 @@ def test_the_floor_carries_the_weight(example, drop):
     assert record.cone_violation.max() < 1e-9
 
 
-@there
 def test_a_stance_that_tips_over_is_refused():
     robot = legged(quadruped_standing.FILE, quadruped_standing.FEET)
     backwards = {name: 1.5 if name.endswith("HFE") else 0.0 for name in robot.v_names}
@@ -66,7 +61,6 @@ def test_a_file_that_is_not_there_is_named():
         legged("nothing.urdf", ())
 
 
-@there
 def test_a_foot_that_is_not_a_body_is_named():
     with pytest.raises(InputError, match="has no body paw"):
         legged(quadruped_standing.FILE, ["paw", "LF_FOOT"])

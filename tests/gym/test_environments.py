@@ -16,15 +16,13 @@ from gymnasium.vector import AutoresetMode
 from kumitate.errors import InputError
 from kumitate.examples import robot_data
 from kumitate.examples.gallery.quadruped_standing import FEET
-from kumitate.examples.robot_data import robots_folder
 from kumitate.gym import TASKS, Env, VectorEnv, register
 from kumitate.gym.tasks import acrobot, cart_pole
 
 from .test_vector import compare
 
-there = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is not installed")
 LONG = {"cassie", "g1"}
-NAMES = [pytest.param(name, marks=[there, pytest.mark.slow] if name in LONG else there) for name in TASKS]
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in TASKS]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +99,6 @@ def test_tasks_are_made_once(module):
     assert module.mechanism() == Env(name).task.robot.mechanism
 
 
-@there
 def test_anymal_stands_where_its_drives_hold_it():
     envs = VectorEnv("anymal", 8)
     envs.reset(seed=2)
@@ -119,7 +116,6 @@ def test_anymal_stands_where_its_drives_hold_it():
     assert envs.batch.q[:, 6].min() > stance - 0.03
 
 
-@there
 def test_a_walker_sees_and_earns_what_its_state_says():
     """By NumPy and the robot's own functions; velocities in the axes of the base by turning those of the world."""
     envs = VectorEnv("anymal", 5, autoreset_mode=AutoresetMode.DISABLED)
@@ -154,7 +150,6 @@ def test_a_walker_sees_and_earns_what_its_state_says():
     assert rewards.max() > 0.0
 
 
-@there
 def test_a_robot_that_lies_ends_its_episode():
     envs = VectorEnv("anymal", 2, autoreset_mode=AutoresetMode.DISABLED)
     envs.reset(seed=2)
@@ -164,7 +159,6 @@ def test_a_robot_that_lies_ends_its_episode():
     assert terminated.tolist() == [False, True]
 
 
-@there
 @pytest.mark.slow
 def test_cassies_loops_stay_closed():
     envs = VectorEnv("cassie", 8)
@@ -177,7 +171,6 @@ def test_cassies_loops_stay_closed():
     assert np.abs(gaps[:, :, 0]).max() < 1e-9
 
 
-@there
 @pytest.mark.slow
 def test_cassie_comes_nearer_to_what_is_commanded():
     """A policy that asks the drives for the command earns more than one that asks for nothing."""

@@ -19,21 +19,18 @@ import numpy as np
 import pytest
 
 from kumitate.errors import KumitateWarning, ModelError
-from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Mechanism
 from kumitate.model.read import read_sdf, read_urdf, sdf, to_json, urdf
 from kumitate.model.read.xml import Element
 from kumitate.spatial import pose
 
-FOLDER = robots_folder()
-if FOLDER is None:
-    pytest.skip("example-robot-data is not installed", allow_module_level=True)
+from ..robots import ROBOT_FILES
 
-FILES = sorted([*FOLDER.rglob("*.urdf"), *FOLDER.rglob("*.sdf")])
+FILES = sorted([*ROBOT_FILES.rglob("*.urdf"), *ROBOT_FILES.rglob("*.sdf")])
 
 
 def name_of(file: Path) -> str:
-    return str(file.relative_to(FOLDER))
+    return str(file.relative_to(ROBOT_FILES))
 
 
 def read(content: str | Path, kind: str, **options) -> tuple[Element, Mechanism, list[str]]:

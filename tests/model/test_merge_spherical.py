@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 
 from ..mechanisms import agree, places, random_body, random_case, random_joint, random_rotation, seeds
+from ..robots import ROBOT_FILES
 
 DRIVE = ("armature", "damping", "friction", "stiffness", "rest")
 
@@ -355,12 +355,7 @@ def test_axes_that_are_none_are_refused(axes):
 @pytest.mark.row("T-f3")
 def test_the_hips_and_shoulders_of_a_human_model():
     """Its joints between trunk and limbs are triples with links without mass between."""
-    pinocchio = pytest.importorskip("pinocchio", reason="the robots' files come beside Pinocchio")
-    robots = Path("share/example-robot-data/robots/human_description/robots/human.urdf")
-    file = next((f for folder in Path(pinocchio.__file__).parents if (f := folder / robots).is_file()), None)
-    if file is None:
-        pytest.skip("the robots of example-robot-data are not installed")
-    mechanism = km.load(file, fix_inertia=True).mechanism
+    mechanism = km.load(ROBOT_FILES / "human_description/robots/human.urdf", fix_inertia=True).mechanism
     merge = merge_spherical(mechanism)
     assert len(merge.balls) == 6
     assert merge.exact

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.examples.robot_data import robots_folder
 from kumitate.model import Mesh
 from kumitate.model.meshes import Facets, decimated, hull, load_mesh, stored
+
+from ..robots import ROBOT_FILES
 
 trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("fast_simplification")
@@ -412,10 +413,7 @@ def test_processes_at_once_do_not_disturb_each_other(tmp_path, folder):
 
 # --- real files -------------------------------------------------------------------------------------------------------
 def real_meshes() -> list[Path]:
-    root = robots_folder()
-    if root is None:
-        pytest.skip("needs example-robot-data, which comes with the extra test")
-    return sorted(path for path in root.rglob("*") if path.suffix.lower() in (".stl", ".obj", ".dae") and path.is_file())
+    return sorted(path for path in ROBOT_FILES.rglob("*") if path.suffix.lower() in (".stl", ".obj", ".dae") and path.is_file())
 
 
 #: Some of the meshes, checked always; the slow test checks the rest.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import warnings
 from pathlib import Path
@@ -16,6 +15,8 @@ from kumitate.model import Body, Joint, Loop, Mechanism
 from kumitate.model.read import read_file, read_urdf
 from kumitate.model.read.srdf import read_srdf
 from kumitate.model.semantics import EndEffector, VirtualJoint
+
+from ..robots import ROBOT_FILES
 
 INERTIA = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -253,16 +254,7 @@ def test_a_document_type_and_another_root_are_refused(tmp_path):
 
 
 # --- the files of example-robot-data ------------------------------------------------------------------------------------
-def robots_folder() -> Path | None:
-    """Where the wheels of example-robot-data put their files, beside Pinocchio's."""
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
-
-
-FOLDER = robots_folder()
-FILES = sorted(FOLDER.rglob("*.srdf")) if FOLDER is not None else []
-needs_files = pytest.mark.skipif(FOLDER is None, reason="the robots of example-robot-data are not installed")
+FILES = sorted(ROBOT_FILES.rglob("*.srdf"))
 
 #: Whose robot a file is, where it is not the one of its own name, or the only one of its folder.
 ROBOTS = {
@@ -281,13 +273,11 @@ def robot_of(file: Path) -> Path:
     return next(path for path in sorted(file.parents[1].rglob("*")) if path.name == wanted)
 
 
-@needs_files
 def test_all_files_are_there():
     assert len(FILES) == 38
     assert set(LARGER) <= {file.stem for file in FILES}
 
 
-@needs_files
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parents[1].name}-{file.stem}")
 def test_every_file_is_read_as_a_plain_reading_of_the_xml_has_it(file):
     mechanism = read_quietly(robot_of(file))
@@ -331,13 +321,12 @@ def read_quietly(file: Path) -> Mechanism:
             return read_file(file)
 
 
-@needs_files
 def test_pinocchio_reads_the_same_postures():
     pin = pytest.importorskip("pinocchio")
     from kumitate.model import convert
 
     for name, srdf in (("hyq_description/robots/hyq_no_sensors", "hyq"), ("talos_data/robots/talos_full_v2", "talos")):
-        urdf = FOLDER / f"{name}.urdf"
+        urdf = ROBOT_FILES / f"{name}.urdf"
         file = urdf.parents[1] / "srdf" / f"{srdf}.srdf"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

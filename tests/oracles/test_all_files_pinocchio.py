@@ -7,11 +7,9 @@ test_urdf_pinocchio.py); neither has damping.
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,20 +22,12 @@ from kumitate.model import Mechanism, check_inertias, check_resistance, convert,
 from kumitate.model.convert import Order
 from kumitate.model.read import read_urdf
 
+from ..robots import ROBOT_FILES
+
 pin = pytest.importorskip("pinocchio")
 
 
-def robots_folder() -> Path | None:
-    """Where the wheels of example-robot-data put their files, beside Pinocchio's."""
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
-
-
-FOLDER = robots_folder()
-if FOLDER is None:
-    pytest.skip("the robots of example-robot-data are not installed", allow_module_level=True)
-FILES = {str(file.relative_to(FOLDER)): file for file in sorted(FOLDER.rglob("*.urdf"))}
+FILES = {str(file.relative_to(ROBOT_FILES)): file for file in sorted(ROBOT_FILES.rglob("*.urdf"))}
 
 # --- what is left out, and why ------------------------------------------------------------------------------------------
 #: A file without links, which Pinocchio refuses.

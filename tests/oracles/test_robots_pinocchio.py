@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kumitate as km
+
+from ..robots import ROBOT_FILES
 
 pin = pytest.importorskip("pinocchio")
 
@@ -25,18 +25,6 @@ ROBOTS = {
     "talos_reduced": ("talos_data/robots/talos_reduced.urdf", True),
     "g1": ("g1_description/urdf/*.urdf", True),
 }
-
-
-def robots_folder() -> Path | None:
-    """Where the wheels of example-robot-data put their files, beside Pinocchio's."""
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
-
-
-FOLDER = robots_folder()
-if FOLDER is None:
-    pytest.skip("the robots of example-robot-data are not installed", allow_module_level=True)
 
 
 @dataclass
@@ -77,7 +65,7 @@ class Pair:
 @pytest.fixture(scope="module", params=list(ROBOTS))
 def pair(request) -> Pair:
     pattern, floating = ROBOTS[request.param]
-    file = str(sorted(FOLDER.glob(pattern))[0])
+    file = str(sorted(ROBOT_FILES.glob(pattern))[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mechanism = km.load(file, floating_base=floating).mechanism

@@ -1,6 +1,5 @@
 """The five Cassie files of example-robot-data: every loop kept, every number where a plain reading of the XML has it."""
 
-import importlib.util
 import warnings
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,19 +11,13 @@ from kumitate.errors import ModelError
 from kumitate.model import Mechanism
 from kumitate.model.read import read_sdf, to_json
 
+from ..robots import ROBOT_FILES
+
 pytest.importorskip("pinocchio")
 Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
 
 
-def robots_folder() -> Path | None:
-    """Where the wheels of example-robot-data put their files, beside Pinocchio's."""
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
-
-
-FOLDER = robots_folder()
-FILES = sorted(FOLDER.rglob("*.sdf")) if FOLDER is not None else []
+FILES = sorted(ROBOT_FILES.rglob("*.sdf"))
 
 #: Bodies, joints of the tree, loops, gearboxes: one loop a joint more than links (and world) can hang on.
 COUNTS = {

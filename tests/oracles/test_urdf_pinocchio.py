@@ -1,6 +1,5 @@
 """Every URDF of example-robot-data, read by us and by Pinocchio: the same masses, placements, axes and inertias."""
 
-import importlib.util
 import warnings
 from pathlib import Path
 
@@ -12,19 +11,13 @@ from kumitate.model import Mechanism
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.spatial import Transform
 
+from ..robots import ROBOT_FILES
+
 pinocchio = pytest.importorskip("pinocchio")
 
 
-def robots_folder() -> Path | None:
-    """Where the wheels of example-robot-data put their files, beside Pinocchio's."""
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
-
-
-FOLDER = robots_folder()
-FILES = sorted(FOLDER.rglob("*.urdf")) if FOLDER is not None else []
-NAMES = [str(file.relative_to(FOLDER)).replace("/", ":") for file in FILES]
+FILES = sorted(ROBOT_FILES.rglob("*.urdf"))
+NAMES = [str(file.relative_to(ROBOT_FILES)).replace("/", ":") for file in FILES]
 
 #: A file without links, which Pinocchio refuses.
 EMPTY = "ur3.urdf"

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("pinocchio")  # its wheels bring the robots' files
-
 from kumitate.analysis import LoopEquations, constraint_report
 from kumitate.examples.catalogue import example
 from kumitate.examples.gallery import cassie

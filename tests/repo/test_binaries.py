@@ -6,7 +6,7 @@ from .sources import ROOT
 
 #: Bytes that one file may have.
 LARGEST = 300_000
-#: Bytes of all binary files of version 0.1.0; to be set anew at each release.
+#: Bytes of all binary files of version 0.1.0; set again at each release.
 AT_LAST_RELEASE = 6_700_000
 #: Bytes that a release may add.
 ADDED = 1_000_000

@@ -2,21 +2,17 @@
 
 from pathlib import Path
 
-import pytest
-
-from kumitate.examples.robot_data import robots_folder
 from studies.robot_files import files, page
 
-pytest.importorskip("pinocchio")  # example-robot-data comes with it
+from ..robots import ROBOT_FILES
+
 TABLE = Path(__file__).parents[2] / "docs" / "robot-files.md"
 LINK = '<link name="a"><inertial><mass value="1"/><inertia ixx="{}" iyy="1" izz="1"/></inertial></link>'
 
 
 def test_every_robot_has_its_line():
-    folder = robots_folder()
-    assert folder is not None
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    assert [line.split("`")[1] for line in lines] == [str(file.relative_to(folder)) for file in files(folder)]
+    assert [line.split("`")[1] for line in lines] == [str(file.relative_to(ROBOT_FILES)) for file in files(ROBOT_FILES)]
 
 
 def test_good_faulty_and_refused_files(tmp_path):

@@ -120,7 +120,7 @@ def test_runs_that_need_python_are_simulated_one_by_one(tmp_path):
     text = "robot: pendulum\nsolver: {duration: 0.1}\ncontroller: {law: 'mine.py:law', gain: 1}\n" + grid
     (tmp_path / "s.yaml").write_text(text)
     found = km.sweep(tmp_path / "s.yaml", tmp_path / "swept")
-    for number in range(2):  # the controller starts anew in each run
+    for number in range(2):  # each run begins with the controller in its initial state
         assert found.column(f"end:q:{joint}")[number] == km.read_scenario(tmp_path / "s.yaml").of_run(number).run().q[-1, 0]
     opened = km.open_sweep(tmp_path / "swept")
     assert rows(opened) == rows(found)

@@ -1,0 +1,19 @@
+"""The robot files of example-robot-data, which the extra `test` installs: without them, tests of real files fail, not skip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kumitate.examples.robot_data import robots_folder
+
+__all__ = ["ROBOT_FILES"]
+
+
+def _folder() -> Path:
+    folder = robots_folder()
+    assert folder is not None, "example-robot-data is not installed; run pip install 'kumitate[test]'"
+    return folder
+
+
+#: The folder of its robots.
+ROBOT_FILES = _folder()
