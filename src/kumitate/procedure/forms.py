@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Block", "Floats", "Ints", "local", "local_ints", "procedure"]
+__all__ = ["Floats", "Ints", "Shaped", "local", "local_ints", "procedure"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -20,8 +20,8 @@ class Ints(np.ndarray):
     """An array (n, ...) of integers; `Ints[2]` has rows of two."""
 
 
-class Block(np.ndarray):
-    """An array of floats of a fixed shape: `Block[6, 6]`."""
+class Shaped(np.ndarray):
+    """An array of floats of a fixed shape: `Shaped[6, 6]`."""
 
 
 def local(*shape: int) -> np.ndarray:
