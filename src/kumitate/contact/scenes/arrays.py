@@ -1,0 +1,178 @@
+"""The arrays of a scene: bodies, solids, points of contact, islands and blocks. All vectors are in the axes of the world."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...procedure import Floats, Ints
+
+__all__ = ["Bodies", "Factors", "Islands", "Memory", "Placed", "ScenePoints", "Trial"]
+
+
+class Bodies(NamedTuple):
+    """The free bodies (n). Twists are [ω; v] of the center of mass [rad/s, m/s].
+
+    Attributes:
+        mass: [kg]; center: of mass in the body's frame B [m]; central: its inertia about that center in B [kg·m²].
+        base_turn, base_place: the pose of the frame that the coordinates are measured in.
+        push: [n; f] constant over a step, about the center, in the axes of the world [N·m, N].
+        turn: R_WB; place: of the center of mass [m]; inertia, mobility: the inertia about it and its inverse.
+        before, free, after: twists at the start of a step, after the step without contact, and after it with contact.
+        quiet: the number of steps in which the body has hardly moved; it sleeps from `Rules.patience` on.
+    """
+
+    mass: Floats
+    center: Floats[3]
+    central: Floats[3, 3]
+    base_turn: Floats[3, 3]
+    base_place: Floats[3]
+    push: Floats[6]
+    turn: Floats[3, 3]
+    place: Floats[3]
+    inertia: Floats[3, 3]
+    mobility: Floats[3, 3]
+    before: Floats[6]
+    free: Floats[6]
+    after: Floats[6]
+    quiet: Ints
+
+
+class Placed(NamedTuple):
+    """Where the solids of `contact.touching` are, and what they are made of: those of moving bodies first (n).
+
+    Poses are rows of twelve: a rotation row by row, then a position [m].
+
+    Attributes:
+        body: the number of the body, or −1 for the world.
+        own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
+        half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
+        friction, kinetic, restitution: of the surface.
+        low, high: the corners of the bounding box in the world, with the margin of the step [m].
+        sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
+    """
+
+    body: Ints
+    own: Floats[12]
+    pose: Floats[12]
+    half: Floats[3]
+    middle: Floats[3]
+    reach: Floats
+    friction: Floats
+    kinetic: Floats
+    restitution: Floats
+    low: Floats[3]
+    high: Floats[3]
+    sorted: Ints
+    planes: Ints
+
+
+class ScenePoints(NamedTuple):
+    """The points of contact of a step (as many as there is room for), sorted by their pairs of solids.
+
+    Attributes:
+        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: tells points of a pair apart.
+        place: [m]; gap: [m], negative where they overlap.
+        frame: the rows are the normal from B to A and two tangents.
+        lever_a, lever_b: from the centers of mass of A and B [m].
+        friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
+            mass: its inverse.
+        target: the least normal velocity after the step [m/s]; plastic: without restitution.
+        before, free: velocities of A relative to B along the frame's axes [m/s], as in `Bodies`.
+        mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
+        impulse: along the frame's axes [N·s]; speed: the velocity after it.
+        known: 1 if the impulse is remembered from the last step.
+        common: the largest mass of a point of the same two bodies.
+        edge: the block that couples A and B in the factors of their island.
+    """
+
+    solid: Ints[2]
+    body: Ints[2]
+    feature: Ints
+    place: Floats[3]
+    gap: Floats
+    frame: Floats[3, 3]
+    lever_a: Floats[3]
+    lever_b: Floats[3]
+    friction: Floats
+    size: Floats
+    mass: Floats
+    target: Floats
+    plastic: Floats
+    before: Floats[3]
+    free: Floats[3]
+    mode: Floats[3]
+    impulse: Floats[3]
+    speed: Floats[3]
+    known: Ints
+    common: Floats
+    edge: Ints
+
+
+class Memory(NamedTuple):
+    """The points of the last step that carried impulses, sorted by their pairs of solids.
+
+    Attributes:
+        solid: the numbers of A's and B's solids; feature: the point of the pair; impulse: on A, in the world [N·s].
+    """
+
+    solid: Ints[2]
+    feature: Ints
+    impulse: Floats[3]
+
+
+class Islands(NamedTuple):
+    """Groups of bodies that touch one another; bodies and points are listed island by island.
+
+    Attributes:
+        parent: of every body in the forest of the union-find; label: the number of its island.
+        bodies, points: lists; first_body, first_point: where each island begins in them.
+    """
+
+    parent: Ints
+    label: Ints
+    bodies: Ints
+    points: Ints
+    first_body: Ints
+    first_point: Ints
+
+
+class Factors(NamedTuple):
+    """The matrix of one island in blocks of 6 × 6, and its factors; nodes are numbered in the order of elimination.
+
+    Attributes:
+        node: of each body; body: of each node.
+        near: one row of bits per body, of those that it is coupled with while the order is found; degree: how many.
+        first, later: the later nodes that node k is coupled with are later[first[k] : first[k + 1]], in order.
+        diagonal, inverse: of each node; lower, upper: of each coupling, (later, k) and (k, later).
+        mark: space for the nodes' positions.
+    """
+
+    node: Ints
+    body: Ints
+    near: Ints
+    degree: Ints
+    first: Ints
+    later: Ints
+    diagonal: Floats[6, 6]
+    inverse: Floats[6, 6]
+    lower: Floats[6, 6]
+    upper: Floats[6, 6]
+    mark: Ints
+
+
+class Trial(NamedTuple):
+    """Space for the solvers.
+
+    Attributes:
+        K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
+        kept, tried, best: impulses: before a step, after it, and the best so far.
+        effort: of each node, [n; f], and after a solution its change of twist.
+    """
+
+    K: Floats[3, 3]
+    base: Floats[3]
+    aim: Floats[3]
+    kept: Floats[3]
+    tried: Floats[3]
+    best: Floats[3]
+    effort: Floats[6]

@@ -1,0 +1,129 @@
+"""The matrix M + Jᵀ K J of an island in blocks, one K (3 × 3) per point; and what its points make of a change of velocity."""
+
+from __future__ import annotations
+
+from ...procedure import Shaped, local, procedure
+from .arrays import Bodies, Factors, Islands, ScenePoints, Trial
+from .blocks import solve_factored
+from .laws import add_wrench, onto_cone
+from .points import along
+
+__all__ = ["advance", "assemble"]
+
+
+@procedure
+def assemble(island: int, bodies: Bodies, islands: Islands, points: ScenePoints, factors: Factors, trial: Trial) -> None:
+    """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
+    count = islands.first_body[island + 1] - islands.first_body[island]
+    for node in range(count):
+        _clear(factors.diagonal[node])
+        body = factors.body[node]
+        for i in range(3):
+            factors.diagonal[node, 3 + i, 3 + i] = bodies.mass[body]
+            for j in range(3):
+                factors.diagonal[node, i, j] = bodies.inertia[body, i, j]
+    for e in range(factors.first[count]):
+        _clear(factors.lower[e])
+        _clear(factors.upper[e])
+    felt, reach_a, reach_b, turned = local(3, 3), local(3, 6), local(3, 6), local(3, 6)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        _felt(points.frame[c], trial.K[c], felt)
+        a = factors.node[points.body[c, 0]]
+        _reach(points.lever_a[c], reach_a)
+        _turn(felt, reach_a, turned)
+        _add(factors.diagonal[a], reach_a, turned, 1.0)
+        if points.body[c, 1] >= 0:
+            b, e = factors.node[points.body[c, 1]], points.edge[c]
+            _reach(points.lever_b[c], reach_b)
+            if a < b:  # turned: felt · reach_a, which belongs in the column of a
+                _add(factors.lower[e], reach_b, turned, -1.0)
+            else:
+                _add(factors.upper[e], reach_b, turned, -1.0)
+            _turn(felt, reach_b, turned)
+            _add(factors.diagonal[b], reach_b, turned, 1.0)
+            if a < b:
+                _add(factors.upper[e], reach_a, turned, -1.0)
+            else:
+                _add(factors.lower[e], reach_a, turned, -1.0)
+
+
+@procedure
+def advance(island: int, islands: Islands, points: ScenePoints, factors: Factors, trial: Trial) -> None:
+    """New impulses of the points: solves (M + JᵀKJ) dv = Jᵀ(base − λ), then λ' = cone(base − K J dv)."""
+    count = islands.first_body[island + 1] - islands.first_body[island]
+    for node in range(count):
+        for k in range(6):
+            trial.effort[node, k] = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        lack = trial.aim[c]
+        for k in range(3):
+            lack[k] = trial.base[c, k] - points.impulse[c, k]
+        add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
+        if points.body[c, 1] >= 0:
+            add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
+    solve_factored(count, factors, trial.effort)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        du, new = trial.aim[c], points.impulse[c]
+        for k in range(3):
+            du[k] = along(points.frame[c, k], points.lever_a[c], trial.effort[factors.node[points.body[c, 0]]])
+            if points.body[c, 1] >= 0:
+                du[k] -= along(points.frame[c, k], points.lever_b[c], trial.effort[factors.node[points.body[c, 1]]])
+        for k in range(3):
+            new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
+        onto_cone(new, points.friction[c])
+
+
+@procedure
+def _clear(block: Shaped[6, 6]) -> None:
+    for i in range(6):
+        for j in range(6):
+            block[i, j] = 0.0
+
+
+@procedure
+def _felt(frame: Shaped[3, 3], K: Shaped[3, 3], felt: Shaped[3, 3]) -> None:
+    """felt = frameᵀ K frame: the stiffness in the axes of the world."""
+    half = local(3, 3)
+    for i in range(3):
+        for j in range(3):
+            half[i, j] = K[i, 0] * frame[0, j] + K[i, 1] * frame[1, j] + K[i, 2] * frame[2, j]
+    for i in range(3):
+        for j in range(3):
+            felt[i, j] = frame[0, i] * half[0, j] + frame[1, i] * half[1, j] + frame[2, i] * half[2, j]
+
+
+@procedure
+def _reach(lever: Shaped[3], reach: Shaped[3, 6]) -> None:
+    """reach · [ω; v] is the velocity at a lever: v + ω × lever."""
+    for i in range(3):
+        for j in range(6):
+            reach[i, j] = 0.0
+        reach[i, 3 + i] = 1.0
+    reach[0, 1] = lever[2]
+    reach[0, 2] = -lever[1]
+    reach[1, 0] = -lever[2]
+    reach[1, 2] = lever[0]
+    reach[2, 0] = lever[1]
+    reach[2, 1] = -lever[0]
+
+
+@procedure
+def _turn(felt: Shaped[3, 3], reach: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
+    """turned = felt · reach."""
+    for i in range(3):
+        for j in range(6):
+            turned[i, j] = felt[i, 0] * reach[0, j] + felt[i, 1] * reach[1, j] + felt[i, 2] * reach[2, j]
+
+
+@procedure
+def _add(block: Shaped[6, 6], reach: Shaped[3, 6], turned: Shaped[3, 6], share: float) -> None:
+    """block += share · reachᵀ turned."""
+    for k in range(3):
+        for i in range(6):
+            factor = share * reach[k, i]
+            if factor != 0.0:
+                for j in range(6):
+                    block[i, j] += factor * turned[k, j]

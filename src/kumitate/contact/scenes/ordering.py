@@ -1,0 +1,119 @@
+"""The order in which the bodies of an island are eliminated, and the pattern of the factors that it leaves.
+
+Minimum degree (Tinney and Walker 1967): always the body that is coupled with the fewest others next; those are then coupled
+with one another. Couplings are rows of bits, as islands are small and dense.
+"""
+
+from __future__ import annotations
+
+from ...procedure import Ints, procedure
+from .arrays import Factors, Islands, ScenePoints
+
+__all__ = ["BITS", "eliminate", "pattern"]
+
+#: Bits of a word that are used: its sign stays out of it.
+BITS = 62
+
+
+@procedure
+def pattern(island: int, islands: Islands, points: ScenePoints, factors: Factors) -> int:
+    """Orders the bodies of an island and lays out its blocks; returns how many couplings there are, fill included.
+
+    More than there is room for in `factors.later` means that nothing after the order is usable.
+    """
+    first, count = islands.first_body[island], islands.first_body[island + 1] - islands.first_body[island]
+    words = (count + BITS - 1) // BITS
+    for k in range(count):
+        factors.node[islands.bodies[first + k]] = k
+        for word in range(words):
+            factors.near[k * words + word] = 0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        if points.body[c, 1] >= 0:
+            a, b = factors.node[points.body[c, 0]], factors.node[points.body[c, 1]]
+            factors.near[a * words + b // BITS] |= 1 << (b % BITS)
+            factors.near[b * words + a // BITS] |= 1 << (a % BITS)
+    found = eliminate(count, words, factors)
+    if found > len(factors.later):
+        return found
+    # from numbers in the island to numbers in the order: `mark` has where each is eliminated
+    for k in range(count):
+        factors.body[k] = islands.bodies[first + factors.body[k]]
+    for k in range(count):
+        factors.node[factors.body[k]] = k
+        for e in range(factors.first[k], factors.first[k + 1]):
+            factors.later[e] = factors.mark[factors.later[e]]
+        _sort(factors.later, factors.first[k], factors.first[k + 1])
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        points.edge[c] = -1
+        if points.body[c, 1] >= 0:
+            a, b = factors.node[points.body[c, 0]], factors.node[points.body[c, 1]]
+            points.edge[c] = _place(factors, min(a, b), max(a, b))
+    return found
+
+
+@procedure
+def eliminate(count: int, words: int, factors: Factors) -> int:
+    """Fills `factors.body` with the order, `mark` with each one's place in it, `first` and `later` with the couplings."""
+    for k in range(count):
+        factors.mark[k] = -1
+        factors.degree[k] = _ones(factors.near, k * words, words)
+    found = 0
+    for turn in range(count):
+        best = -1
+        for k in range(count):
+            if factors.mark[k] < 0 and (best < 0 or factors.degree[k] < factors.degree[best]):
+                best = k
+        factors.mark[best] = turn
+        factors.body[turn] = best
+        factors.first[turn] = found
+        for word in range(words):
+            bits = factors.near[best * words + word]
+            while bits != 0:
+                lowest = bits & -bits
+                bits ^= lowest
+                other = word * BITS + (lowest - 1).bit_count()
+                for to in range(words):
+                    factors.near[other * words + to] |= factors.near[best * words + to]
+                # both bits are set: its own by the row of `best`, that of `best` because couplings are mutual
+                factors.near[other * words + word] ^= lowest
+                factors.near[other * words + best // BITS] ^= 1 << (best % BITS)
+                factors.degree[other] = _ones(factors.near, other * words, words)
+                if found < len(factors.later):
+                    factors.later[found] = other
+                found += 1
+    factors.first[count] = found
+    return found
+
+
+@procedure
+def _ones(bits: Ints, start: int, words: int) -> int:
+    total = 0
+    for word in range(words):
+        total += bits[start + word].bit_count()
+    return total
+
+
+@procedure
+def _sort(numbers: Ints, start: int, end: int) -> None:
+    """Sorts a short stretch by insertion."""
+    for i in range(start + 1, end):
+        number, at = numbers[i], i
+        while at > start and numbers[at - 1] > number:
+            numbers[at] = numbers[at - 1]
+            at -= 1
+        numbers[at] = number
+
+
+@procedure
+def _place(factors: Factors, k: int, later: int) -> int:
+    """The coupling of node k with a later one, by bisection."""
+    low, high = factors.first[k], factors.first[k + 1] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if factors.later[middle] < later:
+            low = middle + 1
+        else:
+            high = middle
+    return low
