@@ -17,7 +17,7 @@ from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface
 
-__all__ = ["Contact", "Pair", "contact_pairs"]
+__all__ = ["Contact", "Pair", "Touchable", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -102,6 +102,43 @@ class Pair:
         return a, b
 
 
+@dataclass(frozen=True)
+class Touchable:
+    """The shapes of a mechanism and its surroundings that can touch, with meshes replaced by their hulls.
+
+    Attributes:
+        moving: of moving bodies, by name.
+        standing: of the world, each with its name and place.
+        between: the pairs of moving bodies that may touch, as they were asked for; None: all that only the world connects.
+    """
+
+    moving: Mapping[str, tuple[Geometry, ...]]
+    standing: Sequence[tuple[str, Place, Geometry]]
+    between: Sequence[tuple[str, str]] | None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, tree: Tree, contact: Contact) -> Touchable:
+        """All shapes; errors and warnings as in `contact_pairs`."""
+
+        def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
+            return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
+
+        collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
+        for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
+            if name not in collisions and name != GROUND:
+                known = ", ".join(name for name, shapes in collisions.items() if shapes)
+                raise InputError(
+                    f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}"
+                )
+        moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
+        resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
+        standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
+        standing += [(name, tree.places[name], shape) for name, shape in resting]
+        for pair in contact.between or ():
+            _check_pair(mechanism, tree, moving, pair)
+        return cls(moving, standing, None if contact.between is None else tuple(contact.between))
+
+
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
     """The pairs of shapes that can touch, sorted by their links. Meshes are replaced by their hulls.
 
@@ -114,27 +151,15 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         KumitateWarning: for meshes that cannot be read.
     """
 
-    def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
-        return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
-
-    collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
-    for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
-        if name not in collisions and name != GROUND:
-            known = ", ".join(name for name, shapes in collisions.items() if shapes)
-            raise InputError(f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}")
-    moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
-    resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
-    standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
-    standing += [(name, tree.places[name], shape) for name, shape in resting]
+    found = Touchable.of(mechanism, tree, contact)
+    moving, standing = found.moving, found.standing
     pairs = [
         _pair(contact, (name, tree.places[name], shape), other)
         for name, shapes in moving.items()
         for shape in shapes
         for other in standing
     ]
-    for pair in contact.between or ():
-        _check_pair(mechanism, tree, moving, pair)
-    for one, two in contact.between if contact.between is not None else _apart(tree, moving):
+    for one, two in found.between if found.between is not None else _apart(tree, moving):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]

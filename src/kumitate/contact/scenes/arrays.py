@@ -6,26 +6,31 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 
-__all__ = ["Bodies", "Factors", "Islands", "Memory", "Placed", "ScenePoints", "Trial"]
+__all__ = ["FreeBodies", "BlockFactors", "Islands", "Memory", "Placed", "Pulls", "ScenePoints", "SolverSpace"]
 
 
-class Bodies(NamedTuple):
+class FreeBodies(NamedTuple):
     """The free bodies (n). Twists are [ω; v] of the center of mass [rad/s, m/s].
 
     Attributes:
         mass: [kg]; center: of mass in the body's frame B [m]; central: its inertia about that center in B [kg·m²].
+        yielding: the inverse of `central`.
         base_turn, base_place: the pose of the frame that the coordinates are measured in.
-        push: [n; f] constant over a step, about the center, in the axes of the world [N·m, N].
+        effort: [n; f] of drives about B's origin in the axes of B; push: [n; f] of all drives and wrenches, constant over a
+            step, about the center of mass in the axes of the world [N·m, N].
         turn: R_WB; place: of the center of mass [m]; inertia, mobility: the inertia about it and its inverse.
         before, free, after: twists at the start of a step, after the step without contact, and after it with contact.
         quiet: the number of steps in which the body has hardly moved; it sleeps from `Rules.patience` on.
+        still: 1 if it sleeps in this step.
     """
 
     mass: Floats
     center: Floats[3]
     central: Floats[3, 3]
+    yielding: Floats[3, 3]
     base_turn: Floats[3, 3]
     base_place: Floats[3]
+    effort: Floats[6]
     push: Floats[6]
     turn: Floats[3, 3]
     place: Floats[3]
@@ -35,6 +40,20 @@ class Bodies(NamedTuple):
     free: Floats[6]
     after: Floats[6]
     quiet: Ints
+    still: Ints
+
+
+class Pulls(NamedTuple):
+    """Pulls on bodies.
+
+    Attributes:
+        body: the number of the body; at: where it acts, in the frame of the body [m].
+        value: [n; f] about that place in the axes of the world [N·m, N].
+    """
+
+    body: Ints
+    at: Floats[3]
+    value: Floats[6]
 
 
 class Placed(NamedTuple):
@@ -43,7 +62,8 @@ class Placed(NamedTuple):
     Poses are rows of twelve: a rotation row by row, then a position [m].
 
     Attributes:
-        body: the number of the body, or −1 for the world.
+        body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, among those fixed to one
+            another, or −1.
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
         friction, kinetic, restitution: of the surface.
@@ -52,6 +72,7 @@ class Placed(NamedTuple):
     """
 
     body: Ints
+    owner: Ints
     own: Floats[12]
     pose: Floats[12]
     half: Floats[3]
@@ -77,7 +98,7 @@ class ScenePoints(NamedTuple):
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
-        before, free: velocities of A relative to B along the frame's axes [m/s], as in `Bodies`.
+        before, free: velocities of A relative to B along the frame's axes [m/s], as in `FreeBodies`.
         mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
         impulse: along the frame's axes [N·s]; speed: the velocity after it.
         known: 1 if the impulse is remembered from the last step.
@@ -136,7 +157,7 @@ class Islands(NamedTuple):
     first_point: Ints
 
 
-class Factors(NamedTuple):
+class BlockFactors(NamedTuple):
     """The matrix of one island in blocks of 6 × 6, and its factors; nodes are numbered in the order of elimination.
 
     Attributes:
@@ -160,7 +181,7 @@ class Factors(NamedTuple):
     mark: Ints
 
 
-class Trial(NamedTuple):
+class SolverSpace(NamedTuple):
     """Space for the solvers.
 
     Attributes:

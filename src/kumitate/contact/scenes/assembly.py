@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...procedure import Shaped, local, procedure
-from .arrays import Bodies, Factors, Islands, ScenePoints, Trial
+from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
 from .blocks import solve_factored
 from .laws import add_wrench, onto_cone
 from .points import along
@@ -12,7 +12,7 @@ __all__ = ["advance", "assemble"]
 
 
 @procedure
-def assemble(island: int, bodies: Bodies, islands: Islands, points: ScenePoints, factors: Factors, trial: Trial) -> None:
+def assemble(island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
     """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
     count = islands.first_body[island + 1] - islands.first_body[island]
     for node in range(count):
@@ -49,7 +49,7 @@ def assemble(island: int, bodies: Bodies, islands: Islands, points: ScenePoints,
 
 
 @procedure
-def advance(island: int, islands: Islands, points: ScenePoints, factors: Factors, trial: Trial) -> None:
+def advance(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
     """New impulses of the points: solves (M + JᵀKJ) dv = Jᵀ(base − λ), then λ' = cone(base − K J dv)."""
     count = islands.first_body[island + 1] - islands.first_body[island]
     for node in range(count):

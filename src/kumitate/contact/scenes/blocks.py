@@ -7,13 +7,13 @@ comes from `ordering`, with room for the fill.
 from __future__ import annotations
 
 from ...procedure import Floats, Shaped, local, procedure
-from .arrays import Factors
+from .arrays import BlockFactors
 
 __all__ = ["factor", "solve_factored"]
 
 
 @procedure
-def factor(count: int, factors: Factors) -> None:
+def factor(count: int, factors: BlockFactors) -> None:
     """Replaces the blocks of `count` nodes by their factors: `inverse` of the pivots, `lower` times it, and `upper`."""
     for k in range(count):
         _invert(factors.diagonal[k], factors.inverse[k])
@@ -31,7 +31,7 @@ def factor(count: int, factors: Factors) -> None:
 
 
 @procedure
-def solve_factored(count: int, factors: Factors, x: Floats[6]) -> None:
+def solve_factored(count: int, factors: BlockFactors, x: Floats[6]) -> None:
     """Replaces the right-hand side x of `count` nodes by the solution."""
     for k in range(count):
         for e in range(factors.first[k], factors.first[k + 1]):

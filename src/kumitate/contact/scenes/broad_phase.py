@@ -6,13 +6,13 @@ The order along x hardly changes from step to step, so that sorting by insertion
 from __future__ import annotations
 
 from ...procedure import Floats, Ints, procedure
-from .arrays import Bodies, Placed
+from .arrays import FreeBodies, Placed
 
 __all__ = ["near_pairs", "place_solids"]
 
 
 @procedure
-def place_solids(bodies: Bodies, placed: Placed, margin: float) -> None:
+def place_solids(bodies: FreeBodies, placed: Placed, margin: float) -> None:
     """Poses and bounding boxes of the solids, larger by half of the margin [m] on every side."""
     for s in range(len(placed.body)):
         body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
@@ -39,7 +39,7 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
     If there is not room for all, the list is not usable.
 
     Args:
-        allowed: (A's body · 2³¹ + B's body) of the pairs of bodies that may touch, sorted; empty: all may.
+        allowed: 2³¹ · A's owner + B's owner of the pairs of bodies that may touch, sorted; empty: all may.
         starts, space: work space, one entry per solid and one more, and as many rows as `pairs`.
     """
     _sort_along_x(placed.sorted, placed.low)
@@ -94,11 +94,11 @@ def _overlap(placed: Placed, i: int, j: int) -> int:
 @procedure
 def _may(placed: Placed, allowed: Ints, i: int, j: int) -> int:
     """Whether the bodies of two solids may touch."""
-    a, b = min(placed.body[i], placed.body[j]), max(placed.body[i], placed.body[j])
-    if a == b:
+    if placed.body[i] == placed.body[j]:
         return 0
-    if a < 0 or len(allowed) == 0:
+    if placed.body[i] < 0 or placed.body[j] < 0 or len(allowed) == 0:
         return 1
+    a, b = min(placed.owner[i], placed.owner[j]), max(placed.owner[i], placed.owner[j])
     key, low, high = (a << 31) + b, 0, len(allowed) - 1
     while low < high:
         middle = (low + high) // 2

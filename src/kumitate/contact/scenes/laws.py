@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...procedure import Shaped, procedure
-from .arrays import Bodies, Islands, ScenePoints, Trial
+from .arrays import FreeBodies, Islands, ScenePoints, SolverSpace
 from .points import along
 
 __all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
@@ -42,7 +42,7 @@ def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share:
 
 
 @procedure
-def move(island: int, bodies: Bodies, islands: Islands, points: ScenePoints) -> None:
+def move(island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         for k in range(6):
@@ -71,7 +71,7 @@ def move(island: int, bodies: Bodies, islands: Islands, points: ScenePoints) -> 
 
 
 @procedure
-def residual(island: int, islands: Islands, points: ScenePoints, trial: Trial) -> float:
+def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
     """The largest |λ − cone(λ − u·mass)|·size of an island's points [m/s]; NaN counts as infinite."""
     worst = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):

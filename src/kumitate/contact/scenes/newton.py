@@ -6,7 +6,7 @@ It converges in a few steps from the impulses of the last step, and for islands 
 from __future__ import annotations
 
 from ...procedure import procedure
-from .arrays import Bodies, Factors, Islands, ScenePoints, Trial
+from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
 from .laws import linearise, move, residual
@@ -28,7 +28,7 @@ SOFT = 10.0 / STIFF
 @procedure
 def newton(
     island: int, passes: int, begun: int, enough: float, fastest: float,
-    bodies: Bodies, islands: Islands, points: ScenePoints, factors: Factors, trial: Trial,
+    bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
@@ -74,7 +74,7 @@ def newton(
 
 
 @procedure
-def _laws(island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: Trial) -> None:
+def _laws(island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])

@@ -7,7 +7,7 @@ with one another. Couplings are rows of bits, as islands are small and dense.
 from __future__ import annotations
 
 from ...procedure import Ints, procedure
-from .arrays import Factors, Islands, ScenePoints
+from .arrays import BlockFactors, Islands, ScenePoints
 
 __all__ = ["BITS", "eliminate", "pattern"]
 
@@ -16,7 +16,7 @@ BITS = 62
 
 
 @procedure
-def pattern(island: int, islands: Islands, points: ScenePoints, factors: Factors) -> int:
+def pattern(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors) -> int:
     """Orders the bodies of an island and lays out its blocks; returns how many couplings there are, fill included.
 
     More than there is room for in `factors.later` means that nothing after the order is usable.
@@ -54,7 +54,7 @@ def pattern(island: int, islands: Islands, points: ScenePoints, factors: Factors
 
 
 @procedure
-def eliminate(count: int, words: int, factors: Factors) -> int:
+def eliminate(count: int, words: int, factors: BlockFactors) -> int:
     """Fills `factors.body` with the order, `mark` with each one's place in it, `first` and `later` with the couplings."""
     for k in range(count):
         factors.mark[k] = -1
@@ -107,7 +107,7 @@ def _sort(numbers: Ints, start: int, end: int) -> None:
 
 
 @procedure
-def _place(factors: Factors, k: int, later: int) -> int:
+def _place(factors: BlockFactors, k: int, later: int) -> int:
     """The coupling of node k with a later one, by bisection."""
     low, high = factors.first[k], factors.first[k + 1] - 1
     while low < high:

@@ -9,14 +9,17 @@ import math
 
 from ...procedure import Shaped, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
-from .arrays import Bodies, ScenePoints, Placed
+from .arrays import FreeBodies, ScenePoints, Placed
 from .rules import Rules
 
-__all__ = ["keep_near", "prepare"]
+__all__ = ["along", "keep_near", "prepare"]
+
+#: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
+TOUCHING = 1e-11
 
 
 @procedure
-def prepare(rules: Rules, bodies: Bodies, placed: Placed, points: ScenePoints, count: int) -> float:
+def prepare(rules: Rules, bodies: FreeBodies, placed: Placed, points: ScenePoints, count: int) -> float:
     """Completes points of which solids, place, gap and normal are known; returns the fastest approach of any point [m/s]."""
     fastest = rules.fall
     for c in range(count):
@@ -64,7 +67,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
 
 
 @procedure
-def _stand(bodies: Bodies, placed: Placed, points: ScenePoints, c: int) -> None:
+def _stand(bodies: FreeBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """The bodies, levers and axes of a point."""
     a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
     points.body[c, 0] = a
@@ -92,7 +95,7 @@ def _stand(bodies: Bodies, placed: Placed, points: ScenePoints, c: int) -> None:
 
 
 @procedure
-def _measure(bodies: Bodies, points: ScenePoints, c: int) -> None:
+def _measure(bodies: FreeBodies, points: ScenePoints, c: int) -> None:
     """The velocities of a point, and its effective mass."""
     a, b, most = points.body[c, 0], points.body[c, 1], SMALLEST
     for k in range(3):
@@ -143,6 +146,8 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
     else:
         points.friction[c] = min(placed.friction[a], placed.friction[b])
     gap, free, restitution = points.gap[c], points.free[c, 0], min(placed.restitution[a], placed.restitution[b])
+    if abs(gap) < TOUCHING:
+        gap = 0.0
     plastic = min(-gap / rules.step, RECOVERY)
     target = plastic
     if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -2.0 * rules.fall:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...procedure import Floats, procedure
-from .arrays import Bodies, Islands, ScenePoints, Trial
+from .arrays import FreeBodies, Islands, ScenePoints, SolverSpace
 from .laws import move
 
 __all__ = ["best_again", "keep_best", "restore", "save"]
@@ -28,7 +28,7 @@ def restore(island: int, islands: Islands, points: ScenePoints, impulses: Floats
 
 
 @procedure
-def keep_best(island: int, now: float, best: float, islands: Islands, points: ScenePoints, trial: Trial) -> float:
+def keep_best(island: int, now: float, best: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
     """Sets the impulses aside if their residual is the least so far; returns the least."""
     if now < best:
         save(island, islands, points, trial.best)
@@ -38,7 +38,7 @@ def keep_best(island: int, now: float, best: float, islands: Islands, points: Sc
 
 @procedure
 def best_again(
-    island: int, now: float, best: float, bodies: Bodies, islands: Islands, points: ScenePoints, trial: Trial
+    island: int, now: float, best: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
 ) -> None:
     """Goes back to the best impulses if those that the points have now are worse."""
     if not now <= best:

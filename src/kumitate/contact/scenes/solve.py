@@ -1,0 +1,124 @@
+"""The impulses of one island: those of the last step if they still fit, else Newton's method."""
+
+from __future__ import annotations
+
+import math
+
+from ...procedure import procedure
+from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
+from .laws import move, residual
+from .newton import newton
+from .ordering import pattern
+from .trials import restore, save
+
+__all__ = ["ACCEPTED", "gained", "solve"]
+
+#: Impulses of the last step are taken as they are below this residual; otherwise they are improved to ten times less [m/s].
+ACCEPTED = 1e-10
+#: The same, as a part of the fastest velocity of a point.
+RELATIVE = 1e-10
+#: The most Newton steps.
+PASSES = 40
+
+
+@procedure
+def solve(
+    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+) -> tuple[int, float, float]:
+    """Solves the laws of an island.
+
+    Returns:
+        The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
+        left [m/s], and the fastest velocity of a point without contact [m/s].
+    """
+    fastest, closing, begun, bouncing = 0.0, 0.0, 0, 0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            fastest = max(fastest, abs(points.free[c, k]))
+        closing = max(closing, points.target[c] - points.free[c, 0])
+        begun = max(begun, points.known[c])
+        if points.target[c] > points.plastic[c]:
+            bouncing = 1
+    accepted = ACCEPTED + RELATIVE * fastest
+    move(island, bodies, islands, points)
+    left = residual(island, islands, points, trial)
+    if left <= accepted and (begun == 1 or closing <= 0.0):
+        return 0, left, fastest
+    couplings = pattern(island, islands, points, factors)
+    if couplings > len(factors.later):
+        return couplings, left, fastest
+    _share(island, islands, points)
+    left = newton(island, PASSES, begun, 0.1 * accepted, fastest, bodies, islands, points, factors, trial)
+    if bouncing == 1 and gained(island, islands, points) > 0.0:
+        left = max(left, _tame(island, accepted, fastest, bodies, islands, points, factors, trial))
+    return couplings, left, fastest
+
+
+@procedure
+def _share(island: int, islands: Islands, points: ScenePoints) -> None:
+    """Gives every point the largest mass of a point of the same two bodies; these stand next to each other."""
+    first, last = islands.first_point[island], islands.first_point[island + 1]
+    while first < last:
+        a, b = points.body[islands.points[first], 0], points.body[islands.points[first], 1]
+        end, most = first, 0.0
+        while end < last and points.body[islands.points[end], 0] == a and points.body[islands.points[end], 1] == b:
+            most = max(most, points.mass[islands.points[end]])
+            end += 1
+        for at in range(first, end):
+            points.common[islands.points[at]] = most
+        first = end
+
+
+@procedure
+def gained(island: int, islands: Islands, points: ScenePoints) -> float:
+    """The kinetic energy that the impulses add to that of the step without them [J]."""
+    total = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
+    return total
+
+
+@procedure
+def _tame(
+    island: int, accepted: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
+    trial: SolverSpace,
+) -> float:  # fmt: skip
+    """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
+
+    Returns the residual of the impact without rebound, with which it is mixed.
+    """
+    full = gained(island, islands, points)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        # the modes have been used; the impulses of the rebound take their place
+        for k in range(3):
+            points.mode[c, k] = points.impulse[c, k]
+        points.target[c] = points.plastic[c]
+    move(island, bodies, islands, points)
+    left = newton(island, PASSES, 1, 0.1 * accepted, fastest, bodies, islands, points, factors, trial)
+    none = gained(island, islands, points)
+    save(island, islands, points, trial.kept)
+    _mix(island, 0.5, islands, points, trial)
+    move(island, bodies, islands, points)
+    half = gained(island, islands, points)
+    # kinetic energy from the plastic impulses to the rebound is a parabola, below the start at 0 and above it at 1
+    bend = 2.0 * (none - 2.0 * half + full)
+    slope = full - none - bend
+    root = max(slope * slope - 4.0 * bend * none, 0.0)
+    share = min(2.0 * max(-none, 0.0) / max(slope + math.sqrt(root), 1e-300), 1.0)
+    restore(island, islands, points, trial.kept)
+    _mix(island, share, islands, points, trial)
+    move(island, bodies, islands, points)
+    return left
+
+
+@procedure
+def _mix(island: int, share: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """Plastic impulses, which are in `trial.kept`, plus a share of what the rebound, which is in `mode`, adds to them."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            points.impulse[c, k] = trial.kept[c, k] + share * (points.mode[c, k] - trial.kept[c, k])
