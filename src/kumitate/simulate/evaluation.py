@@ -37,7 +37,7 @@ def result_of(
     u = compiled.efforts_along(time, q, v, rows.u)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
-    touched = interaction.record(compiled.code.dynamics_kernel, float(settings["step"]), q, v, u)
+    touched = stepper.touched(interaction, float(settings["step"]), q, v, u)
     if touched is None:
         acceleration, _ = compiled.code.dynamics_kernel(NO_STEP, q, v, u)
     else:

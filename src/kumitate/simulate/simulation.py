@@ -110,9 +110,9 @@ class MechanismSimulation:
         self._start = self._checked(*start)
         self.step_size = checked_step(step)
         self._busy = Lock()
-        self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         self.interaction = interaction_of(mechanism, contact, held, held_method)
+        self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
         forcing = Forcing(
@@ -142,7 +142,7 @@ class MechanismSimulation:
     @property
     def whole(self) -> bool:
         """Whether steps follow each other in machine code, without Python in between."""
-        return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+        return not self.interaction.steps_itself and not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
 
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None) -> State:
@@ -223,7 +223,14 @@ class MechanismSimulation:
     @cached_property
     def _stepper(self) -> Stepper:
         """The stepper for single steps."""
-        return Stepper(self.compiled, self.actuation, self.step_size, *self._start)
+        return self._stepper_at(*self._start)
+
+    def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
+        """A stepper from a state."""
+        interaction, step = self.interaction, self.step_size
+        if interaction.steps_itself:
+            return interaction.stepper(self.actuation, self.integrator, step, q, v)
+        return Stepper(self.compiled, self.actuation, step, q, v)
 
     def _seen(self) -> State:
         """The current state of the stepper."""
@@ -286,7 +293,7 @@ class MechanismSimulation:
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._given(q, v)
         self.interaction.warn()
-        stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        stepper = self._stepper_at(q0, v0)
         times = np.arange(0, count + 1, every) * self.step_size
         rows = Rows.of(stepper, times, every)
         failure, interruption = "", None

@@ -18,7 +18,7 @@ from .ordering import BITS
 from .rules import Rules
 from .scene import Log, Scene
 
-__all__ = ["fault_of", "log_of", "roomier", "scene_of", "solid_names"]
+__all__ = ["fault_of", "free_bodies", "log_of", "roomier", "scene_of", "solid_names"]
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
@@ -80,7 +80,7 @@ def scene_of(mechanism: Mechanism, contact: Contact, wrenches: Sequence[str], *,
     places = [tree.places[name] for name in wrenches]
     return Scene(
         rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
-        bodies=_bodies(tree.links),
+        bodies=free_bodies(mechanism),
         pulls=Pulls(
             _ints([place.link for place in places]),
             _rows([list(place.pose.translation) for place in places], 3),
@@ -145,9 +145,10 @@ def _central(inertia: Any) -> tuple[np.ndarray, np.ndarray]:
     return center, about - mass * (center @ center * np.eye(3) - np.outer(center, center))
 
 
-def _bodies(links: Sequence[Any]) -> FreeBodies:
-    count = len(links)
-    made = _made(FreeBodies, count)
+def free_bodies(mechanism: Mechanism) -> FreeBodies:
+    """The bodies of a mechanism that `fault_of` has nothing against."""
+    links = mechanism.tree.links
+    made: FreeBodies = _made(FreeBodies, len(links))
     for k, link in enumerate(links):
         made.mass[k] = float(link.inertia.mass)
         made.center[k], made.central[k] = _central(link.inertia)

@@ -46,11 +46,18 @@ def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
     from ...contact.settings import as_plain
     from .forces import ForceContact
     from .impulses import ImpulseContact
+    from .scene import SceneContact
 
     contact = Contact(contact) if isinstance(contact, str) else contact
     if not isinstance(contact, Contact):
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
-    kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
-    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))
+
+    def made() -> Interaction:
+        if SceneContact.suits(mechanism, contact):
+            return SceneContact(mechanism, contact)
+        check_model(contact.model, contact.options, scene=False)
+        return (ForceContact if contact.model in FORCE_MODELS else ImpulseContact).of(mechanism, contact)
+
+    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), made)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ...contact.held.motion import HeldDynamics
     from ...scalar import Program
     from ..results.contact_record import Touched
+    from ..stepping.actuation import Actuation
+    from ..stepping.stepper import Stepper
 
 __all__ = ["Asked", "Interaction", "content_of"]
 
@@ -48,6 +50,7 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
+        steps_itself: whether its steps are not traced: it then has a `stepper` of its own, which holds efforts over a step.
         impacts: the program of impulsive contact, which makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
@@ -57,6 +60,7 @@ class Interaction:
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
+    steps_itself: bool = False
     impacts: Program | None = None
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
@@ -72,6 +76,10 @@ class Interaction:
         """
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+
+    def stepper(self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray) -> Stepper:
+        """A stepper from a state, of interactions that step themselves."""
+        raise NotImplementedError
 
     def warn(self) -> None:
         """Warns of known limitations before a run."""

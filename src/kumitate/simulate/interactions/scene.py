@@ -1,0 +1,169 @@
+"""Rigid contact of many free bodies: steps by procedures whose code is the same for any number of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...contact.scene import GROUND, Contact
+from ...contact.scenes.building import fault_of, scene_of, solid_names
+from ...contact.scenes.scene import Scene
+from ...contact.settings import as_plain
+from ...errors import InputError
+from ...model import Mechanism
+from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.actuation import Actuation
+from ..stepping.free_bodies import FreeBodyQuantities
+from ..stepping.scene_stepper import Logged, SceneStepper, advance
+from .contract import Asked, Interaction
+
+__all__ = ["SceneContact"]
+
+#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs.
+FEWEST = 3
+#: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.
+PATIENCE = 20
+#: Shapes this close to each other are reported as touching where contact failed [m].
+_NEAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class SceneContact(Interaction):
+    """Rigid contact of a mechanism of many free bodies.
+
+    Attributes:
+        steps_itself: its steps are not traced, but made by a `SceneStepper`.
+    """
+
+    mechanism: Mechanism
+    contact: Contact
+    steps_itself = True
+
+    @classmethod
+    def suits(cls, mechanism: Mechanism, contact: Contact) -> bool:
+        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` bodies, all of them free."""
+        if contact.model != "rigid" or len(mechanism.tree.links) < FEWEST:
+            return False
+        return not fault_of(mechanism, contact)
+
+    def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
+        """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches.
+
+        Raises:
+            InputError: for an integrator that cannot handle jumps of the velocities.
+        """
+        if asked.name in ("auto", "time_stepping"):
+            return TimeStepping(RK4())
+        if asked.name == "semi_implicit_euler":
+            return TimeStepping()
+        if asked.name in INTEGRATORS:
+            raise InputError(
+                f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
+                "integrator='auto', or a model of springs and dampers, contact='penalty'"
+            )
+        raise InputError(f"there is no integrator {asked.name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
+
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """The object itself: there is one per mechanism and content."""
+        return self
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:  # type: ignore[override]
+        """The contact as numbers, texts, lists and dictionaries."""
+        return as_plain(self.contact)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the solids' bodies."""
+        return solid_names(self.mechanism, self.contact)
+
+    def stepper(
+        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray
+    ) -> SceneStepper:
+        """A stepper of the scene from a state."""
+        return SceneStepper(SceneCode(self, integrator), actuation, step, q, v)
+
+    def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
+        """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
+        rows = len(q)
+        begins = np.concatenate([part.begins for part in found])
+        first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
+        sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in found]), first)
+        added = np.add.reduceat(np.concatenate([part.log.sums[:, 3] for part in found]), first)
+        reached = np.concatenate([part.log.reached for part in found]).reshape(len(begins), -1)[first]
+        starts = np.cumsum([0, *(len(part.begins) for part in found)])
+        touches = np.concatenate([part.log.touches + start * _UNIT for part, start in zip(found, starts, strict=False)])
+        row_of = np.full(len(begins), -1)
+        row_of[first] = np.arange(rows)
+        touches[:, 0] = row_of[touches[:, 0].astype(int)]
+        turning = np.zeros((rows, self.mechanism.nv // 6, 6))
+        twists = v.reshape(rows, -1, 6)
+        turning[:, :, 3:] = np.cross(twists[:, :, 3:], twists[:, :, :3])
+        acceleration = (reached - v) / h + turning.reshape(rows, -1)
+        record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
+        return Touched(record, acceleration, sums[:, 1])
+
+    def _record(self, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
+        """One point per pair of bodies that ever pushed each other, at the center of its normal forces."""
+        names = np.array(self.names)
+        at, a, b = (touches[:, k].astype(int) for k in range(3))
+        owners = [tuple(pair) for pair in np.column_stack([names[a], names[b]]).tolist()] if len(touches) else []
+        pairs = list(dict.fromkeys(sorted(owners, key=lambda pair: (pair[1] != GROUND, pair))))
+        number = {pair: k for k, pair in enumerate(pairs)}
+        column = np.array([number[owner] for owner in owners], dtype=int)
+        shape = (rows, len(pairs))
+        load = np.einsum("nk,nk->n", touches[:, 3:6], touches[:, 9:12])
+        total = np.zeros(shape)
+        np.add.at(total, (at, column), load)
+        share = load / np.where(total[at, column] > 0.0, total[at, column], 1.0)
+
+        def mean(columns: slice, weight: np.ndarray) -> np.ndarray:
+            out = np.zeros((*shape, columns.stop - columns.start))
+            np.add.at(out, (at, column), touches[:, columns] * weight[:, None])
+            return out
+
+        normal = mean(slice(9, 12), share)
+        length = np.linalg.norm(normal, axis=2, keepdims=True)
+        gap, friction = np.full(shape, np.inf), np.zeros(shape)
+        np.minimum.at(gap, (at, column), touches[:, 12])
+        np.maximum.at(friction, (at, column), touches[:, 16])
+        return ContactRecord(
+            bodies=tuple(pairs), force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
+            normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, 0.0),
+            velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
+        )  # fmt: skip
+
+
+#: Touches are logged with the number of their record; this row moves them on by one record.
+_UNIT = np.array([1.0] + [0.0] * 16)
+
+
+class SceneCode:
+    """What a `SceneStepper` and results of its runs need in place of a compiled step.
+
+    Attributes:
+        mechanism, integrator: as of a `StepCode`.
+        observables: (q, v) → energies, center of mass, momentum.
+    """
+
+    def __init__(self, interaction: SceneContact, integrator: Integrator):
+        self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
+        self.observables: Callable[[np.ndarray, np.ndarray], Any] = FreeBodyQuantities(interaction.mechanism)
+        self.code = self
+        self.advance = advance
+
+    def scene(self, step: float, places: Sequence[str]) -> Scene:
+        """A scene to step."""
+        contact, flies = self._interaction.contact, getattr(self.integrator, "flight", None) is not None
+        patience = PATIENCE if contact.options.get("sleeping") else 0
+        return scene_of(self.mechanism, contact, places, step=step, patience=patience, flies=flies)
+
+    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """The efforts along a run, which are those that were held."""
+        return np.broadcast_to(held, (len(time), held.shape[-1]))
