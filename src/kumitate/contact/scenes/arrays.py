@@ -187,6 +187,8 @@ class SolverSpace(NamedTuple):
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
         kept, tried, best: impulses: before a step, after it, and the best so far.
+        x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
+            product of the predictor's steps.
         effort: of each node, [n; f], and after a solution its change of twist.
     """
 
@@ -196,4 +198,12 @@ class SolverSpace(NamedTuple):
     kept: Floats[3]
     tried: Floats[3]
     best: Floats[3]
+    x: Floats[3]
+    z: Floats[3]
+    dx: Floats[3]
+    dz: Floats[3]
+    W: Floats[3, 3]
+    slope: Floats[2]
+    lack: Floats[3]
+    second: Floats[3]
     effort: Floats[6]

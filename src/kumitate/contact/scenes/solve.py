@@ -6,6 +6,7 @@ import math
 
 from ...procedure import procedure
 from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
+from .interior_point import interior_point
 from .laws import move, residual
 from .newton import newton
 from .ordering import pattern
@@ -17,8 +18,10 @@ __all__ = ["ACCEPTED", "gained", "solve"]
 ACCEPTED = 1e-10
 #: The same, as a part of the fastest velocity of a point.
 RELATIVE = 1e-10
-#: The most Newton steps.
-PASSES = 40
+#: Islands of at most so many bodies are solved by Newton's method alone, if it converges in PASSES steps.
+SMALL, PASSES = 20, 20
+#: Rounds of the interior point method, and of the Newton steps that polish its result.
+ROUNDS, POLISH = 40, 6
 
 
 @procedure
@@ -49,10 +52,26 @@ def solve(
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island, islands, points)
-    left = newton(island, PASSES, begun, 0.1 * accepted, fastest, bodies, islands, points, factors, trial)
+    left = _chain(island, accepted, begun, fastest, bodies, islands, points, factors, trial)
     if bouncing == 1 and gained(island, islands, points) > 0.0:
         left = max(left, _tame(island, accepted, fastest, bodies, islands, points, factors, trial))
     return couplings, left, fastest
+
+
+@procedure
+def _chain(
+    island: int, accepted: float, begun: int, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """One method after another until the residual is small; each keeps the better impulses of before and after."""
+    enough, left = 0.1 * accepted, math.inf
+    if islands.first_body[island + 1] - islands.first_body[island] <= SMALL:
+        left = newton(island, PASSES, begun, enough, fastest, bodies, islands, points, factors, trial)
+    if left > accepted:
+        left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
+        if left > enough:
+            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+    return left
 
 
 @procedure
@@ -98,7 +117,7 @@ def _tame(
             points.mode[c, k] = points.impulse[c, k]
         points.target[c] = points.plastic[c]
     move(island, bodies, islands, points)
-    left = newton(island, PASSES, 1, 0.1 * accepted, fastest, bodies, islands, points, factors, trial)
+    left = _chain(island, accepted, 1, fastest, bodies, islands, points, factors, trial)
     none = gained(island, islands, points)
     save(island, islands, points, trial.kept)
     _mix(island, 0.5, islands, points, trial)
