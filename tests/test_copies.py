@@ -85,3 +85,14 @@ def test_a_hash_of_a_mechanism_is_that_of_this_process():
     assert hash(back) == hash(mechanism)
     heavier = dataclasses.replace(mechanism, gravity=(0.0, 0.0, -1.0))
     assert hash(heavier) != hash(mechanism)
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_of_many_runs(copied):
+    robot = km.load("planar_3r")
+    runs = km.simulate_batch(robot, np.zeros((3, robot.nq)), duration=0.01, controller=lambda t, q, v: -0.1 * v)
+    other = copied(runs)
+    assert other.mechanism == runs.mechanism
+    np.testing.assert_array_equal(other.q, runs.q)
+    with pytest.raises(km.KumitateError, match="simulate the run alone"):
+        other.contact(0)
