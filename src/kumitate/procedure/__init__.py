@@ -20,6 +20,7 @@ The subset:
 
 from __future__ import annotations
 
-from .forms import Floats, Ints, Shaped, local, local_ints, procedure
+from .called import Procedure, procedure
+from .forms import Floats, Ints, Shaped, ShapedInts, local, local_ints
 
-__all__ = ["Floats", "Ints", "Shaped", "local", "local_ints", "procedure"]
+__all__ = ["Floats", "Ints", "Procedure", "Shaped", "ShapedInts", "local", "local_ints", "procedure"]

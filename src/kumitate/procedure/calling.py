@@ -1,0 +1,112 @@
+"""Calls: of functions that are operations, of other procedures, and of what makes arrays and records."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from .expressions import whole
+from .forms import local, local_ints
+from .indexing import Indexing
+from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .operations import OPERATIONS, FunctionRow, function_table
+from .source import UNKNOWN, Source, kind_of
+from .tree import Constant, Expression, Fresh, Invoke, Length, Made, TypedProcedure
+
+__all__ = ["Calling"]
+
+_METHODS = ("bit_count", "bit_length")
+
+
+class Calling(Indexing):
+    """Reads calls. `handed` are those of procedures, with where they stand."""
+
+    def __init__(self, source: Source, typed: TypedProcedure):
+        super().__init__(source, typed)
+        self.functions = function_table()
+        self.handed: list[tuple[Invoke, ast.AST]] = []
+
+    def read_Call(self, node: ast.Call) -> Expression:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
+            number = self.as_kind(self.number(node.func.value), INT, node)
+            return self.operation(f"{node.func.attr}.i", [number], node)
+        called = self.source.static(node.func)
+        typed = getattr(called, "typed", None)
+        if isinstance(typed, TypedProcedure):
+            return self.invoke(typed, node)
+        if isinstance(called, type) and isinstance(kind := kind_of(called), RecordKind):
+            parts = self.arguments(node, list(zip(kind.names, kind.parts, strict=True)))
+            return Made(parts, kind)
+        if called in (local, local_ints):
+            return self.fresh(node, FLOAT if called is local else INT)
+        if called in (len, int, float, bool):
+            return self.conversion(called, node)
+        if called is not UNKNOWN and _is_hashable(called) and called in self.functions:
+            return self.function(self.functions[called], node)
+        if called is range:
+            raise self.source.fault(node, "stands outside of a loop; write for i in range(n)")
+        raise self.source.fault(
+            node, f"{ast.unparse(node.func)} cannot be called in a procedure; others of the subset are in kumitate.procedure, "
+            "and functions of your own need @procedure"
+        )  # fmt: skip
+
+    def function(self, row: FunctionRow, node: ast.Call) -> Expression:
+        """A function that is an operation."""
+        arguments = [self.number(argument) for argument in node.args]
+        wanted = len(OPERATIONS[row.real].kinds) - 1
+        if node.keywords or (len(arguments) < 2 if row.folded else len(arguments) != wanted):
+            raise self.source.fault(node, f"takes {wanted} numbers{' or more' if row.folded else ''}, got {len(arguments)}")
+        integers = row.whole is not None and all(argument.kind != FLOAT for argument in arguments)
+        name, kind = (row.whole, INT) if integers and row.whole else (row.real, FLOAT)
+        arguments = [self.as_kind(argument, kind, node) for argument in arguments]
+        if not row.folded:
+            return self.operation(name, arguments, node)
+        found = arguments[0]
+        for argument in arguments[1:]:
+            found = self.operation(name, [found, argument], node)
+        return found
+
+    def conversion(self, called: Any, node: ast.Call) -> Expression:
+        """`len`, `int`, `float`, `bool` of one argument."""
+        if len(node.args) != 1 or node.keywords:
+            raise self.source.fault(node, "takes one argument")
+        if called is len:
+            array = self.read(node.args[0])
+            if not isinstance(array.kind, ArrayKind):
+                raise self.source.fault(node, f"{array.kind} has no length; arrays have one")
+            return whole(array.kind.shape[0]) if array.kind.shape[0] is not None else Length(array, INT)
+        if called is bool:
+            return self.condition(node.args[0])
+        found = self.number(node.args[0])
+        if called is float:
+            return self.as_kind(found, FLOAT, node)
+        return self.operation("int.f", [found], node) if found.kind == FLOAT else self.as_kind(found, INT, node)
+
+    def fresh(self, node: ast.Call, element: NumberKind) -> Expression:
+        """`local(6, 6)`: its sizes are constants."""
+        sizes = [self.read(argument) for argument in node.args]
+        if not sizes or node.keywords or not all(isinstance(s, Constant) and s.kind == INT and s.value > 0 for s in sizes):
+            raise self.source.fault(node, "sizes of local arrays are constants above 0; larger arrays are arguments")
+        return Fresh(ArrayKind(element, tuple(size.value for size in sizes if isinstance(size, Constant))))
+
+    def arguments(self, node: ast.Call, parameters: Sequence[tuple[str, Kind]]) -> tuple[Expression, ...]:
+        """The arguments of a call in the order of the parameters."""
+        given = dict(zip((name for name, _ in parameters), node.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+        if len(node.args) + len(node.keywords) != len(parameters) or set(given) != {name for name, _ in parameters}:
+            names = ", ".join(name for name, _ in parameters)
+            raise self.source.fault(node, f"takes {len(parameters)} arguments ({names})")
+        return tuple(self.as_kind(self.read(given[name]), kind, given[name]) for name, kind in parameters)
+
+    def invoke(self, typed: TypedProcedure, node: ast.Call) -> Expression:
+        """A call of another procedure."""
+        made = Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
+        if typed not in self.typed.calls:
+            self.typed.calls.append(typed)
+        self.handed.append((made, node))
+        return made
+
+
+def _is_hashable(value: Any) -> bool:
+    return getattr(value, "__hash__", None) is not None

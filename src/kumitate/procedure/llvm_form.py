@@ -1,0 +1,349 @@
+"""Procedures as LLVM text: a function each, and the entry that is called from outside.
+
+The entry takes one block of 64-bit words: three for the message of a check that failed, then the results, then the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+
+from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
+from .operations import LLVM_LIBRARY, OPERATIONS
+from .tree import Constant, Site, TypedProcedure
+from .writing import ProcedureWriter, procedure_family
+
+__all__ = ["ENTRY", "FAULT_WORDS", "LlvmText", "llvm_text"]
+
+#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
+ENTRY, FAULT_WORDS = "procedure_entry", 3
+#: Loops of at most so many passes are written out.
+_UNROLLED = 16
+_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
+_DECLARED = re.compile(r"@(llvm\.[a-z0-9.]+|[a-z_0-9]+)\(")
+_INTRINSICS = {
+    "llvm.fabs.f64": "double (double)", "llvm.sqrt.f64": "double (double)", "llvm.floor.f64": "double (double)",
+    "llvm.ceil.f64": "double (double)", "llvm.copysign.f64": "double (double, double)", "llvm.abs.i64": "i64 (i64, i1)",
+    "llvm.smin.i64": "i64 (i64, i64)", "llvm.smax.i64": "i64 (i64, i64)", "llvm.ctpop.i64": "i64 (i64)",
+    "llvm.ctlz.i64": "i64 (i64, i1)", "llvm.fptosi.sat.i64.f64": "i64 (double)",
+    "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh"), "double (double)"),
+    "atan2": "double (double, double)", "hypot": "double (double, double)",
+}  # fmt: skip
+
+
+class LlvmText:
+    """The module of a procedure and of all that it calls.
+
+    Attributes:
+        text: the module.
+        sites: of the checks, by number, with what they say.
+    """
+
+    def __init__(self, typed: TypedProcedure, *, checked: bool = False):
+        self.checked = checked
+        self.sites: list[tuple[Site, str]] = []
+        self.tables: dict[str, str] = {}
+        self.loops = 0
+        family = procedure_family(typed)
+        self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
+        functions = [_LlvmWriter(one, self).text() for one in family]
+        self.text = self._whole([*functions, self._entry(typed)])
+
+    def result_type(self, kind: Kind) -> str:
+        """What a function returns: nothing, a number, or several."""
+        types = [_TYPES[leaf] for leaf in kind.leaves]
+        return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+
+    def _entry(self, typed: TypedProcedure) -> str:
+        """The function that takes a block of words."""
+        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
+        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        for k, leaf in enumerate(given):
+            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
+            if leaf == "bool":
+                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
+            else:
+                lines.append(f"  %a{k} = load {_TYPES[leaf]}, ptr %at{k}")
+        arguments = [f"{_TYPES[leaf]} %a{k}" for k, leaf in enumerate(given)]
+        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
+        lines.append(f"  %r = {call}" if results else f"  {call}")
+        for k, leaf in enumerate(results):
+            value = "%r"
+            if len(results) > 1:
+                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
+                value = f"%r{k}"
+            if leaf == "bool":
+                lines.append(f"  %z{k} = zext i1 {value} to i64")
+                value, leaf = f"%z{k}", "int"
+            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
+            lines += [f"  store {_TYPES[leaf]} {value}, ptr %out{k}"]
+        return "\n".join([*lines, "  ret void", "}"])
+
+    def fault(self) -> list[str]:
+        """The first argument of all functions, if they are checked: where they say what failed."""
+        return ["ptr %words"] if self.checked else []
+
+    def _whole(self, functions: Sequence[str]) -> str:
+        """The module: tables, what is called of LLVM's and C's functions, and the functions."""
+        body = "\n".join(functions)
+        library, waiting = {}, set(_DECLARED.findall(body))
+        for name in sorted(waiting & set(LLVM_LIBRARY)):
+            returned = {"least": "double", "greatest": "double", "finite": "i1"}.get(name, "i64")
+            library[name] = f"define internal {returned} @{name}{LLVM_LIBRARY[name]}"
+        body = "\n".join([*library.values(), body])
+        declared = []
+        for name in sorted(set(_DECLARED.findall(body)) & set(_INTRINSICS)):
+            returned, takes = _INTRINSICS[name].split(" ", 1)
+            pure = "" if name.startswith("llvm.") else " #1"
+            declared.append(f"declare {returned} @{name}{takes}{pure}")
+        tables = [f"{name} = internal constant {value}, align 64" for value, name in self.tables.items()]
+        loops = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
+        loops += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
+        attributes = [
+            'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+            "attributes #1 = { nounwind willreturn memory(none) }",
+        ]
+        return "\n".join([*declared, *tables, body, *attributes, *loops, ""])
+
+
+def llvm_text(typed: TypedProcedure, *, checked: bool = False) -> LlvmText:
+    """The LLVM module of a procedure; `checked` code checks indices and rounds as Python does."""
+    return LlvmText(typed, checked=checked)
+
+
+class _LlvmWriter(ProcedureWriter):
+    """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
+
+    def __init__(self, typed: TypedProcedure, module: LlvmText):
+        super().__init__(typed, module.names, checked=module.checked)
+        self.module = module
+        self.head: list[str] = []
+        self.lines: list[str] = []
+        self.count = 0
+        self.label = "entry"
+        self.labels: list[tuple[str, str]] = []
+        self.whens: list[list[str]] = []
+        self.counts: list[tuple[str, str, int]] = []
+
+    def text(self) -> str:
+        """The whole function."""
+        leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
+        parameters = [f"{_TYPES[leaf]}{' noalias' if leaf == 'pointer' else ''} %a{k}" for k, leaf in enumerate(leaves)]
+        self.write_body([f"%a{k}" for k in range(len(leaves))])
+        result = self.module.result_type(self.typed.result)
+        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
+        head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.module.fault(), *parameters])}) #0 {{"
+        return "\n".join([head, "entry:", *self.head, *self.lines, "}"])
+
+    @staticmethod
+    def nothing(result: str) -> str:
+        """A result that nobody reads."""
+        return "zeroinitializer" if result.startswith("{") else {"double": "0.0", "i64": "0", "i1": "false"}[result]
+
+    # --- instructions -------------------------------------------------------------------------------------------------
+    def line(self, text: str) -> str:
+        """An instruction with a result; the name of that."""
+        self.count += 1
+        self.lines.append(f"  %v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def effect(self, text: str) -> None:
+        """An instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def fresh_label(self) -> str:
+        """A label that is not in use."""
+        self.count += 1
+        return f"b{self.count}"
+
+    def start(self, label: str) -> None:
+        """Begins a basic block."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def jump(self, label: str) -> None:
+        """Ends the block here; what follows is not reached from here."""
+        self.effect(f"br label %{label}")
+        self.start(self.fresh_label())
+
+    # --- values -------------------------------------------------------------------------------------------------------
+    def number(self, value: float, kind: NumberKind) -> str:
+        if kind == FLOAT:
+            return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        return str(int(value)) if kind == INT else str(bool(value)).lower()
+
+    def table(self, constant: Constant) -> str:
+        kind = constant.kind
+        assert isinstance(kind, ArrayKind)
+        text = self._nested(constant.value, kind.shape, kind.element)
+        return self.module.tables.setdefault(text, f"@table{len(self.module.tables)}")
+
+    def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
+        if not shape:
+            return f"{_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
+        parts = ", ".join(self._nested(part, shape[1:], element) for part in value)  # type: ignore[attr-defined]
+        return f"{_rows(shape, element)} [{parts}]"
+
+    def operation(self, name: str, operands: Sequence[str]) -> str:
+        contract = "" if self.checked else " contract"
+        return self.line(OPERATIONS[name].llvm.format(*operands, contract=contract))
+
+    def variable(self, leaf: str, name: str) -> str:
+        self.count += 1
+        made, kind = f"%{name}.{self.count}", _TYPES[leaf]
+        zero = {"ptr": "null"}.get(kind) or self.nothing(kind)
+        self.head += [f"  {made} = alloca {kind}", f"  store {kind} {zero}, ptr {made}"]
+        return made
+
+    def get(self, variable: str, leaf: str) -> str:
+        return self.line(f"load {_TYPES[leaf]}, ptr {variable}")
+
+    def put(self, variable: str, leaf: str, value: str) -> None:
+        self.effect(f"store {_TYPES[leaf]} {value}, ptr {variable}")
+
+    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
+        places = "".join(f", i64 {index}" for index in indices)
+        return self.line(f"getelementptr inbounds {_rows(kind.row, kind.element)}, ptr {pointer}{places}")
+
+    def load(self, pointer: str, kind: NumberKind) -> str:
+        return self.line(f"load {_TYPES[kind.name]}, ptr {pointer}, align 8")
+
+    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
+        self.effect(f"store {_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
+
+    def fresh(self, kind: ArrayKind) -> str:
+        self.count += 1
+        made = f"%local{self.count}"
+        self.head.append(f"  {made} = alloca {_rows(kind.shape, kind.element)}, align 64")
+        size = 8 * kind.row_size * (kind.shape[0] or 0)
+        self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
+        return made
+
+    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> list[str]:
+        leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
+        given = [f"{_TYPES[leaf]} {argument}" for leaf, argument in zip(leaves, arguments, strict=True)]
+        result = self.module.result_type(called.result)
+        call = f"call {result} @{self.functions[called]}({', '.join([*self.module.fault(), *given])})"
+        found: list[str] = []
+        if result == "void":
+            self.effect(call)
+        else:
+            whole = self.line(call)
+            count = len(called.result.leaves)
+            found = [whole] if count == 1 else [self.line(f"extractvalue {result} {whole}, {k}") for k in range(count)]
+        if self.checked:
+            failed = self.line(f"icmp ne i64 {self.line('load i64, ptr %words')}, 0")
+            self._return_if(failed)
+        return found
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+    def when(self, condition: str) -> None:
+        then, other, end = self.fresh_label(), self.fresh_label(), self.fresh_label()
+        self.effect(f"br i1 {condition}, label %{then}, label %{other}")
+        self.whens.append([other, end])
+        self.start(then)
+
+    def otherwise(self) -> None:
+        other, end = self.whens[-1]
+        self.effect(f"br label %{end}")
+        self.start(other)
+        self.whens[-1][0] = ""
+
+    def end_when(self) -> None:
+        other, end = self.whens.pop()
+        self.effect(f"br label %{end}")
+        if other:
+            self.start(other)
+            self.effect(f"br label %{end}")
+        self.start(end)
+
+    def begin_loop(self) -> None:
+        again, end = self.fresh_label(), self.fresh_label()
+        self.effect(f"br label %{again}")
+        self.start(again)
+        self.labels.append((again, end))
+
+    def leave_unless(self, condition: str) -> None:
+        going = self.fresh_label()
+        self.effect(f"br i1 {condition}, label %{going}, label %{self.labels[-1][1]}")
+        self.start(going)
+
+    def end_loop(self) -> None:
+        again, end = self.labels.pop()
+        self.effect(f"br label %{again}")
+        self.start(end)
+
+    def begin_count(self, start: str, stop: str, step: int) -> str:
+        again, following, end, body = (self.fresh_label() for _ in range(4))
+        before = self.label
+        self.effect(f"br label %{again}")
+        self.start(again)
+        counter = f"%k{again}"
+        self.effect(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{following} ]")
+        going = self.line(f"icmp {'slt' if step > 0 else 'sgt'} i64 {counter}, {stop}")
+        self.effect(f"br i1 {going}, label %{body}, label %{end}")
+        self.start(body)
+        self.labels.append((following, end))
+        self.counts.append((counter, again, step))
+        return counter
+
+    def end_count(self, passes: int | None) -> None:
+        following, end = self.labels.pop()
+        counter, again, step = self.counts.pop()
+        self.effect(f"br label %{following}")
+        self.start(following)
+        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
+        mark = ""
+        if passes is not None and passes <= _UNROLLED:
+            mark = f", !llvm.loop !{self.module.loops}"
+            self.module.loops += 1
+        self.effect(f"br label %{again}{mark}")
+        self.start(end)
+
+    def leave(self) -> None:
+        self.jump(self.labels[-1][1])
+
+    def again(self) -> None:
+        self.jump(self.labels[-1][0])
+
+    def give(self, values: Sequence[str]) -> None:
+        result = self.module.result_type(self.typed.result)
+        types = [_TYPES[leaf] for leaf in self.typed.result.leaves]
+        value = values[0] if len(values) == 1 else "undef"
+        if len(values) > 1:
+            for k, (kind, one) in enumerate(zip(types, values, strict=True)):
+                value = self.line(f"insertvalue {result} {value}, {kind} {one}, {k}")
+        self.effect(f"ret {result} {value}" if values else "ret void")
+        self.start(self.fresh_label())
+
+    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
+        self.module.sites.append((site, what))
+        failed, going = self.fresh_label(), self.fresh_label()
+        self.effect(f"br i1 {condition}, label %{going}, label %{failed}")
+        self.start(failed)
+        for k, word in enumerate((str(len(self.module.sites)), *values)):
+            place = self.line(f"getelementptr i64, ptr %words, i64 {k}")
+            self.effect(f"store i64 {word}, ptr {place}")
+        self._return()
+        self.start(going)
+
+    def _return_if(self, condition: str) -> None:
+        leaving, going = self.fresh_label(), self.fresh_label()
+        self.effect(f"br i1 {condition}, label %{leaving}, label %{going}")
+        self.start(leaving)
+        self._return()
+        self.start(going)
+
+    def _return(self) -> None:
+        result = self.module.result_type(self.typed.result)
+        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
+
+
+def _rows(shape: Sequence[int | None], element: NumberKind) -> str:
+    """The type of nested arrays of a shape."""
+    kind = _TYPES[element.name]
+    for size in reversed(shape):
+        kind = f"[{size} x {kind}]"
+    return kind

@@ -1,0 +1,357 @@
+"""Writes a typed procedure in a language: the walk over its tree, one instruction after the other, and what a language gives.
+
+A value is a list of names, one per leaf of its kind (`Kind.leaves`): a float is one name, an array of any length two. Names of
+the page are kept in variables, which LLVM turns into registers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .tree import (
+    Again,
+    ArrayElement,
+    ArrayRow,
+    ArraySlice,
+    Chosen,
+    Constant,
+    Counting,
+    Expression,
+    Fresh,
+    Invoke,
+    Leave,
+    Length,
+    Local,
+    Made,
+    Member,
+    Old,
+    Operation,
+    Repeat,
+    Return,
+    Set,
+    SetElement,
+    Site,
+    Statement,
+    TypedProcedure,
+    When,
+)
+
+__all__ = ["ProcedureWriter", "procedure_family"]
+
+Value = list[str]
+
+
+def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
+    """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last."""
+    found: dict[TypedProcedure, None] = {}
+    for called in typed.calls:
+        found.update(dict.fromkeys(procedure_family(called)))
+    return [*found, typed]
+
+
+class ProcedureWriter(ABC):
+    """Writes the function of one procedure.
+
+    Attributes:
+        typed: the procedure.
+        functions: the names of all functions.
+        checked: whether indices and the like are checked.
+    """
+
+    def __init__(self, typed: TypedProcedure, functions: dict[TypedProcedure, str], *, checked: bool):
+        self.typed, self.functions, self.checked = typed, functions, checked
+        self.variables: dict[str, list[str]] = {}
+        self.old = ""
+
+    # --- given by a language ------------------------------------------------------------------------------------------
+    @abstractmethod
+    def number(self, value: float, kind: NumberKind) -> str:
+        """A constant as an operand."""
+
+    @abstractmethod
+    def table(self, constant: Constant) -> str:
+        """The address of an array of constants."""
+
+    @abstractmethod
+    def operation(self, name: str, operands: Sequence[str]) -> str:
+        """A row of the table of operations."""
+
+    @abstractmethod
+    def variable(self, leaf: str, name: str) -> str:
+        """A new variable of the function, which is 0 until it is given a value."""
+
+    @abstractmethod
+    def get(self, variable: str, leaf: str) -> str:
+        """Its value now."""
+
+    @abstractmethod
+    def put(self, variable: str, leaf: str, value: str) -> None:
+        """Gives it a value."""
+
+    @abstractmethod
+    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
+        """The address of an element or a row."""
+
+    @abstractmethod
+    def load(self, pointer: str, kind: NumberKind) -> str:
+        """The number at an address."""
+
+    @abstractmethod
+    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
+        """Puts a number at an address."""
+
+    @abstractmethod
+    def fresh(self, kind: ArrayKind) -> str:
+        """The address of a local array, filled with zeros."""
+
+    @abstractmethod
+    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> Value:
+        """A call of another procedure."""
+
+    @abstractmethod
+    def when(self, condition: str) -> None:
+        """Begins what is run if a condition holds."""
+
+    @abstractmethod
+    def otherwise(self) -> None:
+        """Begins what is run if it does not."""
+
+    @abstractmethod
+    def end_when(self) -> None:
+        """Ends both."""
+
+    @abstractmethod
+    def begin_loop(self) -> None:
+        """Begins a loop without end."""
+
+    @abstractmethod
+    def leave_unless(self, condition: str) -> None:
+        """Leaves the loop."""
+
+    @abstractmethod
+    def end_loop(self) -> None:
+        """Ends the loop."""
+
+    @abstractmethod
+    def begin_count(self, start: str, stop: str, step: int) -> str:
+        """Begins a loop that counts; the name of its counter."""
+
+    @abstractmethod
+    def end_count(self, passes: int | None) -> None:
+        """Ends it; `passes` says how many there are if that is known."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Leaves the loop."""
+
+    @abstractmethod
+    def again(self) -> None:
+        """Begins the next pass of the loop."""
+
+    @abstractmethod
+    def give(self, values: Sequence[str]) -> None:
+        """Returns from the function."""
+
+    @abstractmethod
+    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
+        """Ends the procedure with a message if a condition does not hold; `what` has places for two integers."""
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+    def write_body(self, parameters: Sequence[str]) -> None:
+        """The whole function; `parameters` are the names of the leaves of its arguments."""
+        for name, kind in self.typed.names.items():
+            self.variables[name] = [self.variable(leaf, name) for leaf in kind.leaves]
+        at = 0
+        for name, kind in self.typed.parameters:
+            count = len(kind.leaves)
+            self.set_name(name, kind, list(parameters[at : at + count]))
+            at += count
+        self.block(self.typed.body)
+
+    def block(self, body: Sequence[Statement]) -> None:
+        """Statements in order."""
+        for statement in body:
+            getattr(self, f"write_{type(statement).__name__}")(statement)
+
+    def set_name(self, name: str, kind: Kind, value: Value) -> None:
+        """Gives the variables of a name their values."""
+        for variable, leaf, one in zip(self.variables[name], kind.leaves, value, strict=True):
+            self.put(variable, leaf, one)
+
+    def write_Set(self, node: Set) -> None:
+        if len(node.targets) == 1 and isinstance(place := node.targets[0], SetElement) and place.updated:
+            pointer = self.element_address(place)
+            assert isinstance(place.kind, NumberKind)
+            self.old = self.load(pointer, place.kind)
+            self.store(pointer, place.kind, self.value(node.value)[0])
+            return
+        values = self.value(node.value)
+        for target in node.targets:
+            count = len(target.kind.leaves)
+            self.set_target(target, values[:count])
+            values = values[count:]
+
+    def set_target(self, target: Local | SetElement, value: Value) -> None:
+        """Gives a name or an element its value."""
+        if isinstance(target, Local):
+            self.set_name(target.name, target.kind, value)
+        else:
+            assert isinstance(target.kind, NumberKind)
+            self.store(self.element_address(target), target.kind, value[0])
+
+    def write_When(self, node: When) -> None:
+        self.when(self.value(node.condition)[0])
+        self.block(node.then)
+        if node.other:
+            self.otherwise()
+            self.block(node.other)
+        self.end_when()
+
+    def write_Repeat(self, node: Repeat) -> None:
+        self.begin_loop()
+        if not (isinstance(node.condition, Constant) and node.condition.value):
+            self.leave_unless(self.value(node.condition)[0])
+        self.block(node.body)
+        self.end_loop()
+
+    def write_Counting(self, node: Counting) -> None:
+        start, stop = self.value(node.start)[0], self.value(node.stop)[0]
+        counter = self.begin_count(start, stop, node.step)
+        self.set_name(node.name, INT, [counter])
+        self.block(node.body)
+        known = isinstance(node.start, Constant) and isinstance(node.stop, Constant)
+        self.end_count(len(range(node.start.value, node.stop.value, node.step)) if known else None)  # type: ignore[union-attr]
+
+    def write_Leave(self, node: Leave) -> None:
+        self.leave()
+
+    def write_Again(self, node: Again) -> None:
+        self.again()
+
+    def write_Return(self, node: Return) -> None:
+        self.give([] if node.value is None else self.value(node.value))
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+    def value(self, node: Expression) -> Value:
+        """The names of the leaves of an expression's value."""
+        found: Value = getattr(self, f"value_{type(node).__name__}")(node)
+        return found
+
+    def value_Constant(self, node: Constant) -> Value:
+        return [self.table(node) if isinstance(node.kind, ArrayKind) else self.number(node.value, _number(node.kind))]
+
+    def value_Local(self, node: Local) -> Value:
+        return [self.get(v, leaf) for v, leaf in zip(self.variables[node.name], node.kind.leaves, strict=True)]
+
+    def value_Old(self, node: Old) -> Value:
+        return [self.old]
+
+    def value_Operation(self, node: Operation) -> Value:
+        operands = [self.value(argument)[0] for argument in node.arguments]
+        if self.checked:
+            self.check_operation(node, operands)
+        return [self.operation(node.name, operands)]
+
+    def value_Chosen(self, node: Chosen) -> Value:
+        variables = [self.variable(leaf, "chosen") for leaf in node.kind.leaves]
+        self.when(self.value(node.condition)[0])
+        for part, begin in ((node.then, None), (node.other, self.otherwise)):
+            if begin:
+                begin()
+            for variable, leaf, one in zip(variables, node.kind.leaves, self.value(part), strict=True):
+                self.put(variable, leaf, one)
+        self.end_when()
+        return [self.get(variable, leaf) for variable, leaf in zip(variables, node.kind.leaves, strict=True)]
+
+    def value_ArrayElement(self, node: ArrayElement) -> Value:
+        return [self.load(self.element_address(node), _number(node.kind))]
+
+    def value_ArrayRow(self, node: ArrayRow) -> Value:
+        return [self.element_address(node)]
+
+    def value_ArraySlice(self, node: ArraySlice) -> Value:
+        kind = _array(node.array.kind)
+        pointer, length = self.array(node.array)
+        start = self.value(node.start)[0]
+        stop = length if node.stop is None else self.value(node.stop)[0]
+        if self.checked:
+            self.check_part(node, start, stop, length)
+        if not (isinstance(node.start, Constant) and node.start.value == 0):
+            pointer = self.address(pointer, kind, [start])
+        else:
+            stop, start = stop, ""
+        if node.kind.is_fixed:
+            return [pointer]
+        return [pointer, self.operation("sub.i", [stop, start]) if start else stop]
+
+    def value_Length(self, node: Length) -> Value:
+        return [self.value(node.array)[1]]
+
+    def value_Member(self, node: Member) -> Value:
+        assert isinstance(node.record.kind, RecordKind)
+        return self.value(node.record)[node.record.kind.span(node.position)]
+
+    def value_Made(self, node: Made) -> Value:
+        return [leaf for part in node.parts for leaf in self.value(part)]
+
+    def value_Fresh(self, node: Fresh) -> Value:
+        return [self.fresh(node.kind)]
+
+    def value_Invoke(self, node: Invoke) -> Value:
+        arguments = [leaf for argument in node.arguments for leaf in self.value(argument)]
+        return self.invoke(node.procedure, arguments)
+
+    # --- arrays -------------------------------------------------------------------------------------------------------
+    def array(self, node: Expression) -> tuple[str, str]:
+        """The address of an array and its number of rows."""
+        leaves = self.value(node)
+        rows = _array(node.kind).shape[0]
+        return leaves[0], leaves[1] if rows is None else self.number(rows, INT)
+
+    def element_address(self, node: ArrayElement | ArrayRow | SetElement) -> str:
+        """The address of an element or a row."""
+        kind = _array(node.array.kind)
+        pointer, length = self.array(node.array)
+        indices = [self.value(index)[0] for index in node.indices]
+        if self.checked:
+            sizes = [length, *(self.number(size, INT) for size in kind.row)]
+            for written, index, size in zip(node.indices, indices, sizes, strict=False):
+                if not (isinstance(written, Constant) and size != length):
+                    self.check_between(index, size, node.site)
+        return self.address(pointer, kind, indices)
+
+    # --- checks -------------------------------------------------------------------------------------------------------
+    def check_between(self, index: str, size: str, site: Site) -> None:
+        """An index is from 0 to the size, which it does not reach."""
+        zero = self.number(0, INT)
+        for holds in (self.operation("ge.i", [index, zero]), self.operation("lt.i", [index, size])):
+            self.check(
+                holds, site, "index {0} of an axis of {1} elements; indices are from 0 on, and below that", [index, size]
+            )
+
+    def check_part(self, node: ArraySlice, start: str, stop: str, length: str) -> None:
+        """A slice lies in the array."""
+        message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
+        for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
+            self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
+
+    def check_operation(self, node: Operation, operands: Sequence[str]) -> None:
+        """Divisors of integers are not 0, and shifts are from 0 to 63."""
+        zero, most = self.number(0, INT), self.number(63, INT)
+        if node.name in ("floordiv.i", "mod.i"):
+            self.check(self.operation("ne.i", [operands[1], zero]), node.site, "divides {0} by {1}", operands)
+        elif node.name in ("shl.i", "shr.i"):
+            for a, b in ((zero, operands[1]), (operands[1], most)):
+                self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
+
+
+def _number(kind: Kind) -> NumberKind:
+    assert kind in (FLOAT, INT, BOOL)
+    return kind  # type: ignore[return-value]
+
+
+def _array(kind: Kind) -> ArrayKind:
+    assert isinstance(kind, ArrayKind)
+    return kind
