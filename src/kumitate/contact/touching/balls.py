@@ -32,7 +32,8 @@ def ball_ball(
     distance = math.sqrt(square)
     nx, ny, nz = ux, uy, uz
     if distance > _ONE:
-        nx, ny, nz = dx / distance, dy / distance, dz / distance
+        scale = 1.0 / distance
+        nx, ny, nz = dx * scale, dy * scale, dz * scale
     gap = distance - ra - rb
     along = ra + 0.5 * gap
     put(out, k, ax + along * nx, ay + along * ny, az + along * nz, nx, ny, nz, gap, feature)
