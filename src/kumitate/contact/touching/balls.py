@@ -32,7 +32,8 @@ def ball_ball(
     distance = math.sqrt(square)
     nx, ny, nz = ux, uy, uz
     if distance > _ONE:
-        nx, ny, nz = dx / distance, dy / distance, dz / distance
+        scale = 1.0 / distance
+        nx, ny, nz = dx * scale, dy * scale, dz * scale
     gap = distance - ra - rb
     along = ra + 0.5 * gap
     put(out, k, ax + along * nx, ay + along * ny, az + along * nz, nx, ny, nz, gap, feature)
@@ -106,6 +107,19 @@ def sphere_box(
 
 
 @procedure
+def _at(
+    size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], pose_b: Shaped[12], s: float, t: float,
+    fx: float, fy: float, fz: float, margin: float, out: Points, k: int, feature: int,
+) -> int:  # fmt: skip
+    """The balls of two capsules at places along their axes."""
+    return ball_ball(
+        size_a[6], pose_a[9] + s * pose_a[2], pose_a[10] + s * pose_a[5], pose_a[11] + s * pose_a[8],
+        size_b[6], pose_b[9] + t * pose_b[2], pose_b[10] + t * pose_b[5], pose_b[11] + t * pose_b[8],
+        fx, fy, fz, margin, out, k, feature,
+    )  # fmt: skip
+
+
+@procedure
 def capsule_capsule(
     size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], pose_b: Shaped[12], margin: float, out: Points, k: int
 ) -> int:  # fmt: skip
@@ -150,16 +164,3 @@ def capsule_capsule(
     if found > 0 and out.gaps[k + count] < least - _DEEPER:
         count += 1
     return count
-
-
-@procedure
-def _at(
-    size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], pose_b: Shaped[12], s: float, t: float,
-    fx: float, fy: float, fz: float, margin: float, out: Points, k: int, feature: int,
-) -> int:  # fmt: skip
-    """The balls of two capsules at places along their axes."""
-    return ball_ball(
-        size_a[6], pose_a[9] + s * pose_a[2], pose_a[10] + s * pose_a[5], pose_a[11] + s * pose_a[8],
-        size_b[6], pose_b[9] + t * pose_b[2], pose_b[10] + t * pose_b[5], pose_b[11] + t * pose_b[8],
-        fx, fy, fz, margin, out, k, feature,
-    )  # fmt: skip

@@ -16,44 +16,33 @@ __all__ = ["box_box"]
 _POINTS = 1024
 #: The feet of two edges count as on them this far beyond their ends, as a part of the edges [1].
 _BEYOND = 1e-9
+#: A corner beyond a face is not over it if it is closer than the points over the face by this [m].
+_CLOSER = 1e-9
 
 
 @procedure
-def box_box(
-    size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], pose_b: Shaped[12], margin: float, before: int,
-    out: Points, k: int,
+def _written(
+    polygon: Floats[4], count: int, pose: Shaped[12], axis: int, up: float, height: float,
+    nx: float, ny: float, nz: float, sign: float, margin: float, face: int, out: Points, k: int,
 ) -> int:  # fmt: skip
-    """Up to eight points, those of two faces or that of two edges.
-
-    Args:
-        before: the feature of any point of the last step, −1 if there was none: the direction is kept unless another one
-            separates the boxes by 1e-6 m more.
-    """
-    C = local(3, 3)
-    t = local(3)
-    for i in range(3):
-        for j in range(3):
-            C[i, j] = pose_a[i] * pose_b[j] + pose_a[3 + i] * pose_b[3 + j] + pose_a[6 + i] * pose_b[6 + j]
-        t[i] = (
-            pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
-            + pose_a[6 + i] * (pose_b[11] - pose_a[11])
-        )  # fmt: skip
-    last = before // _POINTS if before >= 0 else -1
-    direction, apart = most_separating(C, t, size_a, size_b, margin, last)
-    if direction < 0:
-        return 0
-    if direction >= 6:
-        return _edges(C, t, size_a, pose_a, size_b, direction, apart, out, k)
-    if direction < 3:
-        return _faces(C, t, size_a, pose_a, size_b, direction, 1.0, margin, direction, out, k)
-    # The face is B's: the same with the names exchanged, and the normal from B to A turned round.
-    back = local(3, 3)
-    s = local(3)
-    for i in range(3):
-        for j in range(3):
-            back[i, j] = C[j, i]
-        s[i] = -(C[0, i] * t[0] + C[1, i] * t[1] + C[2, i] * t[2])
-    return _faces(back, s, size_b, pose_b, size_a, direction - 3, -1.0, margin, direction, out, k)
+    """The corners of the polygon that are within the margin of the face."""
+    point = local(3)
+    found = 0
+    for i in range(count):
+        gap = polygon[i, 2]
+        if gap <= margin and found < 8:
+            point[(axis + 1) % 3] = polygon[i, 0]
+            point[(axis + 2) % 3] = polygon[i, 1]
+            point[axis] = up * (height + 0.5 * gap)
+            x, y, z = turned(pose, point[0], point[1], point[2])
+            side = int(polygon[i, 3])
+            previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
+            feature = (face * 8 + previous) * 8 + side
+            put(
+                out, k + found, x + pose[9], y + pose[10], z + pose[11], sign * nx, sign * ny, sign * nz, gap, feature
+            )  # fmt: skip
+            found += 1
+    return found
 
 
 @procedure
@@ -101,36 +90,11 @@ def _faces(
 
 
 @procedure
-def _written(
-    polygon: Floats[4], count: int, pose: Shaped[12], axis: int, up: float, height: float,
-    nx: float, ny: float, nz: float, sign: float, margin: float, face: int, out: Points, k: int,
-) -> int:  # fmt: skip
-    """The corners of the polygon that are within the margin of the face."""
-    point = local(3)
-    found = 0
-    for i in range(count):
-        gap = polygon[i, 2]
-        if gap <= margin and found < 8:
-            point[(axis + 1) % 3] = polygon[i, 0]
-            point[(axis + 2) % 3] = polygon[i, 1]
-            point[axis] = up * (height + 0.5 * gap)
-            x, y, z = turned(pose, point[0], point[1], point[2])
-            side = int(polygon[i, 3])
-            previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
-            feature = (face * 8 + previous) * 8 + side
-            put(
-                out, k + found, x + pose[9], y + pose[10], z + pose[11], sign * nx, sign * ny, sign * nz, gap, feature
-            )  # fmt: skip
-            found += 1
-    return found
-
-
-@procedure
 def _edges(
     C: Shaped[3, 3], t: Shaped[3], size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], direction: int,
     apart: float, out: Points, k: int,
 ) -> int:  # fmt: skip
-    """The closest points of two edges; 0 if these are beyond the edges' ends."""
+    """The closest points of two edges; −1 if these are beyond the edges' ends."""
     i = (direction - 6) // 3
     j = (direction - 6) % 3
     i1 = (i + 1) % 3
@@ -163,7 +127,7 @@ def _edges(
     s = (along_u - cosine * along_v) / sine2
     r = (cosine * along_u - along_v) / sine2
     if apart > 0.0 and (abs(s) > size_a[i] * (1.0 + _BEYOND) or abs(r) > size_b[j] * (1.0 + _BEYOND)):
-        return 0
+        return -1
     p[i] = min(size_a[i], max(-size_a[i], s))
     x, y, z = turned(pose_a, p[0] + 0.5 * apart * n[0], p[1] + 0.5 * apart * n[1], p[2] + 0.5 * apart * n[2])
     nx, ny, nz = turned(pose_a, n[0], n[1], n[2])
@@ -171,3 +135,52 @@ def _edges(
     feature = direction * _POINTS + which
     put(out, k, x + pose_a[9], y + pose_a[10], z + pose_a[11], nx, ny, nz, apart, feature)
     return 1
+
+
+@procedure
+def _is_closest(apart: float, out: Points, k: int, count: int) -> bool:
+    """Whether boxes that are apart have a point over the face as close as their separation along its normal."""
+    least = math.inf
+    for i in range(k, k + count):
+        least = min(least, out.gaps[i])
+    return apart <= 0.0 or least <= apart + _CLOSER
+
+
+@procedure
+def box_box(
+    size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], pose_b: Shaped[12], margin: float, before: int,
+    out: Points, k: int,
+) -> int:  # fmt: skip
+    """Up to eight points, those of two faces or that of two edges; −1 if corners are closest, which no direction separates.
+
+    Args:
+        before: the feature of any point of the last step, −1 if there was none: the direction is kept unless another one
+            separates the boxes by 1e-6 m more.
+    """
+    C = local(3, 3)
+    t = local(3)
+    for i in range(3):
+        for j in range(3):
+            C[i, j] = pose_a[i] * pose_b[j] + pose_a[3 + i] * pose_b[3 + j] + pose_a[6 + i] * pose_b[6 + j]
+        t[i] = (
+            pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
+            + pose_a[6 + i] * (pose_b[11] - pose_a[11])
+        )  # fmt: skip
+    last = before // _POINTS if before >= 0 else -1
+    direction, apart = most_separating(C, t, size_a, size_b, margin, last)
+    if direction < 0:
+        return 0
+    if direction >= 6:
+        return _edges(C, t, size_a, pose_a, size_b, direction, apart, out, k)
+    if direction < 3:
+        count = _faces(C, t, size_a, pose_a, size_b, direction, 1.0, margin, direction, out, k)
+        return count if _is_closest(apart, out, k, count) else -1
+    # The face is B's: the same with the names exchanged, and the normal from B to A turned round.
+    back = local(3, 3)
+    s = local(3)
+    for i in range(3):
+        for j in range(3):
+            back[i, j] = C[j, i]
+        s[i] = -(C[0, i] * t[0] + C[1, i] * t[1] + C[2, i] * t[2])
+    count = _faces(back, s, size_b, pose_b, size_a, direction - 3, -1.0, margin, direction, out, k)
+    return count if _is_closest(apart, out, k, count) else -1

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from ...procedure import Shaped, procedure
-from .frames import inverse_turned, put, world_point
-from .solids import Points
+import math
 
-__all__ = ["plane_corners"]
+from ...procedure import Shaped, local, procedure
+from .faces import to_frame, write_face
+from .features import facing
+from .frames import inverse_turned, local_point, put, world_point
+from .solids import MOST, Points, Solids
+from .support import furthest
+
+__all__ = ["plane_convex", "plane_corners"]
+
+#: The lowest point is a point of its own where it is deeper than the corners of the face by this [m].
+_DEEPER = 1e-7
+#: The number of that point.
+_LOWEST = 1 << 32
+#: The pose of a frame in itself.
+_SAME = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
 @procedure
@@ -36,4 +48,39 @@ def plane_corners(
                 down = size_b[6] + 0.5 * gap
                 put(out, k + found, px - down * nx, py - down * ny, pz - down * nz, nx, ny, nz, gap, corner)
                 found += 1
+    return found
+
+
+@procedure
+def plane_convex(
+    pose_a: Shaped[12], solids: Solids, b: int, pose_b: Shaped[12], margin: float, out: Points, k: int
+) -> int:  # fmt: skip
+    """The half space z ≤ 0 of A against any convex solid: the corners of the face that looks down, and the lowest point."""
+    x, y, z = inverse_turned(pose_b, -pose_a[2], -pose_a[5], -pose_a[8])
+    px, py, pz = furthest(solids, b, x, y, z)
+    px, py, pz = world_point(pose_b, px, py, pz)
+    px, py, pz = local_point(pose_a, px, py, pz)
+    radius = solids.sizes[b, 6]
+    gap = pz - radius
+    if gap > margin:
+        return 0
+    polygon = local(64, 4)
+    plane = local(4)
+    same = local(12)
+    for c in range(12):
+        same[c] = _SAME[c]
+    count = facing(solids, b, x, y, z, polygon, plane)
+    to_frame(pose_b, polygon, count, plane)
+    for i in range(count):
+        qx, qy, qz = local_point(pose_a, polygon[i, 0], polygon[i, 1], polygon[i, 2])
+        polygon[i, 0], polygon[i, 1], polygon[i, 2] = qx, qy, qz
+    found = write_face(polygon, count, same, pose_a, 1.0, 0.0, radius, margin, int(plane[3]) << 12, out, k)
+    least = math.inf
+    for i in range(k, k + found):
+        least = min(least, out.gaps[i])
+    if gap < least - _DEEPER:
+        row = min(found, MOST - 1)
+        px, py, pz = world_point(pose_a, px, py, 0.5 * gap)
+        put(out, k + row, px, py, pz, pose_a[2], pose_a[5], pose_a[8], gap, _LOWEST)
+        found = row + 1
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ...procedure import Shaped, procedure
 from .balls import capsule_capsule, sphere_box, sphere_capsule, sphere_sphere
 from .boxes import box_box
-from .planes import plane_corners
-from .solids import BOX, CAPSULE, PLANE, SPHERE, Points, Solids
+from .convex import convex_convex
+from .planes import plane_convex, plane_corners
+from .solids import BOX, CAPSULE, CONVEX, PLANE, SPHERE, Points, Solids
 
 __all__ = ["touch"]
 
@@ -25,35 +26,34 @@ def touch(
             where this is better by 1e-6 m, so that lists of points do not flicker.
         out: where they are written, from row k on; eight rows must be free there.
     """
-    if solids.kinds[a] <= solids.kinds[b]:
-        return _in_order(solids, a, pose_a, b, pose_b, margin, before, out, k)
-    found = _in_order(solids, b, pose_b, a, pose_a, margin, before, out, k)
-    for i in range(k, k + found):
-        for c in range(3):
-            out.normals[i, c] = -out.normals[i, c]
+    # Pairs are named in the order of the kinds, so that there is one call of each routine, which can be inlined.
+    swapped = solids.kinds[a] > solids.kinds[b]
+    i, j = (b, a) if swapped else (a, b)
+    X = pose_b if swapped else pose_a
+    Y = pose_a if swapped else pose_b
+    first = solids.kinds[i]
+    second = solids.kinds[j]
+    size_x = solids.sizes[i]
+    size_y = solids.sizes[j]
+    found = -1
+    if first == SPHERE and second == SPHERE:
+        found = sphere_sphere(size_x, X, size_y, Y, margin, out, k)
+    elif first == BOX and second == BOX:
+        found = box_box(size_x, X, size_y, Y, margin, before, out, k)
+    elif first == SPHERE and second == BOX:
+        found = sphere_box(size_x, X, size_y, Y, margin, out, k)
+    elif first == PLANE and second == CONVEX:
+        found = plane_convex(X, solids, j, Y, margin, out, k)
+    elif first == PLANE:
+        found = plane_corners(X, size_y, Y, margin, out, k) if second != PLANE else 0
+    elif first == SPHERE and second == CAPSULE:
+        found = sphere_capsule(size_x, X, size_y, Y, margin, out, k)
+    elif first == CAPSULE and second == CAPSULE:
+        found = capsule_capsule(size_x, X, size_y, Y, margin, out, k)
+    if found < 0:
+        found = convex_convex(solids, i, X, j, Y, margin, before, out, k)
+    if swapped:
+        for row in range(k, k + found):
+            for c in range(3):
+                out.normals[row, c] = -out.normals[row, c]
     return found
-
-
-@procedure
-def _in_order(
-    solids: Solids, a: int, pose_a: Shaped[12], b: int, pose_b: Shaped[12], margin: float, before: int, out: Points, k: int
-) -> int:  # fmt: skip
-    """The same for kinds in the order of their numbers."""
-    first = solids.kinds[a]
-    second = solids.kinds[b]
-    if first == PLANE:
-        if second == PLANE:
-            return 0
-        return plane_corners(pose_a, solids.sizes[b], pose_b, margin, out, k)
-    if first == SPHERE:
-        if second == SPHERE:
-            return sphere_sphere(solids.sizes[a], pose_a, solids.sizes[b], pose_b, margin, out, k)
-        if second == CAPSULE:
-            return sphere_capsule(solids.sizes[a], pose_a, solids.sizes[b], pose_b, margin, out, k)
-        if second == BOX:
-            return sphere_box(solids.sizes[a], pose_a, solids.sizes[b], pose_b, margin, out, k)
-    if first == CAPSULE and second == CAPSULE:
-        return capsule_capsule(solids.sizes[a], pose_a, solids.sizes[b], pose_b, margin, out, k)
-    if first == BOX and second == BOX:
-        return box_box(solids.sizes[a], pose_a, solids.sizes[b], pose_b, margin, before, out, k)
-    return 0
