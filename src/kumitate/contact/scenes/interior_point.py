@@ -25,8 +25,10 @@ __all__ = ["interior_point"]
 INSIDE = 0.1
 #: A step goes this part of the way to the boundary of the cones.
 SHORT = 0.99
-#: ε, as a multiple of √τ.
+#: ε of a sticking point, as a multiple of √τ; of a sliding one it is smaller by √τ / |u_t|.
 ROUNDING = 0.3
+#: Below this part of the fastest velocity √τ is lost in rounding, as x·z is a difference.
+CANCELLED = 3e-8
 #: Below this friction a point has only a normal law.
 SMOOTH = 1e-6
 #: Two steps shorter than this in a row end the iteration.
@@ -40,18 +42,18 @@ def interior_point(
 ) -> float:  # fmt: skip
     """At most so many rounds from the impulses of the points; they keep the better ones of before and after.
 
-    Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s].
+    Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or within rounding.
     """
     count = islands.first_body[island + 1] - islands.first_body[island]
     best = residual(island, islands, points, trial)
     save(island, islands, points, trial.best)
     _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
-    stalls = 0
+    stalls, end = 0, max(enough, CANCELLED * fastest)
     for _ in range(rounds):
         tau = _tau(island, 0.0, islands, points, trial)
-        if tau <= enough * enough or stalls >= 2:
+        if tau <= end * end or stalls >= 2:
             break
-        _scale(island, ROUNDING * math.sqrt(tau), islands, points, trial)
+        _scale(island, math.sqrt(tau), islands, points, trial)
         assemble(island, bodies, islands, points, factors, trial)
         factor(count, factors)
         _direction(island, 0.0, 0.0, bodies, islands, points, factors, trial)
@@ -118,13 +120,14 @@ def _tau(island: int, share: float, islands: Islands, points: ScenePoints, trial
 
 
 @procedure
-def _scale(island: int, epsilon: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
-    """The scaling W, K = D⁻¹ W² A of dλ = push − K du, A of dz = A du + lack, and the lack of z."""
+def _scale(island: int, root: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """The scaling W, K = D⁻¹ W² A of dλ = push − K du, A of dz = A du + lack, and the lack of z; root: √τ."""
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         mu, W, K, lack = points.friction[c], trial.W[c], trial.K[c], trial.lack[c]
         scale_point(trial.x[c], trial.z[c], W)
         ux, uy = points.speed[c, 1], points.speed[c, 2]
+        epsilon = ROUNDING * root * root / (root + math.sqrt(ux * ux + uy * uy))
         length = math.sqrt(ux * ux + uy * uy + epsilon * epsilon)
         trial.slope[c, 0] = ux / length
         trial.slope[c, 1] = uy / length
