@@ -124,6 +124,11 @@ class MechanismSimulation:
         self._start = self._closed(*self._start, forcing)
         self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
         self.outputs = tuple(outputs)
+        if self.outputs and self.interaction.steps_itself:
+            raise InputError(
+                f"{mechanism.name}: a scene of many free bodies has no outputs; compute {self.outputs[0].name!r} from the states "
+                "of its runs, with functions of kumitate.Robot"
+            )
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,

@@ -17,7 +17,6 @@ from .blocks import factor, solve_factored
 from .cone_scaling import divided, product, scale_point, step_to_cone
 from .laws import add_wrench, move, onto_cone, residual
 from .points import along
-from .trials import best_again, keep_best, save
 
 __all__ = ["interior_point"]
 
@@ -31,7 +30,9 @@ ROUNDING = 0.3
 CANCELLED = 3e-8
 #: Below this friction a point has only a normal law.
 SMOOTH = 1e-6
-#: Two steps shorter than this in a row end the iteration.
+#: After a step shorter than this the next one only centers.
+CRAMPED = 0.1
+#: Four steps shorter than this in a row end the iteration.
 STALLED = 1e-2
 
 
@@ -40,28 +41,29 @@ def interior_point(
     island: int, rounds: int, enough: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
-    """At most so many rounds from the impulses of the points; they keep the better ones of before and after.
+    """At most so many rounds from the impulses of the points.
 
     Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or within rounding.
     """
     count = islands.first_body[island + 1] - islands.first_body[island]
-    best = residual(island, islands, points, trial)
-    save(island, islands, points, trial.best)
     _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
-    stalls, end = 0, max(enough, CANCELLED * fastest)
+    share, stalls, end = 1.0, 0, max(enough, CANCELLED * fastest)
     for _ in range(rounds):
         tau = _tau(island, 0.0, islands, points, trial)
-        if tau <= end * end or stalls >= 2:
+        if tau <= end * end or stalls >= 4:
             break
         _scale(island, math.sqrt(tau), islands, points, trial)
         assemble(island, bodies, islands, points, factors, trial)
         factor(count, factors)
-        _direction(island, 0.0, 0.0, bodies, islands, points, factors, trial)
-        share = _longest(island, islands, points, trial)
-        center = _tau(island, share, islands, points, trial) / tau
-        for at in range(islands.first_point[island], islands.first_point[island + 1]):
-            _second(islands.points[at], trial)
-        _direction(island, center * center * center * tau, 1.0, bodies, islands, points, factors, trial)
+        if share < CRAMPED:  # the last step met the boundary: away from it first
+            _direction(island, tau, 0.0, bodies, islands, points, factors, trial)
+        else:
+            _direction(island, 0.0, 0.0, bodies, islands, points, factors, trial)
+            ahead = min(1.0, _longest(island, islands, points, trial))
+            center = _tau(island, ahead, islands, points, trial) / tau
+            for at in range(islands.first_point[island], islands.first_point[island + 1]):
+                _second(islands.points[at], trial)
+            _direction(island, center * center * center * tau, 1.0, bodies, islands, points, factors, trial)
         share = min(1.0, SHORT * _longest(island, islands, points, trial))
         _go(island, share, bodies, islands, points, factors, trial)
         stalls = stalls + 1 if share < STALLED else 0
@@ -70,10 +72,7 @@ def interior_point(
         _impulse(points, trial, c, points.impulse[c])
         onto_cone(points.impulse[c], points.friction[c])
     move(island, bodies, islands, points)
-    now = residual(island, islands, points, trial)
-    best = keep_best(island, now, best, islands, points, trial)
-    best_again(island, now, best, bodies, islands, points, trial)
-    return best
+    return residual(island, islands, points, trial)
 
 
 @procedure

@@ -68,9 +68,15 @@ def _chain(
     if islands.first_body[island + 1] - islands.first_body[island] <= SMALL:
         left = newton(island, PASSES, begun, enough, fastest, bodies, islands, points, factors, trial)
     if left > accepted:
+        before = left
+        save(island, islands, points, trial.first)
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+        if before < left:
+            left = before
+            restore(island, islands, points, trial.first)
+            move(island, bodies, islands, points)
     return left
 
 

@@ -16,7 +16,7 @@ from .scene import Log, Scene
 from .sleep import asleep, count_quiet
 from .solve import solve
 
-__all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene"]
+__all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
 
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
 #: (`Scene.counts` says for how many); contact has no usable solution.
@@ -49,7 +49,7 @@ def advance_scene(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, record
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> int:
     rules, bodies, points = scene.rules, scene.bodies, scene.points
     read_state(rules, bodies, scene.pulls, q, v)
-    count = _find(scene)
+    count = find(scene)
     if count < 0:
         return ROOM
     if log.marks[1] == 0 and log.marks[2] + scene.counts[1] > len(log.touches):
@@ -73,7 +73,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> i
 
 
 @procedure
-def _find(scene: Scene) -> int:
+def find(scene: Scene) -> int:
     """The points of contact, with the impulses of the last step; −1 if there is not enough room."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
     margin = REACH * rules.step * _fastest(scene)

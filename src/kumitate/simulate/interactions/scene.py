@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...contact.scene import GROUND, Contact
-from ...contact.scenes.building import fault_of, scene_of, solid_names
+from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
+from ...contact.scenes.motion import read_state
 from ...contact.scenes.scene import Scene
+from ...contact.scenes.step import find
 from ...contact.settings import as_plain
+from ...contact.shapes import FAR
 from ...errors import InputError
 from ...model import Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
@@ -83,6 +86,15 @@ class SceneContact(Interaction):
         """The names of the solids' bodies."""
         return solid_names(self.mechanism, self.contact)
 
+    def touching(self, q: np.ndarray) -> list[str]:
+        """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
+        scene = scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False)
+        read_state(scene.rules, scene.bodies, scene.pulls, q.reshape(-1, 7), np.zeros((len(q) // 7, 6)))
+        while (count := find(scene)) < 0:
+            scene = roomier(scene)
+        near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
+        return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
+
     def stepper(
         self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray
     ) -> SceneStepper:
@@ -135,7 +147,7 @@ class SceneContact(Interaction):
         np.maximum.at(friction, (at, column), touches[:, 16])
         return ContactRecord(
             bodies=tuple(pairs), force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
-            normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, 0.0),
+            normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
         )  # fmt: skip
 
