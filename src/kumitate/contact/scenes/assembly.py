@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...procedure import Shaped, local, procedure
+from ...procedure import Floats, Shaped, local, procedure
 from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
 from .blocks import solve_factored
 from .laws import add_wrench, onto_cone
 from .points import along
 
-__all__ = ["advance", "assemble"]
+__all__ = ["advance", "assemble", "change_of", "inertial"]
 
 
 @procedure
@@ -67,13 +67,30 @@ def advance(island: int, islands: Islands, points: ScenePoints, factors: BlockFa
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, new = trial.aim[c], points.impulse[c]
-        for k in range(3):
-            du[k] = along(points.frame[c, k], points.lever_a[c], trial.effort[factors.node[points.body[c, 0]]])
-            if points.body[c, 1] >= 0:
-                du[k] -= along(points.frame[c, k], points.lever_b[c], trial.effort[factors.node[points.body[c, 1]]])
+        change_of(points, factors, trial.effort, c, du)
         for k in range(3):
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
         onto_cone(new, points.friction[c])
+
+
+@procedure
+def inertial(bodies: FreeBodies, body: int, effort: Shaped[6]) -> None:
+    """effort = −M (v − v_free)."""
+    inertia, after, free = bodies.inertia[body], bodies.after[body], bodies.free[body]
+    for i in range(3):
+        effort[i] = 0.0
+        for j in range(3):
+            effort[i] -= inertia[i, j] * (after[j] - free[j])
+        effort[3 + i] = -bodies.mass[body] * (after[3 + i] - free[3 + i])
+
+
+@procedure
+def change_of(points: ScenePoints, factors: BlockFactors, changes: Floats[6], c: int, du: Shaped[3]) -> None:
+    """The change of a point's velocity with the changes of the nodes' twists."""
+    for k in range(3):
+        du[k] = along(points.frame[c, k], points.lever_a[c], changes[factors.node[points.body[c, 0]]])
+        if points.body[c, 1] >= 0:
+            du[k] -= along(points.frame[c, k], points.lever_b[c], changes[factors.node[points.body[c, 1]]])
 
 
 @procedure

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
+from ...procedure import Shaped, local, procedure
 from .arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
-from .assembly import assemble
+from .assembly import assemble, change_of, inertial
 from .blocks import factor, solve_factored
 from .cone_scaling import divided, product, scale_point, step_to_cone
 from .laws import add_wrench, move, onto_cone, residual
-from .points import along
 
 __all__ = ["interior_point"]
 
@@ -159,7 +158,7 @@ def _direction(
     count = islands.first_body[island + 1] - islands.first_body[island]
     total = local(3)
     for node in range(count):
-        _inertial(bodies, factors.body[node], trial.effort[node])
+        inertial(bodies, factors.body[node], trial.effort[node])
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         _push(c, tau * points.mass[c], seconds, points, trial)
@@ -173,7 +172,7 @@ def _direction(
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, dx, dz, mu = trial.aim[c], trial.dx[c], trial.dz[c], points.friction[c]
-        _change(points, factors, trial.effort, c, du)
+        change_of(points, factors, trial.effort, c, du)
         for k in range(3):
             dx[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
             dz[k] = trial.lack[c, k]
@@ -184,26 +183,6 @@ def _direction(
             dz[2] += du[2]
         else:
             dz[0] += du[0]
-
-
-@procedure
-def _inertial(bodies: FreeBodies, body: int, effort: Shaped[6]) -> None:
-    """effort = −M (v − v_free)."""
-    inertia, after, free = bodies.inertia[body], bodies.after[body], bodies.free[body]
-    for i in range(3):
-        effort[i] = 0.0
-        for j in range(3):
-            effort[i] -= inertia[i, j] * (after[j] - free[j])
-        effort[3 + i] = -bodies.mass[body] * (after[3 + i] - free[3 + i])
-
-
-@procedure
-def _change(points: ScenePoints, factors: BlockFactors, changes: Floats[6], c: int, du: Shaped[3]) -> None:
-    """The change of a point's velocity with the changes of the nodes' twists."""
-    for k in range(3):
-        du[k] = along(points.frame[c, k], points.lever_a[c], changes[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            du[k] -= along(points.frame[c, k], points.lever_b[c], changes[factors.node[points.body[c, 1]]])
 
 
 @procedure

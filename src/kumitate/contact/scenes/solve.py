@@ -10,6 +10,7 @@ from .interior_point import interior_point
 from .laws import move, residual
 from .newton import newton
 from .ordering import pattern
+from .proximal import proximal
 from .trials import restore, save
 
 __all__ = ["ACCEPTED", "gained", "solve"]
@@ -22,6 +23,8 @@ RELATIVE = 1e-10
 SMALL, PASSES = 20, 20
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
+#: How often the convex problems are tried after that, and how many rounds of them each time.
+TIMES, SLOW = 4, 5
 
 
 @procedure
@@ -73,11 +76,28 @@ def _chain(
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
-        if before < left:
-            left = before
-            restore(island, islands, points, trial.first)
-            move(island, bodies, islands, points)
+        left = _better(island, before, left, bodies, islands, points, trial)
+    for _ in range(TIMES):
+        if left <= accepted:
+            break
+        before = left
+        save(island, islands, points, trial.first)
+        left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
+        left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+        left = _better(island, before, left, bodies, islands, points, trial)
     return left
+
+
+@procedure
+def _better(
+    island: int, before: float, left: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
+) -> float:
+    """Goes back to the impulses in `trial.first` if they were better; returns the smaller residual."""
+    if left < before:
+        return left
+    restore(island, islands, points, trial.first)
+    move(island, bodies, islands, points)
+    return before
 
 
 @procedure
