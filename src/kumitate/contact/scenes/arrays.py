@@ -186,7 +186,7 @@ class SolverSpace(NamedTuple):
 
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
-        first, kept, tried, best: impulses: before a method, before a step, after it, and the best so far.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps.
         effort: of each node, [n; f], and after a solution its change of twist.

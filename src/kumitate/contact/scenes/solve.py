@@ -11,6 +11,7 @@ from .laws import move, residual
 from .newton import newton
 from .ordering import pattern
 from .proximal import proximal
+from .relaxation import relax
 from .trials import restore, save
 
 __all__ = ["ACCEPTED", "gained", "solve"]
@@ -23,8 +24,8 @@ RELATIVE = 1e-10
 SMALL, PASSES = 20, 20
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
-#: How often the convex problems are tried after that, and how many rounds of them each time.
-TIMES, SLOW = 4, 5
+#: How often sweeps and convex problems are tried in turn after that; how many sweeps and how many rounds each time.
+TIMES, SWEEPS, SLOW = 8, 100, 5
 
 
 @procedure
@@ -66,38 +67,39 @@ def _chain(
     island: int, accepted: float, begun: int, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
-    """One method after another until the residual is small; each keeps the better impulses of before and after."""
-    enough, left = 0.1 * accepted, math.inf
+    """One method after another until the residual is small; the best impulses of all are the result."""
+    enough, best, left = 0.1 * accepted, math.inf, math.inf
     if islands.first_body[island + 1] - islands.first_body[island] <= SMALL:
         left = newton(island, PASSES, begun, enough, fastest, bodies, islands, points, factors, trial)
+        best = _set_aside(island, left, best, islands, points, trial)
     if left > accepted:
-        before = left
-        save(island, islands, points, trial.first)
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
-        left = _better(island, before, left, bodies, islands, points, trial)
-    for _ in range(TIMES):
-        if left <= accepted:
+        best = _set_aside(island, left, best, islands, points, trial)
+    for attempt in range(TIMES):
+        if best <= accepted:
             break
-        before = left
-        save(island, islands, points, trial.first)
-        left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
-        left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
-        left = _better(island, before, left, bodies, islands, points, trial)
-    return left
+        if attempt % 2 == 0:
+            left = relax(island, SWEEPS, bodies, islands, points, trial)
+        else:
+            left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
+        if left > enough:
+            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+        best = _set_aside(island, left, best, islands, points, trial)
+    if best < left:
+        restore(island, islands, points, trial.first)
+        move(island, bodies, islands, points)
+    return best
 
 
 @procedure
-def _better(
-    island: int, before: float, left: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
-) -> float:
-    """Goes back to the impulses in `trial.first` if they were better; returns the smaller residual."""
-    if left < before:
+def _set_aside(island: int, left: float, best: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+    """Keeps the impulses if their residual is the least so far; returns the least. The next method goes on from these."""
+    if left < best:
+        save(island, islands, points, trial.first)
         return left
-    restore(island, islands, points, trial.first)
-    move(island, bodies, islands, points)
-    return before
+    return best
 
 
 @procedure
