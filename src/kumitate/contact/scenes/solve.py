@@ -24,6 +24,8 @@ RELATIVE = 1e-10
 SMALL, PASSES = 20, 20
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity.
+GOOD = 1e-8
 #: How often sweeps and convex problems are tried in turn after that; how many sweeps and how many rounds each time.
 TIMES, SWEEPS, SLOW = 8, 100, 5
 
@@ -78,7 +80,7 @@ def _chain(
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     for attempt in range(TIMES):
-        if best <= accepted:
+        if best <= GOOD * (1.0 + fastest):
             break
         if attempt % 2 == 0:
             left = relax(island, SWEEPS, bodies, islands, points, trial)

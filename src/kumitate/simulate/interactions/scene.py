@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...contact.scene import GROUND, Contact
+from ...contact.scene import Contact
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.scene import Scene
@@ -122,13 +122,10 @@ class SceneContact(Interaction):
         return Touched(record, acceleration, sums[:, 1])
 
     def _record(self, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
-        """One point per pair of bodies that ever pushed each other, at the center of its normal forces."""
-        names = np.array(self.names)
-        at, a, b = (touches[:, k].astype(int) for k in range(3))
-        owners = [tuple(pair) for pair in np.column_stack([names[a], names[b]]).tolist()] if len(touches) else []
-        pairs = list(dict.fromkeys(sorted(owners, key=lambda pair: (pair[1] != GROUND, pair))))
-        number = {pair: k for k, pair in enumerate(pairs)}
-        column = np.array([number[owner] for owner in owners], dtype=int)
+        """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
+        at, solids = touches[:, 0].astype(int), touches[:, 1:3].astype(int)
+        pairs, column = np.unique(solids, axis=0, return_inverse=True)
+        column = column.reshape(-1)
         shape = (rows, len(pairs))
         load = np.einsum("nk,nk->n", touches[:, 3:6], touches[:, 9:12])
         total = np.zeros(shape)
@@ -146,7 +143,7 @@ class SceneContact(Interaction):
         np.minimum.at(gap, (at, column), touches[:, 12])
         np.maximum.at(friction, (at, column), touches[:, 16])
         return ContactRecord(
-            bodies=tuple(pairs), force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
+            bodies=tuple((self.names[a], self.names[b]) for a, b in pairs), force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
         )  # fmt: skip

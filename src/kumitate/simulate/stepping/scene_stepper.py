@@ -14,15 +14,14 @@ from ...errors import InputError
 from ..integrators import FAILED
 from .actuation import Actuation
 from .outputs import STATE
+from .state import LIST
 from .stepper import Stepper
 
 if TYPE_CHECKING:
     from ..interactions.scene import SceneCode
 
-__all__ = ["LIST", "Logged", "SceneStepper"]
+__all__ = ["Logged", "SceneStepper"]
 
-#: Arrays of a state whose number of rows may change from step to step.
-LIST = "impulses"
 #: The rows of a log for touches: at least this many, and this many per record and body.
 _TOUCHES, _PER_BODY = 4096, 8
 
