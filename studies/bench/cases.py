@@ -20,6 +20,7 @@ from .mujoco_peer import MuJoCo
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .report import Report, Row
+from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
@@ -53,6 +54,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        Scenes(),
         Rollouts(PANDA),
         SingleRun(PANDA),
         LoopSteps(),
