@@ -147,7 +147,11 @@ class MechanismSimulation:
     @property
     def whole(self) -> bool:
         """Whether steps follow each other in machine code, without Python in between."""
-        return not self.interaction.steps_itself and not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+        return (
+            not self.interaction.steps_itself
+            and not self.integrator.adaptive
+            and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+        )
 
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None) -> State:
@@ -232,10 +236,8 @@ class MechanismSimulation:
 
     def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
         """A stepper from a state."""
-        interaction, step = self.interaction, self.step_size
-        if interaction.steps_itself:
-            return interaction.stepper(self.actuation, self.integrator, step, q, v)
-        return Stepper(self.compiled, self.actuation, step, q, v)
+        own = self.interaction.stepper(self.actuation, self.integrator, self.step_size, q, v)
+        return Stepper(self.compiled, self.actuation, self.step_size, q, v) if own is None else own
 
     def _seen(self) -> State:
         """The current state of the stepper."""

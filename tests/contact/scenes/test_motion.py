@@ -93,9 +93,7 @@ def test_a_stack_stands_still(masses):
     run = simulation(bricks).run(q, duration=10.0, every=100)
     assert np.abs(run.q - run.q[0]).max() < 1e-9
     on_floor = run.contact.on("brick0")[-1] - [0.0, 0.0, 0.0]
-    carried = sum(
-        run.contact.force[-1, k, 2] for k, pair in enumerate(run.contact.bodies) if pair == ("brick0", "ground")
-    )
+    carried = sum(run.contact.force[-1, k, 2] for k, pair in enumerate(run.contact.bodies) if pair == ("brick0", "ground"))
     assert carried == pytest.approx(G * sum(masses), rel=1e-8)
     assert np.abs(on_floor - [0.0, 0.0, G * masses[0]]).max() < 1e-6 * sum(masses)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scenes.arrays import BlockFactors
-from kumitate.contact.scenes.blocks import factor, solve_factored
 from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
 from kumitate.contact.scenes.building import log_of, roomier, scene_of
-from kumitate.contact.scenes.cone_scaling import divided, inner, product, scale_point, step_to_cone
 from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
-from kumitate.contact.scenes.ordering import BITS, eliminate
+from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
+from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scale_point, step_to_cone
+from kumitate.contact.scenes.solvers.ordering import BITS, eliminate
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
 
 from .places import at_random, bin_of, mixed

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 
-__all__ = ["FreeBodies", "BlockFactors", "Islands", "Memory", "Placed", "Pulls", "ScenePoints", "SolverSpace"]
+__all__ = ["BlockFactors", "FreeBodies", "Islands", "Memory", "Placed", "Pulls", "ScenePoints", "SolverSpace"]
 
 
 class FreeBodies(NamedTuple):

@@ -58,7 +58,12 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
     for at in range(len(placed.planes)):
         plane = placed.planes[at]
         for i in range(solids):
-            if placed.body[i] >= 0 and i != plane and _above(placed, plane, i) <= margin and _may(placed, allowed, i, plane) == 1:
+            if (
+                placed.body[i] >= 0
+                and i != plane
+                and _above(placed, plane, i) <= margin
+                and _may(placed, allowed, i, plane) == 1
+            ):
                 if found < len(pairs):
                     space[found, 0] = min(i, plane)
                     space[found, 1] = max(i, plane)

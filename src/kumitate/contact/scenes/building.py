@@ -14,9 +14,9 @@ from ...spatial import Transform
 from ..scene import Contact, Touchable
 from ..touching import points_for, solids_of
 from .arrays import BlockFactors, FreeBodies, Islands, Memory, Placed, Pulls, ScenePoints, SolverSpace
-from .ordering import BITS
 from .rules import Rules
 from .scene import Log, Scene
+from .solvers.ordering import BITS
 
 __all__ = ["fault_of", "free_bodies", "log_of", "roomier", "scene_of", "solid_names"]
 
@@ -58,7 +58,9 @@ def solid_names(mechanism: Mechanism, contact: Contact) -> list[str]:
     return [item.name for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))]
 
 
-def scene_of(mechanism: Mechanism, contact: Contact, wrenches: Sequence[str], *, step: float, patience: int, flies: bool) -> Scene:
+def scene_of(
+    mechanism: Mechanism, contact: Contact, wrenches: Sequence[str], *, step: float, patience: int, flies: bool
+) -> Scene:
     """The scene of a mechanism that `fault_of` has nothing against; at rest until `motion.read_state`.
 
     Args:
@@ -195,9 +197,7 @@ def _room(pairs: int, points: int, links: int) -> dict[str, Any]:
         "memory": _made(Memory, points),
         "found": points_for(points // 8 + 1),
         "points": _made(ScenePoints, points),
-        "islands": Islands(
-            *(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))
-        ),
+        "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
         "trial": _trial(points, links),
     }
 

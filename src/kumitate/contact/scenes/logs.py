@@ -36,7 +36,11 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
         first = 0
         while first < count:
             end = first + 1
-            while end < count and points.solid[end, 0] == points.solid[first, 0] and points.solid[end, 1] == points.solid[first, 1]:
+            while (
+                end < count
+                and points.solid[end, 0] == points.solid[first, 0]
+                and points.solid[end, 1] == points.solid[first, 1]
+            ):
                 end += 1
             _write_touch(scene, first, end, log)
             first = end

@@ -9,7 +9,7 @@ import math
 
 from ...procedure import Shaped, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
-from .arrays import FreeBodies, ScenePoints, Placed
+from .arrays import FreeBodies, Placed, ScenePoints
 from .rules import Rules
 
 __all__ = ["along", "keep_near", "prepare"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 from ..touching.solids import Points, Solids
-from .arrays import FreeBodies, BlockFactors, Islands, Memory, Placed, Pulls, ScenePoints, SolverSpace
+from .arrays import BlockFactors, FreeBodies, Islands, Memory, Placed, Pulls, ScenePoints, SolverSpace
 from .rules import Rules
 
 __all__ = ["Log", "Scene"]

@@ -14,7 +14,7 @@ from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
 from .scene import Log, Scene
 from .sleep import asleep, count_quiet
-from .solve import solve
+from .solvers.solve import solve
 
 __all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
 

@@ -77,9 +77,11 @@ class Interaction:
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
-    def stepper(self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray) -> Stepper:
-        """A stepper from a state, of interactions that step themselves."""
-        raise NotImplementedError
+    def stepper(
+        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray
+    ) -> Stepper | None:
+        """A stepper from a state, of an interaction that steps itself; else None."""
+        return None
 
     def warn(self) -> None:
         """Warns of known limitations before a run."""

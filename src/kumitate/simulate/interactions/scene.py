@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +69,9 @@ class SceneContact(Interaction):
                 f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
                 "integrator='auto', or a model of springs and dampers, contact='penalty'"
             )
-        raise InputError(f"there is no integrator {asked.name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
+        raise InputError(
+            f"there is no integrator {asked.name!r}; with contact there are auto, time_stepping, semi_implicit_euler"
+        )
 
     @property
     def key(self) -> Hashable:  # type: ignore[override]
@@ -95,9 +97,7 @@ class SceneContact(Interaction):
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
         return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
 
-    def stepper(
-        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray
-    ) -> SceneStepper:
+    def stepper(self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray) -> SceneStepper:
         """A stepper of the scene from a state."""
         return SceneStepper(SceneCode(self, integrator), actuation, step, q, v)
 

@@ -6,8 +6,8 @@ with one another. Couplings are rows of bits, as islands are small and dense.
 
 from __future__ import annotations
 
-from ...procedure import Ints, procedure
-from .arrays import BlockFactors, Islands, ScenePoints
+from ....procedure import Ints, procedure
+from ..arrays import BlockFactors, Islands, ScenePoints
 
 __all__ = ["BITS", "eliminate", "pattern"]
 

@@ -5,8 +5,8 @@ It converges in a few steps from the impulses of the last step, and for islands 
 
 from __future__ import annotations
 
-from ...procedure import procedure
-from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
+from ....procedure import procedure
+from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
 from .laws import linearise, move, residual
@@ -74,7 +74,9 @@ def newton(
 
 
 @procedure
-def _laws(island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _laws(
+    island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace
+) -> None:
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])

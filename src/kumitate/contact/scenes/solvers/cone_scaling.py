@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, procedure
+from ....procedure import Shaped, procedure
 
 __all__ = ["divided", "product", "scale_point", "step_to_cone"]
 

@@ -6,8 +6,8 @@ comes from `ordering`, with room for the fill.
 
 from __future__ import annotations
 
-from ...procedure import Floats, Shaped, local, procedure
-from .arrays import BlockFactors
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors
 
 __all__ = ["factor", "solve_factored"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, procedure
-from .arrays import FreeBodies, Islands, ScenePoints, SolverSpace
-from .points import along
+from ....procedure import Shaped, procedure
+from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ..points import along
 
 __all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
 

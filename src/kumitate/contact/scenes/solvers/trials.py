@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...procedure import Floats, procedure
-from .arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ....procedure import Floats, procedure
+from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
 from .laws import move
 
 __all__ = ["best_again", "keep_best", "restore", "save"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import procedure
-from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
+from ....procedure import procedure
+from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
 from .interior_point import interior_point
 from .laws import move, residual
 from .newton import newton

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, local, procedure
-from .arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ....procedure import Shaped, local, procedure
+from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
 from .assembly import assemble, change_of, inertial
 from .blocks import factor, solve_factored
 from .laws import add_wrench, move, residual

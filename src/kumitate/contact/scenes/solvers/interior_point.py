@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, local, procedure
-from .arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ....procedure import Shaped, local, procedure
+from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
 from .assembly import assemble, change_of, inertial
 from .blocks import factor, solve_factored
 from .cone_scaling import divided, product, scale_point, step_to_cone
@@ -25,8 +25,8 @@ INSIDE = 0.1
 SHORT = 0.99
 #: ε of a sticking point, as a multiple of √τ; of a sliding one it is smaller by √τ / |u_t|.
 ROUNDING = 0.3
-#: Below this part of the fastest velocity √τ is lost in rounding, as x·z is a difference.
-CANCELLED = 3e-8
+#: The rounds end when √τ is below this part of the fastest velocity: the rest is for Newton steps, which converge faster there.
+END = 1e-5
 #: Below this friction a point has only a normal law.
 SMOOTH = 1e-6
 #: After a step shorter than this the next one only centers.
@@ -42,11 +42,11 @@ def interior_point(
 ) -> float:  # fmt: skip
     """At most so many rounds from the impulses of the points.
 
-    Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or within rounding.
+    Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or END of the fastest.
     """
     count = islands.first_body[island + 1] - islands.first_body[island]
     _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
-    share, stalls, end = 1.0, 0, max(enough, CANCELLED * fastest)
+    share, stalls, end = 1.0, 0, max(enough, END * fastest)
     for _ in range(rounds):
         tau = _tau(island, 0.0, islands, points, trial)
         if tau <= end * end or stalls >= 4:
@@ -76,7 +76,7 @@ def interior_point(
 
 @procedure
 def _begin(island: int, inside: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
-    """x and z of the impulses and speeds, moved into the cones; friction that is hardly any is none."""
+    """x and z of the impulses and speeds, moved into the cones; hardly any friction is taken for zero."""
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         x, z, mu = trial.x[c], trial.z[c], points.friction[c]

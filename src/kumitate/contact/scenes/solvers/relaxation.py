@@ -6,10 +6,10 @@ backwards, and the velocities of its bodies follow at once.
 
 from __future__ import annotations
 
-from ...procedure import Shaped, local, procedure
-from .arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ....procedure import Shaped, local, procedure
+from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ..points import along
 from .laws import add_wrench, move, onto_cone, residual
-from .points import along
 
 __all__ = ["relax"]
 
@@ -48,9 +48,7 @@ def _relax_point(c: int, bodies: FreeBodies, points: ScenePoints, trial: SolverS
 
 
 @procedure
-def _push(
-    bodies: FreeBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float
-) -> None:
+def _push(bodies: FreeBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float) -> None:
     """The velocities of a body after an impulse more."""
     wrench, twist, mobility = local(6), bodies.after[body], bodies.mobility[body]
     add_wrench(frame, lever, impulse, sign, wrench)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from ...procedure import Floats, Shaped, local, procedure
-from .arrays import FreeBodies, BlockFactors, Islands, ScenePoints, SolverSpace
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ..points import along
 from .blocks import solve_factored
 from .laws import add_wrench, onto_cone
-from .points import along
 
 __all__ = ["advance", "assemble", "change_of", "inertial"]
 
 
 @procedure
-def assemble(island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
+def assemble(
+    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+) -> None:
     """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
     count = islands.first_body[island + 1] - islands.first_body[island]
     for node in range(count):
