@@ -126,8 +126,8 @@ class MechanismSimulation:
         self.outputs = tuple(outputs)
         if self.outputs and self.interaction.steps_itself:
             raise InputError(
-                f"{mechanism.name}: a scene of many free bodies has no outputs; compute {self.outputs[0].name!r} from the states "
-                "of its runs, with functions of kumitate.Robot"
+                f"{mechanism.name}: a scene of many free bodies has no outputs; compute {self.outputs[0].name!r} from the "
+                "states of its runs, with functions of kumitate.Robot"
             )
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,

@@ -75,9 +75,9 @@ def test_near_pairs_are_all_whose_boxes_overlap(seed):
     place_solids(scene.bodies, placed, 0.01)
     count = near_pairs(placed, scene.allowed, 0.01, scene.pairs, scene.starts, scene.space)
     found = [tuple(pair) for pair in scene.pairs[:count]]
-    bounded = range(14)
+    low, high = placed.low, placed.high
     expected = {
-        (i, j) for i, j in combinations(bounded, 2) if (placed.low[i] <= placed.high[j]).all() and (placed.low[j] <= placed.high[i]).all()
+        (i, j) for i, j in combinations(range(14), 2) if (low[i] <= high[j]).all() and (low[j] <= high[i]).all()
     }  # fmt: skip
     assert {pair for pair in found if pair[1] < 14} == expected, seed
     assert found == sorted(found), seed

@@ -91,7 +91,7 @@ class ScenePoints(NamedTuple):
     """The points of contact of a step (as many as there is room for), sorted by their pairs of solids.
 
     Attributes:
-        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: tells points of a pair apart.
+        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: which point of a pair.
         place: [m]; gap: [m], negative where they overlap.
         frame: the rows are the normal from B to A and two tangents.
         lever_a, lever_b: from the centers of mass of A and B [m].

@@ -206,8 +206,8 @@ def _factors(links: int, couplings: int) -> BlockFactors:
     words = links * ((links + BITS - 1) // BITS)
     counts = (links, links, words, links, links + 1, couplings, links)
     node, body, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in counts)
-    blocks = (np.zeros((size, 6, 6)) for size in (links, links, couplings, couplings))
-    return BlockFactors(node, body, near, degree, first, later, *blocks, mark)
+    diagonal, inverse, lower, upper = (np.zeros((size, 6, 6)) for size in (links, links, couplings, couplings))
+    return BlockFactors(node, body, near, degree, first, later, diagonal, inverse, lower, upper, mark)
 
 
 def _trial(points: int, links: int) -> SolverSpace:

@@ -22,7 +22,7 @@ from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.actuation import Actuation
 from ..stepping.free_bodies import FreeBodyQuantities
-from ..stepping.scene_stepper import Logged, SceneStepper, advance
+from ..stepping.scene_stepper import Logged, SceneStepper
 from .contract import Asked, Interaction
 
 __all__ = ["SceneContact"]
@@ -143,7 +143,8 @@ class SceneContact(Interaction):
         np.minimum.at(gap, (at, column), touches[:, 12])
         np.maximum.at(friction, (at, column), touches[:, 16])
         return ContactRecord(
-            bodies=tuple((self.names[a], self.names[b]) for a, b in pairs), force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
+            bodies=tuple((self.names[a], self.names[b]) for a, b in pairs),
+            force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
         )  # fmt: skip
@@ -165,7 +166,6 @@ class SceneCode:
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self.observables: Callable[[np.ndarray, np.ndarray], Any] = FreeBodyQuantities(interaction.mechanism)
         self.code = self
-        self.advance = advance
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
         """A scene to step."""

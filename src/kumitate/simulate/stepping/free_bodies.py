@@ -11,7 +11,7 @@ __all__ = ["FreeBodyQuantities"]
 
 
 class FreeBodyQuantities:
-    """(q, v) → kinetic and potential energy (n), center of mass (n, 3), momentum [l; p] (n, 6) of a mechanism of free bodies."""
+    """(q, v) → kinetic and potential energy (n), center of mass (n, 3), momentum [l; p] (n, 6) of free bodies."""
 
     def __init__(self, mechanism: Mechanism):
         self._bodies = free_bodies(mechanism)

@@ -103,7 +103,7 @@ class SceneStepper(Stepper):
         self._put_efforts()
         q, v, work = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6), state["work"]
         log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records)
-        while (ended := self.compiled.advance(scene, q, v, work, records, every, log)) != DONE:
+        while (ended := advance_scene(scene, q, v, work, records, every, log)) != DONE:
             if ended == ROOM:
                 self.scene = scene = roomier(scene)
             elif ended == FULL:
@@ -129,8 +129,3 @@ class SceneStepper(Stepper):
         self.scene.bodies.effort[:] = tau.reshape(-1, 6)
         for k, name in enumerate(forcing.places):
             self.scene.pulls.value[k] = wrenches[name][0]
-
-
-def advance(scene: Scene, q: np.ndarray, v: np.ndarray, work: np.ndarray, records: int, every: int, log: Log) -> int:
-    """`advance_scene`, as Python until procedures are compiled."""
-    return advance_scene(scene, q, v, work, records, every, log)

@@ -1,6 +1,6 @@
 """An interior point method on the exact laws of an island, on the same block factors as Newton's method.
 
-With x = (μ λ_n, λ_t) and z = ((u_n − b) / μ + |u_t|, u_t), Coulomb's laws are: x and z are in the second-order cone, and x·z = 0
+With x = (μ λ_n, λ_t) and z = ((u_n − b) / μ + |u_t|, u_t), Coulomb's laws are: x and z are in the second-order cone, x·z = 0
 (De Saxcé and Feng 1998; b is the least normal velocity). They are approached along x∘z = τ m, m being a point's mass, by
 Mehrotra's predictor and corrector with the scaling of Nesterov and Todd (1997). |u_t| is √(u_t² + ε²) − ε, with ε → 0 as τ → 0:
 in the end nothing is softened. The number of iterations hardly depends on the guess, and redundant points do no harm.

@@ -1,7 +1,7 @@
 """Rounds of convex problems that approach the laws of an island from anywhere: they never diverge, but converge slowly.
 
 With the shift s = μ |u_t| of De Saxcé and Feng (1998) held fixed, Coulomb's laws are the optimum of a convex problem. A round
-minimizes its augmented Lagrangian, ½ (v − v_free)ᵀ M (v − v_free) + Σ |P(y)|² / (2 R), y = λ − R (u − b + s n), by Newton's method
+minimizes its augmented Lagrangian, ½ (v − v_free)ᵀ M (v − v_free) + Σ |P(y)|² / (2 R), y = λ − R (u − b + s n), by Newton steps
 with an exact line search (Rockafellar 1976; Castro and others 2022); P is the orthogonal projection onto the friction cone. Its
 P(y) is the next λ, and the next shift is that of its u.
 """

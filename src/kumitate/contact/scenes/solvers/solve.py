@@ -132,8 +132,8 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
 
 @procedure
 def _tame(
-    island: int, accepted: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
-    trial: SolverSpace,
+    island: int, accepted: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 
