@@ -101,7 +101,8 @@ class ScenePoints(NamedTuple):
         before, free: velocities of A relative to B along the frame's axes [m/s], as in `FreeBodies`.
         mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
         impulse: along the frame's axes [N·s]; speed: the velocity after it.
-        known: 1 if the impulse is remembered from the last step.
+        known: 1 if the impulse is remembered from the last step; recalled: that impulse; steady: the part of it that is kept in
+            what is remembered of this step.
         common: the largest mass of a point of the same two bodies.
         edge: the block that couples A and B in the factors of their island.
     """
@@ -125,6 +126,8 @@ class ScenePoints(NamedTuple):
     impulse: Floats[3]
     speed: Floats[3]
     known: Ints
+    recalled: Floats[3]
+    steady: Floats
     common: Floats
     edge: Ints
 

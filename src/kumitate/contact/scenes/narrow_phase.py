@@ -55,6 +55,7 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
         while first < known and (memory.solid[first, 0] < a or (memory.solid[first, 0] == a and memory.solid[first, 1] < b)):
             first += 1
         points.known[c] = 0
+        points.steady[c] = 0.0
         for k in range(3):
             points.impulse[c, k] = 0.0
         at = first
@@ -66,13 +67,18 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
                     points.impulse[c, k] = (
                         axis[0] * memory.impulse[at, 0] + axis[1] * memory.impulse[at, 1] + axis[2] * memory.impulse[at, 2]
                     )
+                    points.recalled[c, k] = points.impulse[c, k]
                 break
             at += 1
 
 
 @procedure
 def remember(points: ScenePoints, count: int, memory: Memory) -> int:
-    """Writes the points that carry impulses to the memory; returns how many they are."""
+    """Writes the points that carry impulses to the memory; returns how many they are.
+
+    Impulses of bodies at rest that had to be improved have also stopped what the last ones had let move: kept as they are,
+    they would miss by as much the other way, and be improved in every second step for ever. What rest needs is between both.
+    """
     known = 0
     for c in range(count):
         if points.impulse[c, 0] > 0.0:
@@ -80,7 +86,11 @@ def remember(points: ScenePoints, count: int, memory: Memory) -> int:
             memory.solid[known, 1] = points.solid[c, 1]
             memory.feature[known] = points.feature[c]
             for k in range(3):
-                frame, impulse = points.frame[c], points.impulse[c]
-                memory.impulse[known, k] = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
+                frame, impulse, recalled = points.frame[c], points.impulse[c], points.recalled[c]
+                total = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
+                if points.known[c] == 1 and points.steady[c] > 0.0:
+                    before = frame[0, k] * recalled[0] + frame[1, k] * recalled[1] + frame[2, k] * recalled[2]
+                    total += points.steady[c] * (before - total)
+                memory.impulse[known, k] = total
             known += 1
     return known

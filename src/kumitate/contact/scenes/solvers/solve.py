@@ -18,7 +18,9 @@ __all__ = ["ACCEPTED", "gained", "solve"]
 
 #: Impulses of the last step are taken as they are below this residual; otherwise they are improved to ten times less [m/s].
 ACCEPTED = 1e-10
-#: The same, as a part of the fastest velocity of a point.
+#: Below this they belong to bodies at rest, or in steady motion [m/s].
+STEADY = 1e-8
+#: ACCEPTED, as a part of the fastest velocity of a point.
 RELATIVE = 1e-10
 #: Islands of at most so many bodies are solved by Newton's method alone, if it converges in PASSES steps.
 SMALL, PASSES = 20, 20
@@ -54,6 +56,10 @@ def solve(
     left = residual(island, islands, points, trial)
     if left <= accepted and (begun == 1 or closing <= 0.0):
         return 0, left, fastest
+    if left <= STEADY:
+        part = _steady(island, islands, points)
+        for at in range(islands.first_point[island], islands.first_point[island + 1]):
+            points.steady[islands.points[at]] = part
     couplings = pattern(island, islands, points, factors)
     if couplings > len(factors.later):
         return couplings, left, fastest
@@ -102,6 +108,25 @@ def _set_aside(island: int, left: float, best: float, islands: Islands, points: 
         save(island, islands, points, trial.first)
         return left
     return best
+
+
+@procedure
+def _steady(island: int, islands: Islands, points: ScenePoints) -> float:
+    """The part of the old impulses in those that would keep the island at rest, if it were.
+
+    With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the new
+    ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
+    """
+    both, square = 0.0, 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        x, y, most = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
+        if most > 0.0:
+            held = 3 if x * x + y * y < 0.999 * most * most else 1
+            for k in range(held):
+                both += points.before[c, k] * points.speed[c, k]
+                square += points.speed[c, k] * points.speed[c, k]
+    return min(max(both / square, 0.0), 1.0) if square > 0.0 else 0.0
 
 
 @procedure
