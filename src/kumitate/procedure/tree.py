@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -248,6 +249,8 @@ class TypedProcedure:
         parameters: their names and kinds, in order.
         result: the kind of what it returns.
         names: the kinds of all names, parameters included.
+        assignments: how often the source gives each name a value; a parameter has its first one from the call.
+        origins: the values that each name is given.
         writes: the parameters, or their fields as "name.field", whose arrays it writes to.
         calls: the procedures that it calls.
     """
@@ -257,5 +260,7 @@ class TypedProcedure:
     result: Kind = NOTHING
     body: tuple[Statement, ...] = ()
     names: dict[str, Kind] = field(default_factory=dict)
+    assignments: Counter[str] = field(default_factory=Counter)
+    origins: dict[str, list[Expression]] = field(default_factory=dict)
     writes: set[str] = field(default_factory=set)
     calls: list[TypedProcedure] = field(default_factory=list)
