@@ -21,7 +21,8 @@ __all__ = ["ENTRY", "FAULT_WORDS", "LlvmText", "llvm_text"]
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out.
 _UNROLLED = 16
-#: Functions of more lines are not inlined: a call costs them little, and LLVM's time grows faster than the size of a function.
+#: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
+#: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
 _TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 _DECLARED = re.compile(r"@(llvm\.[a-z0-9.]+|[a-z_0-9]+)\(")
@@ -124,6 +125,7 @@ class _LlvmWriter(ProcedureWriter):
     def __init__(self, typed: TypedProcedure, module: LlvmText):
         super().__init__(typed, module.names, module.needs, checked=module.checked)
         self.module = module
+        self.long = False  # whether it has a loop of unknown length
         self.side_by_side = {} if module.checked else loops_side_by_side(typed)
         self.head: list[str] = []
         self.lines: list[str] = []
@@ -142,7 +144,7 @@ class _LlvmWriter(ProcedureWriter):
         result = self.module.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
         head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.module.fault(), *parameters])}) #0 {{"
-        if len(self.lines) > _INLINED:
+        if len(self.lines) > _INLINED and (self.typed.calls or self.long):
             head = head.replace("#0 {", "noinline #0 {")
         return "\n".join([head, "entry:", *self.head, *self.lines, "}"])
 
@@ -311,6 +313,7 @@ class _LlvmWriter(ProcedureWriter):
         self.start(end)
 
     def begin_loop(self) -> None:
+        self.long = True
         again, end = self.fresh_label(), self.fresh_label()
         self.effect(f"br label %{again}")
         self.start(again)
@@ -347,6 +350,7 @@ class _LlvmWriter(ProcedureWriter):
         self.start(following)
         self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
         mark = ""
+        self.long |= passes is None
         if passes is not None and passes <= _UNROLLED:
             mark = f", !llvm.loop !{self.module.loops}"
             self.module.loops += 1

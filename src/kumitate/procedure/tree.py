@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,31 +11,9 @@ from typing import Any
 from .kinds import NOTHING, ArrayKind, Kind
 
 __all__ = [
-    "Again",
-    "ArrayElement",
-    "ArrayRow",
-    "ArraySlice",
-    "Chosen",
-    "Constant",
-    "Counting",
-    "Expression",
-    "Fresh",
-    "Invoke",
-    "Leave",
-    "Length",
-    "Local",
-    "Made",
-    "Member",
-    "Old",
-    "Operation",
-    "Repeat",
-    "Return",
-    "Set",
-    "SetElement",
-    "Site",
-    "Statement",
-    "TypedProcedure",
-    "When",
+    "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh", "Invoke",
+    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "Set", "SetElement", "Site",
+    "Statement", "TypedProcedure", "When",
 ]  # fmt: skip
 
 
@@ -44,10 +23,10 @@ class Site:
 
     file: str
     line: int
-    text: str
+    node: ast.AST
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: `{self.text}`"
+        return f"{self.file}:{self.line}: `{ast.unparse(self.node).splitlines()[0]}`"
 
 
 # --- expressions --------------------------------------------------------------------------------------------------------
