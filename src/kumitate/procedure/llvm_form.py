@@ -9,6 +9,7 @@ import re
 import struct
 from collections.abc import Sequence
 
+from ..scalar import Program
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
 from .operations import LLVM_LIBRARY, OPERATIONS
 from .tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
@@ -43,12 +44,14 @@ class LlvmText:
     Attributes:
         text: the module.
         sites: of the checks, by number, with what they say.
+        programs: the names of the functions of traced programs, by what lists choose, and whether there is a list at all.
     """
 
     def __init__(self, typed: TypedProcedure, *, checked: bool = False):
         self.checked = checked
         self.sites: list[tuple[Site, str]] = []
         self.tables: dict[str, str] = {}
+        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
         self.loops = 0
         family = procedure_family(typed)
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
@@ -87,6 +90,16 @@ class LlvmText:
             lines += [f"  store {_TYPES[leaf]} {value}, ptr %out{k}"]
         return "\n".join([*lines, "  ret void", "}"])
 
+    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
+        """The name of the function that evaluates a program, once or over a list."""
+        key = program, listed, several
+        if key not in self.programs:
+            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
+            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
+            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
+            self.programs[key] = f"{name}.{same}" if same else name
+        return self.programs[key]
+
     def fault(self) -> list[str]:
         """The first argument of all functions, if they are checked: where they say what failed."""
         return ["ptr %words"] if self.checked else []
@@ -104,6 +117,8 @@ class LlvmText:
             returned, takes = _INTRINSICS[name].split(" ", 1)
             pure = "" if name.startswith("llvm.") else " #1"
             declared.append(f"declare {returned} @{name}{takes}{pure}")
+        for (_, listed, _), name in self.programs.items():
+            declared.append(f"declare void @{name}({', '.join(['i64', *['ptr'] * (len(listed) + sum(listed))])})")
         tables = [f"{name} = internal constant {value}, align 64" for value, name in self.tables.items()]
         loops = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
         loops += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
@@ -290,6 +305,13 @@ class _LlvmWriter(ProcedureWriter):
         operands = [self.several(argument, name, start, count) for argument in node.arguments]
         pattern = OPERATIONS[node.name].llvm.replace("double", f"<{count} x double>")
         return self.line(pattern.format(*operands, contract=" contract"))
+
+    # --- traced programs ----------------------------------------------------------------------------------------------
+    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        listed = tuple(index is not None for _, index in arrays)
+        name = self.module.program(program, listed, several=count is not None)
+        given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
+        self.effect(f"call void @{name}({', '.join(given)})")
 
     # --- paths --------------------------------------------------------------------------------------------------------
     def when(self, condition: str) -> None:

@@ -62,7 +62,6 @@ class _Statements(Calling):
         super().__init__(source, typed)
         self.leaving: list[list[set[str] | None]] = []  # of each loop around: what has a value where it is left
         self.again: list[list[set[str] | None]] = []  # likewise where its next pass begins
-        self.written: list[tuple[Expression, ast.AST]] = []
 
     def block(self, body: Sequence[ast.stmt]) -> tuple[Statement, ...]:
         """The statements of a block."""

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..scalar import Program
 from .kinds import NOTHING, ArrayKind, Kind
 
 __all__ = [
     "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh", "Invoke",
-    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "Set", "SetElement", "Site",
-    "Statement", "TypedProcedure", "When",
+    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunProgram", "Set", "SetElement",
+    "Site", "Statement", "TypedProcedure", "When",
 ]  # fmt: skip
 
 
@@ -146,8 +147,32 @@ class Invoke:
     site: Site
 
 
+@dataclass(frozen=True)
+class RunProgram:
+    """Evaluations of a traced program: one on rows, or `count` of them on arrays of rows, each perhaps by a list."""
+
+    program: Program
+    count: Expression | None
+    arrays: tuple[tuple[Expression, Expression | None], ...]
+    site: Site
+    kind: Kind = NOTHING
+
+
 Expression = (
-    Constant | Local | Old | Operation | Chosen | ArrayElement | ArrayRow | ArraySlice | Length | Member | Made | Fresh | Invoke
+    Constant
+    | Local
+    | Old
+    | Operation
+    | Chosen
+    | ArrayElement
+    | ArrayRow
+    | ArraySlice
+    | Length
+    | Member
+    | Made
+    | Fresh
+    | Invoke
+    | RunProgram
 )
 
 

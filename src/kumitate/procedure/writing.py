@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from ..scalar import Program
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .tree import (
     Again,
@@ -31,6 +32,7 @@ from .tree import (
     Operation,
     Repeat,
     Return,
+    RunProgram,
     Set,
     SetElement,
     Site,
@@ -122,6 +124,10 @@ class ProcedureWriter(ABC):
     @abstractmethod
     def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> Value:
         """A call of another procedure with the leaves that it needs."""
+
+    @abstractmethod
+    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
 
     @abstractmethod
     def when(self, condition: str) -> None:
@@ -363,6 +369,21 @@ class ProcedureWriter(ABC):
             at += count
         return self.invoke(node.procedure, given)
 
+    def value_RunProgram(self, node: RunProgram) -> Value:
+        count = None if node.count is None else self.value(node.count)[0]
+        arrays: list[tuple[str, str | None]] = []
+        for rows, index in node.arrays:
+            if count is not None and self.checked:
+                self.check_list(node, count, rows, index)
+            if isinstance(rows.kind, ArrayKind):
+                arrays.append((self.address_of(rows), None if index is None else self.address_of(index)))
+            else:  # a number
+                box = self.fresh(ArrayKind(FLOAT, (1,)))
+                self.store(box, FLOAT, self.value(rows)[0])
+                arrays.append((box, None))
+        self.run_program(node.program, count, arrays)
+        return []
+
     # --- arrays -------------------------------------------------------------------------------------------------------
     def address_of(self, node: Expression) -> str:
         """The address of an array."""
@@ -399,6 +420,17 @@ class ProcedureWriter(ABC):
         message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
         for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
             self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
+
+    def check_list(self, node: RunProgram, count: str, rows: Expression, index: Expression | None) -> None:
+        """A program's list is as long as its count, and names rows that there are."""
+        length = self.rows_of(rows if index is None else index)
+        holds = self.operation("le.i", [count, length])
+        self.check(holds, node.site, "{0} evaluations on a list of {1}", [count, length])
+        if index is not None:
+            counter = self.begin_count(self.number(0, INT), count, 1)
+            place = self.load(self.address(self.address_of(index), _array(index.kind), [counter]), INT)
+            self.check_between(place, self.rows_of(rows), node.site)
+            self.end_count(None)
 
     def check_operation(self, node: Operation, operands: Sequence[str]) -> None:
         """Divisors of integers are not 0, and shifts are from 0 to 63."""
