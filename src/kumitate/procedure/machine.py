@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,18 @@ class Machine:
         self.run(block)
         del kept
         return self.result(block)
+
+    def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """A function that runs the procedure on these arguments."""
+        block, kept = self.words(arguments)
+        run, address, result = self.run, ctypes.addressof(block), self.result
+        plain = not self.results and not self.checked
+
+        def call(_alive: tuple[Any, ...] = (self, block, kept)) -> Any:
+            run(address)
+            return None if plain else result(block)
+
+        return call
 
     def result(self, block: Any) -> Any:
         """The result in a block of words after a call.
