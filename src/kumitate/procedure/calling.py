@@ -109,10 +109,12 @@ class Calling(Indexing):
         usage = "over(program, count, arrays…)" if several else "apply(program, rows…)"
         if node.keywords or len(node.args) < 1 + several:
             raise self.source.fault(node, f"is called as {usage}")
+        value = self.source.static(node.args[0])
         try:
-            program = program_of(self.source.static(node.args[0]))
-        except TypeError as error:
-            raise self.source.fault(node.args[0], f"{error}; name it in the module or in the function around") from None
+            program = program_of(value)
+        except TypeError:
+            rule = "is not a traced program; name one of the module or of the function around: kumitate.scalar.trace makes it"
+            raise self.source.fault(node.args[0], rule) from None
         count = self.as_kind(self.number(node.args[1]), INT, node) if several else None
         arrays, given = (*program.inputs, *program.outputs), node.args[1 + several :]
         if len(given) != len(arrays):
