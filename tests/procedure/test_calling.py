@@ -52,8 +52,8 @@ POINTS, WEIGHTS, SHIFT = np.arange(12.0).reshape(4, 3), np.ones(5), np.zeros(3)
     [
         ((Cloud(POINTS, 4), WEIGHTS), "total takes 3 arguments (cloud, weights, shift), got 2"),
         ((POINTS, WEIGHTS, SHIFT), "total: cloud is ndarray; it must be Cloud, with 2 fields"),
-        ((Cloud(POINTS.T, 4), WEIGHTS, SHIFT), "total: cloud.points has shape (3, 4) and dtype float64, not contiguous; it must "
-         "be a C-contiguous float64 array of shape (n, 3)"),
+        ((Cloud(POINTS.T, 4), WEIGHTS, SHIFT), "total: cloud.points has shape (3, 4) and dtype float64, not contiguous; it "
+         "must be a C-contiguous float64 array of shape (n, 3)"),
         ((Cloud(POINTS, 4.0), WEIGHTS, SHIFT), "total: cloud.count is float; it must be int"),
         ((Cloud(POINTS, 2**63), WEIGHTS, SHIFT), "total: cloud.count is 9223372036854775808; integers have 64 bits"),
         ((Cloud(POINTS, 4), [1.0], SHIFT), "total: weights is list; it must be a C-contiguous float64 array of shape (n,)"),

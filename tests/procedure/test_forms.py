@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kumitate.procedure import Procedure
-from kumitate.procedure.c_form import CText
+from kumitate.procedure.writing import CText
 
 from ..tools import GCC
 from .pages import CASES

@@ -80,7 +80,7 @@ FAULTS = [
     ("(x: Floats) -> float", "return x[0] ** 3", "x[0] ** 3", "powers of float are constants from 1 to 2"),
     ("(n: int) -> int", "return n ** n", "n ** n", "powers of int are constants from 1 to 4"),
     ("(x: Floats) -> float", "return x @ x", "x @ x", "computes with Floats"),
-    ("(n: int) -> bool", "return n is 3", "n is 3", "is not a comparison of procedures"),
+    ("(n: int) -> bool", "return n in n", "n in n", "is not a comparison of procedures"),
     ("(n: int) -> bool", "return 0 < int(n) < 3", "int(n)", "is computed once; name it before"),
     ("(x: Floats) -> None", "if x[0]:\n    pass", "x[0]", "compare it, as in x != 0.0"),
     ("(x: Floats) -> None", "while x:\n    pass", "x", "is Floats, not a number"),

@@ -51,7 +51,7 @@ class Procedure(Generic[Given, Result]):
         """
         with _lock:
             if self._typed is None:
-                from .statements import read_procedure
+                from .reading import read_procedure
 
                 if self._reading:
                     raise ProcedureError(f"{self._function.__qualname__} calls itself; write a loop with a stack in an array")
@@ -102,8 +102,7 @@ class Procedure(Generic[Given, Result]):
         Args:
             form: "llvm" or "c".
         """
-        from .c_form import CText
-        from .llvm_form import LlvmText
+        from .writing import CText, LlvmText
 
         forms = {"llvm": LlvmText, "c": CText}
         if form not in forms:

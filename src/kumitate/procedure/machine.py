@@ -16,8 +16,8 @@ from ..compile.target import host
 from ..errors import InputError
 from ..scalar import Program, under_way
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
 from .tree import TypedProcedure
+from .writing.llvm_form import ENTRY, FAULT_WORDS, LlvmText
 
 __all__ = ["Machine"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .kinds import FLOAT
-from .origins import roots
-from .tree import (
+from ..kinds import FLOAT
+from ..origins import roots
+from ..tree import (
     ArrayElement,
     ArrayRow,
     ArraySlice,

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Sequence
 
-from ..compile.exports import to_c
-from ..scalar import Program
-from .kinds import FLOAT, INT, ArrayKind, NumberKind
-from .operations import C_LIBRARY, OPERATIONS
-from .tree import Constant, Site, TypedProcedure
-from .writing import ProcedureWriter, procedure_family
+from ...compile.exports import to_c
+from ...scalar import Program
+from ..kinds import FLOAT, INT, ArrayKind, NumberKind
+from ..operations import C_LIBRARY, OPERATIONS
+from ..tree import Constant, Site, TypedProcedure
+from .walk import ProcedureWriter, procedure_family
 
 __all__ = ["CText"]
 

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ..scalar import Array
+from ...scalar import Array
+from ..forms import local, local_ints
+from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..operations import OPERATIONS, FunctionRow, function_table
+from ..programs import apply, at, over, program_of
+from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
 from .expressions import whole
-from .forms import local, local_ints
 from .indexing import Indexing
-from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .operations import OPERATIONS, FunctionRow, function_table
-from .programs import apply, at, over, program_of
 from .source import UNKNOWN, Source, kind_of
-from .tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
 
 __all__ = ["Calling"]
 
