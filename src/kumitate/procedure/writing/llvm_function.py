@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...scalar import Program
@@ -18,13 +19,26 @@ if TYPE_CHECKING:
 
 __all__ = ["LLVM_TYPES", "LlvmFunction"]
 
-#: Loops of at most so many passes are written out.
-_UNROLLED = 16
+#: Loops of at most so many passes are written out, if all passes together have at most so many lines.
+_UNROLLED, _WRITTEN_OUT = 16, 10000
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
 #: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
+
+
+@dataclass
+class _Count:
+    """A loop that counts: its counter, label and step; the line and the number of calls where it begins; lines of inner loops
+    that are written out, apart from those that stand here."""
+
+    counter: str
+    again: str
+    step: int
+    begin: int
+    calls: int
+    more: int = 0
 
 
 class LlvmFunction(ProcedureWriter):
@@ -41,7 +55,8 @@ class LlvmFunction(ProcedureWriter):
         self.label = "entry"
         self.labels: list[tuple[str, str]] = []
         self.whens: list[list[str]] = []
-        self.counts: list[tuple[str, str, int]] = []
+        self.counts: list[_Count] = []
+        self.calls = 0  # of other functions, and loops that are not written out
 
     def text(self) -> str:
         """The whole function."""
@@ -145,6 +160,7 @@ class LlvmFunction(ProcedureWriter):
         types = [LLVM_TYPES[leaves[k]] for k in self.needs[called]]
         given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
         result = self.module.result_type(called.result)
+        self.calls += 1
         call = f"call {result} @{self.functions[called]}({', '.join([*self.module.fault(), *given])})"
         found: list[str] = []
         if result == "void":
@@ -201,6 +217,7 @@ class LlvmFunction(ProcedureWriter):
 
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        self.calls += 1
         listed = tuple(index is not None for _, index in arrays)
         name = self.module.program(program, listed, several=count is not None)
         given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
@@ -229,6 +246,7 @@ class LlvmFunction(ProcedureWriter):
 
     def begin_loop(self) -> None:
         self.long = True
+        self.calls += 1
         again, end = self.fresh_label(), self.fresh_label()
         self.effect(f"br label %{again}")
         self.start(again)
@@ -255,21 +273,26 @@ class LlvmFunction(ProcedureWriter):
         self.effect(f"br i1 {going}, label %{body}, label %{end}")
         self.start(body)
         self.labels.append((following, end))
-        self.counts.append((counter, again, step))
+        self.counts.append(_Count(counter, again, step, len(self.lines), self.calls))
         return counter
 
     def end_count(self, passes: int | None) -> None:
         following, end = self.labels.pop()
-        counter, again, step = self.counts.pop()
+        loop = self.counts.pop()
         self.effect(f"br label %{following}")
         self.start(following)
-        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
-        mark = ""
+        self.effect(f"{loop.counter}.next = add nsw i64 {loop.counter}, {loop.step}")
+        mark, lines = "", len(self.lines) - loop.begin + loop.more
         self.long |= passes is None
-        if passes is not None and passes <= _UNROLLED:
+        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > loop.calls:
+            self.calls += 1
+        else:
             mark = f", !llvm.loop !{self.module.loops}"
             self.module.loops += 1
-        self.effect(f"br label %{again}{mark}")
+            lines *= passes
+        if self.counts:
+            self.counts[-1].more += lines - (len(self.lines) - loop.begin)
+        self.effect(f"br label %{loop.again}{mark}")
         self.start(end)
 
     def leave(self) -> None:
