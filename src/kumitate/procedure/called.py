@@ -23,6 +23,16 @@ _here = threading.local()
 _lock = threading.RLock()
 
 
+def _unlock() -> None:
+    """A forked process has a lock of its own: the thread that holds this one is not in it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 class Procedure(Generic[Given, Result]):
     """A function of the subset. Called, it runs as machine code, which is made at the first call and kept on disk.
 
