@@ -30,6 +30,12 @@ def insertion_sort(x: Floats, order: Ints) -> None:
 
 
 @procedure
+def sort_again(x: Floats, order: Ints) -> None:
+    """Hands its arguments on, and reads nothing of them."""
+    insertion_sort(x, order)
+
+
+@procedure
 def quick_sort(x: Floats) -> int:
     """With a stack of its own; the number of exchanges."""
     stack = local_ints(64, 2)
@@ -364,6 +370,8 @@ def look_alike(a: Floats[6], b: Floats[6], c: Floats, d: Floats, e: Shaped[5, 5]
     for k in range(5):
         e[k, k] += 1.0
     for k in range(5):
+        e[2, k] *= 0.5  # LLVM's way, because single elements are written above
+    for k in range(5):
         f[k] += 1
     total = 0.0
     for k in range(5):
@@ -459,6 +467,7 @@ def _zeros(n: int, dtype: Any = np.int64) -> np.ndarray:
 #: Every procedure with what makes its arguments.
 CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] = [
     (insertion_sort, lambda rng: (rng.normal(size=40), _zeros(40))),
+    (sort_again, lambda rng: (rng.normal(size=40), _zeros(40))),
     (quick_sort, lambda rng: (rng.integers(0, 50, 100) / 7,)),
     (islands, lambda rng: (rng.integers(0, 40, (25, 2)), _zeros(40), _zeros(40))),
     (sieve, lambda rng: (_zeros(int(rng.integers(2, 300))),)),

@@ -77,6 +77,17 @@ def listed(x: Floats[2], out: Floats[2], k: Ints, count: int) -> None:
 
 
 @procedure
+def doubled(x: Shaped[3], out: Shaped[3]) -> None:
+    for k in range(3):
+        out[k] = 2.0 * x[k]
+
+
+@procedure
+def rows_doubled(x: Floats[3], a: int, b: int) -> None:
+    doubled(x[a], x[b])
+
+
+@procedure
 def small(x: Shaped[3], k: int) -> float:
     return x[k]
 
@@ -103,6 +114,7 @@ CASES = [
     (moved, (7, 0), (7, -1), "a << b", "shifts 7 by -1"),
     (listed, (T, U, K, 2), (T, U, np.array([3, 4]), 2), "over(SUMS, count, at(x, k), out)", "index 4 of an axis of 4"),
     (listed, (T, U, K, 2), (T, U, K, 3), "over(SUMS, count, at(x, k), out)", "3 evaluations on a list of 2"),
+    (rows_doubled, (R, 1, 2), (R, 1, 1), "doubled(x[a], x[b])", "doubled writes to out, and x and out overlap"),
     (small, (X[:3], 2), (X[:3], 3), "x[k]", "index 3 of an axis of 3"),
 ]  # fmt: skip
 

@@ -49,7 +49,7 @@ def test_machine_code_computes_what_is_written(page, make):
 
 
 @pytest.mark.parametrize(
-    ("page", "expected"), [(side_by_side, [False, True, True, True, False, True]), (look_alike, [False] * 9)], ids=str
+    ("page", "expected"), [(side_by_side, [False, True, True, True, False, True]), (look_alike, [False] * 10)], ids=str
 )
 def test_which_loops_are_computed_side_by_side(page, expected):
     """So that what the forms compare is computed in both ways."""

@@ -47,6 +47,10 @@ class Language(ABC):
         """The address of an element or a row."""
 
     @abstractmethod
+    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        """Whether two arrays of so many elements do not overlap."""
+
+    @abstractmethod
     def load(self, pointer: str, kind: NumberKind) -> str:
         """The number at an address."""
 

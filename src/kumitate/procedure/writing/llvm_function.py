@@ -141,6 +141,15 @@ class LlvmFunction(ProcedureWriter):
         places = "".join(f", i64 {index}" for index in indices)
         return self.line(f"getelementptr inbounds {_rows(kind.row, kind.element)}, ptr {pointer}{places}")
 
+    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        ends = []
+        for start, count in ((pointer, size), (other, other_size)):
+            ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
+        (first, first_end), (second, second_end) = ends
+        before = self.line(f"icmp ule ptr {first_end}, {second}")
+        after = self.line(f"icmp ule ptr {second_end}, {first}")
+        return self.line(f"or i1 {before}, {after}")
+
     def load(self, pointer: str, kind: NumberKind) -> str:
         return self.line(f"load {LLVM_TYPES[kind.name]}, ptr {pointer}, align 8")
 

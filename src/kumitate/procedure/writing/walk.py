@@ -7,7 +7,8 @@ records only the leaves that are read are written, and only those that a procedu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from ..tree import (
@@ -267,6 +268,8 @@ class ProcedureWriter(Language):
             count = len(argument.kind.leaves)
             given += self.leaves(argument, [k - at for k in needed if at <= k < at + count])
             at += count
+        if self.checked:
+            self.check_apart(node, dict(zip(needed, given, strict=True)))
         return self.invoke(node.procedure, given)
 
     def value_RunProgram(self, node: RunProgram) -> Value:
@@ -321,6 +324,23 @@ class ProcedureWriter(Language):
         for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
             self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
 
+    def check_apart(self, node: Invoke, given: dict[int, str]) -> None:
+        """No argument that is written to overlaps another; fields of one record were checked before."""
+        arrays: list[tuple[str, int, str, str]] = []  # the path, the argument, the address, the number of elements
+        at = 0
+        for k, (name, kind) in enumerate(node.procedure.parameters):
+            for path, array, leaf in _arrays(name, kind, at):
+                if leaf in given and (array.is_fixed or leaf + 1 in given):
+                    rows = given[leaf + 1] if not array.is_fixed else self.number(array.shape[0] or 0, INT)
+                    size = self.operation("mul.i", [rows, self.number(array.row_size, INT)])
+                    arrays.append((path, k, given[leaf], size))
+            at += len(kind.leaves)
+        for (a, j, first, size), (b, k, second, other) in itertools.combinations(arrays, 2):
+            if j != k and not {a, b}.isdisjoint(node.procedure.writes):
+                holds = self.apart(first, size, second, other)
+                what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
+                self.check(holds, node.site, what, [size, other])
+
     def check_list(self, node: RunProgram, count: str, rows: Expression, index: Expression | None) -> None:
         """A program's list is as long as its count, and names rows that there are."""
         length = self.rows_of(rows if index is None else index)
@@ -340,6 +360,15 @@ class ProcedureWriter(Language):
         elif node.name in ("shl.i", "shr.i"):
             for a, b in ((zero, operands[1]), (operands[1], most)):
                 self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
+
+
+def _arrays(name: str, kind: Kind, at: int) -> Iterator[tuple[str, ArrayKind, int]]:
+    """The arrays of an argument: their paths, their kinds and the leaves of their addresses."""
+    if isinstance(kind, ArrayKind):
+        yield name, kind, at
+    elif isinstance(kind, RecordKind):
+        for k, part in enumerate(kind.parts):
+            yield from _arrays(f"{name}.{kind.names[k] if kind.names else k}", part, at + kind.span(k).start)
 
 
 def _number(kind: Kind) -> NumberKind:
