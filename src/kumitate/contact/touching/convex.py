@@ -6,7 +6,7 @@ import math
 
 from ...procedure import Floats, Shaped, local, procedure
 from .depth import depth
-from .distance import FAR_APART, TOUCHING, distance
+from .distance import FAR_APART, INSIDE, TOUCHING, distance
 from .faces import clipped, to_frame, write_face
 from .features import facing
 from .frames import inverse_turned, put, turned, world_point
@@ -86,8 +86,8 @@ def convex_convex(
     status = distance(solids, a, b, B, size, margin + both, W, P, found)
     if status == FAR_APART:
         return 0
-    if status == TOUCHING:
-        depth(solids, a, b, B, size, found)
+    if status == TOUCHING or status == INSIDE:
+        depth(solids, a, b, B, size, W, P, status == INSIDE, found)
     gap = found[3] - both
     if gap > margin:
         return 0

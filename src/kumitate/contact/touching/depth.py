@@ -22,6 +22,8 @@ _POINTS, _FACES = 64, 128
 _EXACT, _ROUND = 1e-13, 1e-9
 #: A first tetrahedron lower than this part of the size is flat; a triangle with a smaller square of the sine is a line.
 _FLAT, _THIN = 1e-9, 1e-14
+#: A tetrahedron to begin with has at least this square of its volume, as part of that of a box of its edges.
+_THICK = 1e-6
 
 
 @procedure
@@ -35,6 +37,17 @@ def _spread(
         return True
     up = -lift(solids, a, b, B, -x, -y, -z, W, P, k) - here
     return up > _FLAT * size
+
+
+@procedure
+def _is_thick(W: Floats[3]) -> bool:
+    """Whether a tetrahedron has faces whose directions are certain."""
+    ux, uy, uz = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
+    tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
+    px, py, pz = W[3, 0] - W[0, 0], W[3, 1] - W[0, 1], W[3, 2] - W[0, 2]
+    volume = (uy * tz - uz * ty) * px + (uz * tx - ux * tz) * py + (ux * ty - uy * tx) * pz
+    lengths = (ux * ux + uy * uy + uz * uz) * (tx * tx + ty * ty + tz * tz) * (px * px + py * py + pz * pz)
+    return volume * volume > _THICK * lengths
 
 
 @procedure
@@ -190,17 +203,25 @@ def _foot(W: Floats[3], P: Floats[3], corners: Ints[3], planes: Floats[4], f: in
 
 
 @procedure
-def depth(solids: Solids, a: int, b: int, B: Shaped[12], size: float, found: Shaped[8]) -> None:
+def depth(
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, corners_w: Floats[3], corners_p: Floats[3], inside: bool,
+    found: Shaped[8],
+) -> None:  # fmt: skip
     """Writes the normal from A to B, the gap along it, and a point of A's surface, for the solids without their balls.
 
     Args:
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
+        corners_w, corners_p: of a tetrahedron around the origin, if there is one.
+        inside: whether there is.
     """
     W = local(_POINTS, 3)
     P = local(_POINTS, 3)
     n = local(4)
-    if not _tetrahedron(solids, a, b, B, size, W, P, n):
+    for i in range(4):
+        for c in range(3):
+            W[i, c], P[i, c] = corners_w[i, c], corners_p[i, c]
+    if not (inside and _is_thick(W)) and not _tetrahedron(solids, a, b, B, size, W, P, n):
         sign = 1.0 if n[3] >= 0.0 else -1.0
         found[0], found[1], found[2], found[3] = sign * n[0], sign * n[1], sign * n[2], abs(n[3])
         found[4], found[5], found[6] = P[0, 0], P[0, 1], P[0, 2]

@@ -9,10 +9,10 @@ from .simplex import nearest
 from .solids import Solids
 from .support import lift
 
-__all__ = ["APART", "FAR_APART", "TOUCHING", "distance"]
+__all__ = ["APART", "FAR_APART", "INSIDE", "TOUCHING", "distance"]
 
-#: What is found: further apart than asked, apart, or so close that depth.py finds the direction.
-FAR_APART, APART, TOUCHING = 0, 1, 2
+#: What is found: further apart than asked, apart, so close that depth.py finds the direction, overlapping.
+FAR_APART, APART, TOUCHING, INSIDE = 0, 1, 2, 3
 _ROUNDS = 100
 #: The distance is exact to this part of it, and of the size.
 _EXACT, _ROUNDING = 1e-13, 4e-16
@@ -24,13 +24,13 @@ _CLOSE = 1e-7
 def distance(
     solids: Solids, a: int, b: int, B: Shaped[12], size: float, most: float, W: Floats[3], P: Floats[3], found: Shaped[8]
 ) -> int:  # fmt: skip
-    """FAR_APART, APART or TOUCHING, for the solids without their balls.
+    """FAR_APART, APART, TOUCHING or INSIDE, for the solids without their balls.
 
     Args:
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
         most: the largest distance of interest [m].
-        W, P: room for four points.
+        W, P: room for four points; those of a tetrahedron around the origin, if it is inside.
         found: where the normal from A to B, the distance and the closest point of A are written, if they are apart.
     """
     v = local(3)
@@ -52,7 +52,7 @@ def distance(
         mask = nearest(W, count + 1, weights, v)
         now = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
         if mask == 15 or now <= _CLOSE * _CLOSE * size * size:
-            status = TOUCHING
+            status = INSIDE if mask == 15 else TOUCHING
             break
         if now >= square:
             break
