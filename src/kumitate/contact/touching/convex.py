@@ -11,6 +11,7 @@ from .faces import clipped, to_frame, write_face
 from .features import facing
 from .frames import inverse_turned, put, turned, world_point
 from .lines import write_lines
+from .polish import closest_point, polish
 from .solids import MOST, Points, Solids
 from .support import extent, relative
 
@@ -80,14 +81,18 @@ def convex_convex(
     relative(pose_a, pose_b, B)
     both = solids.sizes[a, 6] + solids.sizes[b, 6]
     size = extent(solids, a) + extent(solids, b)
+    weights = local(4)
     W = local(4, 3)
     P = local(4, 3)
     found = local(8)
-    status = distance(solids, a, b, B, size, margin + both, W, P, found)
+    status = distance(solids, a, b, B, size, margin + both, W, P, weights, found)
     if status == FAR_APART:
         return 0
     if status == TOUCHING or status == INSIDE:
-        depth(solids, a, b, B, size, W, P, status == INSIDE, found)
+        depth(solids, a, b, B, size, status == INSIDE, W, P, weights, found)
+    if solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0:
+        polish(solids, a, b, B, size, W, P, weights, found)
+    closest_point(solids, a, P, weights, found)
     gap = found[3] - both
     if gap > margin:
         return 0

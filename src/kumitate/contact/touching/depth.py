@@ -19,7 +19,7 @@ __all__ = ["depth"]
 
 _POINTS, _FACES = 64, 128
 #: A face that is moved outward by less than this part of the size is one of the difference; round ones are approached.
-_EXACT, _ROUND = 1e-13, 1e-9
+_EXACT, _ROUND = 1e-13, 1e-8
 #: A first tetrahedron lower than this part of the size is flat; a triangle with a smaller square of the sine is a line.
 _FLAT, _THIN = 1e-9, 1e-14
 #: A tetrahedron to begin with has at least this square of its volume, as part of that of a box of its edges.
@@ -186,8 +186,8 @@ def _enlarge(
 
 
 @procedure
-def _foot(W: Floats[3], P: Floats[3], corners: Ints[3], planes: Floats[4], f: int, found: Shaped[8]) -> None:
-    """The point of A that belongs to the point of face f closest to the origin."""
+def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Shaped[4]) -> None:
+    """Writes the weights of the corners of face f in its point closest to the origin."""
     i, j, k = corners[f, 0], corners[f, 1], corners[f, 2]
     nx, ny, nz, offset = planes[f, 0], planes[f, 1], planes[f, 2], planes[f, 3]
     x, y, z = offset * nx, offset * ny, offset * nz
@@ -197,34 +197,38 @@ def _foot(W: Floats[3], P: Floats[3], corners: Ints[3], planes: Floats[4], f: in
     area = nx * (uy * tz - uz * ty) + ny * (uz * tx - ux * tz) + nz * (ux * ty - uy * tx)
     of_j = (nx * (dy * tz - dz * ty) + ny * (dz * tx - dx * tz) + nz * (dx * ty - dy * tx)) / area
     of_k = (nx * (uy * dz - uz * dy) + ny * (uz * dx - ux * dz) + nz * (ux * dy - uy * dx)) / area
-    of_j, of_k = min(1.0, max(0.0, of_j)), min(1.0, max(0.0, of_k))
-    for c in range(3):
-        found[4 + c] = (1.0 - of_j - of_k) * P[i, c] + of_j * P[j, c] + of_k * P[k, c]
+    of_j = min(1.0, max(0.0, of_j))
+    of_k = min(1.0 - of_j, max(0.0, of_k))
+    weights[0], weights[1], weights[2] = 1.0 - of_j - of_k, of_j, of_k
 
 
 @procedure
 def depth(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, corners_w: Floats[3], corners_p: Floats[3], inside: bool,
-    found: Shaped[8],
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, inside: bool, end_w: Floats[3], end_p: Floats[3],
+    weights: Shaped[4], found: Shaped[8],
 ) -> None:  # fmt: skip
-    """Writes the normal from A to B, the gap along it, and a point of A's surface, for the solids without their balls.
+    """Writes the normal from A to B and the gap along it, for the solids without their balls.
 
     Args:
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
-        corners_w, corners_p: of a tetrahedron around the origin, if there is one.
-        inside: whether there is.
+        inside: whether the next are those of a tetrahedron around the origin.
+        end_w, end_p: corners; those of the face closest to the origin are written there.
+        weights: of the corners of that face in its point closest to the origin.
+        found: the normal, the gap, and in [7] the number of corners.
     """
     W = local(_POINTS, 3)
     P = local(_POINTS, 3)
     n = local(4)
     for i in range(4):
         for c in range(3):
-            W[i, c], P[i, c] = corners_w[i, c], corners_p[i, c]
+            W[i, c], P[i, c] = end_w[i, c], end_p[i, c]
     if not (inside and _is_thick(W)) and not _tetrahedron(solids, a, b, B, size, W, P, n):
         sign = 1.0 if n[3] >= 0.0 else -1.0
         found[0], found[1], found[2], found[3] = sign * n[0], sign * n[1], sign * n[2], abs(n[3])
-        found[4], found[5], found[6] = P[0, 0], P[0, 1], P[0, 2]
+        weights[0], found[7] = 1.0, 1.0
+        for c in range(3):
+            end_w[0, c], end_p[0, c] = W[0, c], P[0, c]
         return
     corners = local_ints(_FACES, 3)
     planes = local(_FACES, 4)
@@ -255,4 +259,8 @@ def depth(
         top = _enlarge(W, corners, planes, beside, marks, lists, ends, best, new, top, size)
         if top < 0:
             break
-    _foot(W, P, corners, planes, best, found)
+    _foot(W, corners, planes, best, weights)
+    found[7] = 3.0
+    for i in range(3):
+        for c in range(3):
+            end_w[i, c], end_p[i, c] = W[corners[best, i], c], P[corners[best, i], c]

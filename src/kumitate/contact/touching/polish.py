@@ -1,0 +1,209 @@
+"""The normal of two solids with round parts, made exact: Newton's method on the support function."""
+
+from __future__ import annotations
+
+import math
+
+from ...procedure import Floats, Shaped, local, procedure
+from .frames import across, inverse_turned, local_point, turned
+from .solids import Solids
+from .support import lift
+
+__all__ = ["closest_point", "polish"]
+
+_ROUNDS = 5
+#: Corners with less weight do not matter; flat parts closer than this part of the size are one.
+_WEIGHT, _ONE = 1e-7, 1e-9
+#: Two directions are different from this sine of their angle on.
+_SPREAD = 1e-3
+#: A disk seen along its axis, to this [1], is flat.
+_FLAT = 1e-3
+
+
+@procedure
+def _flat_part(solids: Solids, i: int, point: Shaped[3]) -> None:
+    """Takes the round part from a point of solid i, in the solid's frame."""
+    if solids.spans[i, 1] == 0:
+        for c in range(3):
+            if solids.sizes[i, c] == 0.0:
+                point[c] = 0.0
+
+
+@procedure
+def _flat_difference(
+    solids: Solids, a: int, b: int, B: Shaped[12], W: Floats[3], P: Floats[3], k: int, flat: Shaped[3]
+) -> None:  # fmt: skip
+    """Point k of the difference without round parts, in the frame A."""
+    p = local(3)
+    q = local(3)
+    p[0], p[1], p[2] = P[k, 0], P[k, 1], P[k, 2]
+    q[0], q[1], q[2] = local_point(B, W[k, 0] + p[0], W[k, 1] + p[1], W[k, 2] + p[2])
+    _flat_part(solids, a, p)
+    _flat_part(solids, b, q)
+    x, y, z = turned(B, q[0], q[1], q[2])
+    flat[0], flat[1], flat[2] = x + B[9] - p[0], y + B[10] - p[1], z + B[11] - p[2]
+
+
+@procedure
+def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shaped[5]) -> float:
+    """Adds, of an ellipsoid, tᵀw and uᵀw of its furthest point w along m, and tᵀHt, uᵀHu, tᵀHu of its derivative H.
+
+    Returns:
+        The ellipsoid's extent along m [m].
+    """
+    square = 0.0
+    for c in range(3):
+        square += size[3 + c] * size[3 + c] * m[c] * m[c]
+    if square == 0.0:
+        return 0.0
+    along = math.sqrt(square)
+    wt, wu, tt, uu, tu = 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(3):
+        e = size[3 + c] * size[3 + c] / along
+        wt += e * m[c] * t[c]
+        wu += e * m[c] * u[c]
+        tt += e * t[c] * t[c]
+        uu += e * u[c] * u[c]
+        tu += e * t[c] * u[c]
+    sums[0] += wt
+    sums[1] += wu
+    sums[2] += tt - wt * wt / along
+    sums[3] += uu - wu * wu / along
+    sums[4] += tu - wt * wu / along
+    return along
+
+
+@procedure
+def _edges(
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], count: int,
+    flat: Shaped[3], edge: Shaped[3], normal: Shaped[3],
+) -> int:  # fmt: skip
+    """How many directions the flat parts of the corners that matter have between them: 0, 1 or 2.
+
+    Args:
+        flat, edge, normal: where one such part, one such direction, and the unit vector across two of them are written.
+    """
+    here = local(3)
+    found = 0
+    first = True
+    for k in range(count):
+        if weights[k] > _WEIGHT:
+            _flat_difference(solids, a, b, B, W, P, k, here)
+            if first:
+                flat[0], flat[1], flat[2] = here[0], here[1], here[2]
+                first = False
+            else:
+                dx, dy, dz = here[0] - flat[0], here[1] - flat[1], here[2] - flat[2]
+                length = math.sqrt(dx * dx + dy * dy + dz * dz)
+                if length > _ONE * size:
+                    dx, dy, dz = dx / length, dy / length, dz / length
+                    if found == 0:
+                        edge[0], edge[1], edge[2] = dx, dy, dz
+                        found = 1
+                    else:
+                        x, y, z = edge[1] * dz - edge[2] * dy, edge[2] * dx - edge[0] * dz, edge[0] * dy - edge[1] * dx
+                        sine = math.sqrt(x * x + y * y + z * z)
+                        if sine > _SPREAD:
+                            normal[0], normal[1], normal[2] = x / sine, y / sine, z / sine
+                            found = 2
+    return found
+
+
+@procedure
+def _is_flat(size: Shaped[8], reach: float) -> bool:
+    """Whether a disk is seen along its axis, with its extent along the normal."""
+    largest = max(size[3], size[4], size[5])
+    return largest > 0.0 and reach < _FLAT * largest
+
+
+@procedure
+def polish(
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8]
+) -> None:  # fmt: skip
+    """Improves the normal and the gap in `found`, for solids without their balls of which one has a round part.
+
+    At the closest or shallowest place the vector w between the two furthest points is along the normal m: tᵀw = 0 for all t
+    across m. Newton's method on the unit sphere: (tᵀHt − mᵀw) s = −tᵀw, m + t s. Where edges meet something round, m is
+    across these; where faces do, m is across two edges.
+
+    Args:
+        W, P, weights: the simplex with which the search ended; found[7] is the number of its corners.
+    """
+    flat = local(3)
+    edge = local(3)
+    m = local(3)
+    t = local(3)
+    u = local(3)
+    in_b = local(3, 3)
+    sums = local(5)
+    edges = _edges(solids, a, b, B, size, W, P, weights, int(found[7]), flat, edge, m)
+    x, y, z = -found[0], -found[1], -found[2]
+    if edges == 2:
+        sign = math.copysign(1.0, m[0] * x + m[1] * y + m[2] * z)
+        x, y, z = sign * m[0], sign * m[1], sign * m[2]
+    if edges == 1:
+        along = x * edge[0] + y * edge[1] + z * edge[2]
+        x, y, z = x - along * edge[0], y - along * edge[1], z - along * edge[2]
+        scale = 1.0 / math.sqrt(x * x + y * y + z * z)
+        x, y, z = x * scale, y * scale, z * scale
+    for _ in range(_ROUNDS if edges < 2 else 0):
+        if edges == 1:
+            u[0], u[1], u[2] = edge[0], edge[1], edge[2]
+        else:
+            u[0], u[1], u[2] = across(x, y, z)
+        t[0], t[1], t[2] = y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0]
+        m[0], m[1], m[2] = x, y, z
+        sums[0] = flat[0] * t[0] + flat[1] * t[1] + flat[2] * t[2]
+        sums[1] = flat[0] * u[0] + flat[1] * u[1] + flat[2] * u[2]
+        sums[2], sums[3], sums[4] = 0.0, 0.0, 0.0
+        extent_a = _bend(solids.sizes[a], m, t, u, sums)
+        in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
+        in_b[1, 0], in_b[1, 1], in_b[1, 2] = inverse_turned(B, t[0], t[1], t[2])
+        in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
+        extent_b = _bend(solids.sizes[b], in_b[0], in_b[1], in_b[2], sums)
+        if _is_flat(solids.sizes[a], extent_a) or _is_flat(solids.sizes[b], extent_b):
+            return
+        reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
+        tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
+        s, r = 0.0, 0.0
+        if edges == 1:
+            if tt <= 0.0:
+                return
+            s = -sums[0] / tt
+        else:
+            if tt <= 0.0 or tt * uu - tu * tu <= 0.0:
+                return
+            s = (sums[1] * tu - sums[0] * uu) / (tt * uu - tu * tu)
+            r = (sums[0] * tu - sums[1] * tt) / (tt * uu - tu * tu)
+        if abs(s) + abs(r) > 0.1:
+            return
+        x, y, z = x + s * t[0] + r * u[0], y + s * t[1] + r * u[1], z + s * t[2] + r * u[2]
+        scale = 1.0 / math.sqrt(x * x + y * y + z * z)
+        x, y, z = x * scale, y * scale, z * scale
+        if abs(s) + abs(r) < 1e-9:
+            break
+    old = lift(solids, a, b, B, found[0], found[1], found[2], W, P, 3)
+    new = lift(solids, a, b, B, -x, -y, -z, W, P, 3)
+    if new >= old - 1e-15 * size:
+        found[0], found[1], found[2], found[3] = -x, -y, -z, new
+
+
+@procedure
+def closest_point(solids: Solids, a: int, P: Floats[3], weights: Shaped[4], found: Shaped[8]) -> None:
+    """Writes into found[4:7] the point of A at the normal, by the weights of the corners of the simplex."""
+    p = local(3)
+    size = solids.sizes[a]
+    ex, ey, ez = size[3] * found[0], size[4] * found[1], size[5] * found[2]
+    along = math.sqrt(ex * ex + ey * ey + ez * ez)
+    curved = along > 0.0 and not _is_flat(size, along)
+    found[4], found[5], found[6] = 0.0, 0.0, 0.0
+    for k in range(int(found[7])):
+        p[0], p[1], p[2] = P[k, 0], P[k, 1], P[k, 2]
+        if curved:
+            _flat_part(solids, a, p)
+        for c in range(3):
+            found[4 + c] += weights[k] * p[c]
+    if curved:
+        found[4] += size[3] * ex / along
+        found[5] += size[4] * ey / along
+        found[6] += size[5] * ez / along
