@@ -19,6 +19,8 @@ __all__ = ["convex_convex"]
 
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7
+#: Distances are exact to this part; with round parts they are made exact from near, and if that fails from nearer.
+_EXACT, _NEAR, _ROUND = 1e-13, 1e-6, 1e-10
 #: The closest point is a point of its own where it is deeper than those of the faces by this [m].
 _DEEPER = 1e-7
 #: What a point's number begins with: a face of A, a face of B, two lines, the closest point.
@@ -85,13 +87,17 @@ def convex_convex(
     W = local(4, 3)
     P = local(4, 3)
     found = local(8)
-    status = distance(solids, a, b, B, size, margin + both, W, P, weights, found)
-    if status == FAR_APART:
-        return 0
-    if status == TOUCHING or status == INSIDE:
-        depth(solids, a, b, B, size, status == INSIDE, W, P, weights, found)
-    if solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0:
-        polish(solids, a, b, B, size, W, P, weights, found)
+    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0
+    exact = _NEAR if round_parts else _EXACT
+    for _ in range(2):
+        status = distance(solids, a, b, B, size, margin + both, exact, W, P, weights, found)
+        if status == FAR_APART:
+            return 0
+        if status == TOUCHING or status == INSIDE:
+            depth(solids, a, b, B, size, exact, status == INSIDE, W, P, weights, found)
+        if not round_parts or polish(solids, a, b, B, size, W, P, weights, found):
+            break
+        exact = _ROUND
     closest_point(solids, a, P, weights, found)
     gap = found[3] - both
     if gap > margin:

@@ -18,8 +18,6 @@ from .support import lift
 __all__ = ["depth"]
 
 _POINTS, _FACES = 64, 128
-#: A face that is moved outward by less than this part of the size is one of the difference; round ones are approached.
-_EXACT, _ROUND = 1e-13, 1e-8
 #: A first tetrahedron lower than this part of the size is flat; a triangle with a smaller square of the sine is a line.
 _FLAT, _THIN = 1e-9, 1e-14
 #: A tetrahedron to begin with has at least this square of its volume, as part of that of a box of its edges.
@@ -204,7 +202,7 @@ def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Sh
 
 @procedure
 def depth(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, inside: bool, end_w: Floats[3], end_p: Floats[3],
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, exact: float, inside: bool, end_w: Floats[3], end_p: Floats[3],
     weights: Shaped[4], found: Shaped[8],
 ) -> None:  # fmt: skip
     """Writes the normal from A to B and the gap along it, for the solids without their balls.
@@ -212,6 +210,7 @@ def depth(
     Args:
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
+        exact: a face that is moved outward by less than this part of the size is one of the difference.
         inside: whether the next are those of a tetrahedron around the origin.
         end_w, end_p: corners; those of the face closest to the origin are written there.
         weights: of the corners of that face in its point closest to the origin.
@@ -237,8 +236,6 @@ def depth(
     lists = local_ints(_FACES, 3)
     ends = local_ints(_POINTS, 2)
     _first_faces(W, corners, planes, beside)
-    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4]
-    exact = (_ROUND if round_parts > 0.0 else _EXACT) * size
     top = 4
     best = 0
     least = math.inf
@@ -254,7 +251,7 @@ def depth(
         if reach < least:
             least = reach
             found[0], found[1], found[2], found[3] = -x, -y, -z, -reach
-        if reach - offset <= exact:
+        if reach - offset <= exact * size:
             break
         top = _enlarge(W, corners, planes, beside, marks, lists, ends, best, new, top, size)
         if top < 0:

@@ -14,16 +14,16 @@ __all__ = ["APART", "FAR_APART", "INSIDE", "TOUCHING", "distance"]
 #: What is found: further apart than asked, apart, so close that depth.py finds the direction, overlapping.
 FAR_APART, APART, TOUCHING, INSIDE = 0, 1, 2, 3
 _ROUNDS = 100
-#: The distance is exact to this part of it, and of the size; with round parts, it is made exact afterwards.
-_EXACT, _ROUNDING, _ROUND = 1e-13, 4e-16, 1e-8
+#: Rounding of distances, as a part of the size.
+_ROUNDING = 4e-16
 #: Solids closer than this part of their size have a direction too much in error.
 _CLOSE = 1e-7
 
 
 @procedure
 def distance(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, most: float, W: Floats[3], P: Floats[3], weights: Shaped[4],
-    found: Shaped[8],
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, most: float, exact: float, W: Floats[3], P: Floats[3],
+    weights: Shaped[4], found: Shaped[8],
 ) -> int:  # fmt: skip
     """FAR_APART, APART, TOUCHING or INSIDE, for the solids without their balls.
 
@@ -31,6 +31,7 @@ def distance(
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
         most: the largest distance of interest [m].
+        exact: the distance is exact to this part of it.
         W, P: room for four points; those of a tetrahedron around the origin, if it is inside.
         weights: of the corners of the simplex in the point closest to the origin.
         found: where the normal from A to B and the distance are written, if they are apart, and in [7] the number of corners.
@@ -44,8 +45,6 @@ def distance(
     count = 0
     square = math.inf
     status = APART
-    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4]
-    exact = _ROUND if round_parts > 0.0 else _EXACT
     for _ in range(_ROUNDS):
         nx, ny, nz = x / length, y / length, z / length
         bound = lift(solids, a, b, B, nx, ny, nz, W, P, count)

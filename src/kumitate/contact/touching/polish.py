@@ -119,8 +119,8 @@ def _is_flat(size: Shaped[8], reach: float) -> bool:
 @procedure
 def polish(
     solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8]
-) -> None:  # fmt: skip
-    """Improves the normal and the gap in `found`, for solids without their balls of which one has a round part.
+) -> bool:  # fmt: skip
+    """Makes the normal and the gap in `found` exact, for solids without their balls of which one has a round part.
 
     At the closest or shallowest place the vector w between the two furthest points is along the normal m: tᵀw = 0 for all t
     across m. Newton's method on the unit sphere: (tᵀHt − mᵀw) s = −tᵀw, m + t s. Where edges meet something round, m is
@@ -128,6 +128,9 @@ def polish(
 
     Args:
         W, P, weights: the simplex with which the search ended; found[7] is the number of its corners.
+
+    Returns:
+        Whether it succeeded: the search has to come close enough first.
     """
     flat = local(3)
     edge = local(3)
@@ -146,6 +149,7 @@ def polish(
         x, y, z = x - along * edge[0], y - along * edge[1], z - along * edge[2]
         scale = 1.0 / math.sqrt(x * x + y * y + z * z)
         x, y, z = x * scale, y * scale, z * scale
+    done = edges == 2
     for _ in range(_ROUNDS if edges < 2 else 0):
         if edges == 1:
             u[0], u[1], u[2] = edge[0], edge[1], edge[2]
@@ -162,30 +166,33 @@ def polish(
         in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
         extent_b = _bend(solids.sizes[b], in_b[0], in_b[1], in_b[2], sums)
         if _is_flat(solids.sizes[a], extent_a) or _is_flat(solids.sizes[b], extent_b):
-            return
+            return False
         reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
         tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
         s, r = 0.0, 0.0
         if edges == 1:
             if tt <= 0.0:
-                return
+                return False
             s = -sums[0] / tt
         else:
             if tt <= 0.0 or tt * uu - tu * tu <= 0.0:
-                return
+                return False
             s = (sums[1] * tu - sums[0] * uu) / (tt * uu - tu * tu)
             r = (sums[0] * tu - sums[1] * tt) / (tt * uu - tu * tu)
         if abs(s) + abs(r) > 0.1:
-            return
+            return False
         x, y, z = x + s * t[0] + r * u[0], y + s * t[1] + r * u[1], z + s * t[2] + r * u[2]
         scale = 1.0 / math.sqrt(x * x + y * y + z * z)
         x, y, z = x * scale, y * scale, z * scale
-        if abs(s) + abs(r) < 1e-9:
+        if abs(s) + abs(r) < 1e-8:
+            done = True
             break
     old = lift(solids, a, b, B, found[0], found[1], found[2], W, P, 3)
     new = lift(solids, a, b, B, -x, -y, -z, W, P, 3)
-    if new >= old - 1e-15 * size:
+    done = done and new >= old - 1e-15 * size
+    if done:
         found[0], found[1], found[2], found[3] = -x, -y, -z, new
+    return done
 
 
 @procedure
