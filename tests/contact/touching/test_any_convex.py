@@ -209,7 +209,7 @@ def test_shapes_without_size_are_refused_by_name(shape):
 
 
 def test_other_shapes_are_refused_by_name():
-    with pytest.raises(ModelError, match="shape 0: a mesh is not a convex solid; .* Use one of them, or several hulls"):
+    with pytest.raises(ModelError, match=r"shape 0: a mesh is not a convex solid; .* Use one of them, or several hulls"):
         solids_of([Mesh("foot.stl")])
 
 

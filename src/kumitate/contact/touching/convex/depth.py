@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Ints, Shaped, local, local_ints, procedure
-from .frames import across
-from .solids import Solids
+from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
+from ..frames import across
+from ..solids import Solids
 from .support import lift
 
 __all__ = ["depth"]

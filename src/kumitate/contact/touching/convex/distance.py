@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, local, procedure
+from ..solids import Solids
 from .simplex import nearest
-from .solids import Solids
 from .support import lift
 
 __all__ = ["APART", "FAR_APART", "INSIDE", "TOUCHING", "distance"]

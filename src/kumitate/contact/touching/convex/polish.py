@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
-from .frames import across, inverse_turned, local_point, turned
-from .solids import Solids
+from ....procedure import Floats, Shaped, local, procedure
+from ..frames import across, inverse_turned, local_point, turned
+from ..solids import Solids
 from .support import lift
 
 __all__ = ["closest_point", "polish"]
