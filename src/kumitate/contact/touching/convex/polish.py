@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ....procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from ..frames import across, inverse_turned, local_point, turned
 from ..solids import Solids
 from .support import lift
@@ -76,12 +76,13 @@ def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shape
 @procedure
 def _edges(
     solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], count: int,
-    flat: Shaped[3], edge: Shaped[3], normal: Shaped[3],
+    flat: Shaped[3], edge: Shaped[3], normal: Shaped[3], which: Ints,
 ) -> int:  # fmt: skip
     """How many directions the flat parts of the corners that matter have between them: 0, 1 or 2.
 
     Args:
         flat, edge, normal: where one such part, one such direction, and the unit vector across two of them are written.
+        which: corners that differ by these directions.
     """
     here = local(3)
     found = 0
@@ -91,6 +92,7 @@ def _edges(
             _flat_difference(solids, a, b, B, W, P, k, here)
             if first:
                 flat[0], flat[1], flat[2] = here[0], here[1], here[2]
+                which[0] = k
                 first = False
             else:
                 dx, dy, dz = here[0] - flat[0], here[1] - flat[1], here[2] - flat[2]
@@ -99,12 +101,14 @@ def _edges(
                     dx, dy, dz = dx / length, dy / length, dz / length
                     if found == 0:
                         edge[0], edge[1], edge[2] = dx, dy, dz
+                        which[1] = k
                         found = 1
                     else:
                         x, y, z = edge[1] * dz - edge[2] * dy, edge[2] * dx - edge[0] * dz, edge[0] * dy - edge[1] * dx
                         sine = math.sqrt(x * x + y * y + z * z)
                         if sine > _SPREAD:
                             normal[0], normal[1], normal[2] = x / sine, y / sine, z / sine
+                            which[2] = k
                             found = 2
     return found
 
@@ -114,6 +118,59 @@ def _is_flat(size: Shaped[8], reach: float) -> bool:
     """Whether a disk is seen along its axis, with its extent along the normal."""
     largest = max(size[3], size[4], size[5])
     return largest > 0.0 and reach < _FLAT * largest
+
+
+@procedure
+def _seen_flat(size: Shaped[8], x: float, y: float, z: float) -> bool:
+    """Whether a solid is a disk that is seen along its axis."""
+    ex, ey, ez = size[3] * x, size[4] * y, size[5] * z
+    return _is_flat(size, math.sqrt(ex * ex + ey * ey + ez * ez))
+
+
+@procedure
+def _weigh(
+    solids: Solids, a: int, b: int, B: Shaped[12], W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8],
+    edges: int, which: Ints,
+) -> None:  # fmt: skip
+    """Chooses the weights of the corners so that their flat parts and the round part at the normal make up the gap.
+
+    Args:
+        W, P: in row 3 the point of the difference at the normal.
+    """
+    target = local(3)
+    start = local(3)
+    end = local(3)
+    e = local(2, 3)
+    _flat_difference(solids, a, b, B, W, P, 3, target)
+    _flat_difference(solids, a, b, B, W, P, which[0], start)
+    for c in range(3):
+        target[c] += found[3] * found[c] - W[3, c] - start[c]
+    for i in range(edges):
+        _flat_difference(solids, a, b, B, W, P, which[1 + i], end)
+        for c in range(3):
+            e[i, c] = end[c] - start[c]
+    aa, bb, ab, ad, bd = 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(3):
+        aa += e[0, c] * e[0, c]
+        bb += e[1, c] * e[1, c]
+        ab += e[0, c] * e[1, c]
+        ad += e[0, c] * target[c]
+        bd += e[1, c] * target[c]
+    s, r = 0.0, 0.0
+    if edges == 1:
+        s = ad / aa
+    elif edges == 2:
+        s = (ad * bb - bd * ab) / (aa * bb - ab * ab)
+        r = (bd * aa - ad * ab) / (aa * bb - ab * ab)
+    s = min(1.0, max(0.0, s))
+    r = min(1.0 - s, max(0.0, r))
+    for k in range(3):
+        weights[k] = 0.0
+    weights[which[0]] += 1.0 - s - r
+    if edges > 0:
+        weights[which[1]] += s
+    if edges > 1:
+        weights[which[2]] += r
 
 
 @procedure
@@ -138,8 +195,9 @@ def polish(
     t = local(3)
     u = local(3)
     in_b = local(3, 3)
+    which = local_ints(3)
     sums = local(5)
-    edges = _edges(solids, a, b, B, size, W, P, weights, int(found[7]), flat, edge, m)
+    edges = _edges(solids, a, b, B, size, W, P, weights, int(found[7]), flat, edge, m, which)
     x, y, z = -found[0], -found[1], -found[2]
     if edges == 2:
         sign = math.copysign(1.0, m[0] * x + m[1] * y + m[2] * z)
@@ -189,9 +247,12 @@ def polish(
             break
     old = lift(solids, a, b, B, found[0], found[1], found[2], W, P, 3)
     new = lift(solids, a, b, B, -x, -y, -z, W, P, 3)
+    in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
     done = done and new >= old - 1e-15 * size
     if done:
         found[0], found[1], found[2], found[3] = -x, -y, -z, new
+        if not _seen_flat(solids.sizes[a], -x, -y, -z) and not _seen_flat(solids.sizes[b], in_b[0, 0], in_b[0, 1], in_b[0, 2]):
+            _weigh(solids, a, b, B, W, P, weights, found, edges, which)
     return done
 
 
