@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kumitate.procedure import Floats, Ints, Procedure, Shaped, ShapedInts, local, local_ints, procedure
+from kumitate import scalar
+from kumitate.procedure import Floats, Ints, Procedure, Shaped, ShapedInts, apply, at, local, local_ints, over, procedure
 
 GOLDEN = 0.6180339887498949
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
@@ -327,6 +328,49 @@ def rows(table: Ints[2], row: ShapedInts[2], scale: Shaped[3], x: Floats[3, 3]) 
     return found
 
 
+def _springs(a: Any, b: Any, stiffness: Any) -> dict[str, Any]:
+    """The force of a spring between two points, and its energy; a loop, so that it needs scratch memory."""
+    gaps = [b[k] - a[k] for k in range(3)]
+    total, kept = scalar.loop(3, lambda i, s: (s + a[i] * b[i], s + i.value), 0.0)
+    length = scalar.sqrt(sum((gap * gap for gap in gaps), 1e-3))
+    pull = stiffness * (length - 0.5) / length
+    return {"force": [pull * gap for gap in gaps], "energy": 0.5 * stiffness * (length - 0.5) ** 2 + 1e-3 * total + kept[2]}
+
+
+SPRING = scalar.trace(_springs, {"a": 3, "b": 3, "stiffness": ()}, "spring")
+WIDE = scalar.trace(lambda x: [[scalar.sin(x[i]) * x[j] for i in range(11)] for j in range(11)], {"x": 11}, "wide")
+
+
+@procedure
+def springs(points: Floats[3], pairs: Ints[2], first: Ints, second: Ints, forces: Floats[3], out: Floats[4]) -> float:
+    """Programs over a list, on rows, and appended behind each other."""
+    for k in range(len(pairs)):
+        first[k], second[k] = pairs[k, 0], pairs[k, 1]
+    stiffness = local(100)
+    energy = local(100)
+    for k in range(100):
+        stiffness[k] = 1.0 + k
+    over(SPRING, len(pairs), at(points, first), at(points, second), stiffness, at(forces, second), energy)
+    over(SPRING, 3, points, points[1:], stiffness[5:8], forces[4:], energy[90:])
+    total = 0.0
+    for k in range(len(pairs)):
+        apply(SPRING, points[pairs[k, 0]], points[k % len(points)], k / 2, out[k, 1:4], out[k, 0:1])
+        total += energy[k] + out[k, 0]
+    return total
+
+
+@procedure
+def wide_rows(x: Floats[11], out: Floats[11, 11], order: Ints) -> None:
+    over(WIDE, len(x), at(x, order), out)
+    apply(WIDE, x[0], out[len(x)])
+
+
+def _pulled(rng: np.random.Generator) -> tuple[Any, ...]:
+    n, m = 12, int(rng.integers(1, 30))
+    pairs = rng.integers(0, n, (m, 2))
+    return rng.normal(size=(n, 3)), pairs, _zeros(m), _zeros(m), np.zeros((n, 3)), np.zeros((m, 4))
+
+
 def _integers(rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([rng.integers(-60, 60, 40), rng.integers(-(2**20), 2**20, 10)])
 
@@ -374,4 +418,9 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (parts, lambda rng: (rng.normal(size=(n := int(rng.integers(3, 12)))), np.zeros(n))),
     (minimum_degree, lambda rng: (_links(rng, 70, 2), 2, 70, _zeros(70))),
     (rows, lambda rng: (rng.integers(-9, 9, (4, 2)), rng.integers(-9, 9, 2), rng.normal(size=3), rng.normal(size=(4, 3, 3)))),
+    (springs, _pulled),
+    (
+        wide_rows,
+        lambda rng: (rng.normal(size=(n := int(rng.integers(1, 20)), 11)), np.zeros((n + 1, 11, 11)), rng.permutation(n)),
+    ),
 ]

@@ -22,5 +22,8 @@ from __future__ import annotations
 
 from .called import Procedure, procedure
 from .forms import Floats, Ints, Shaped, ShapedInts, local, local_ints
+from .programs import apply, at, over
 
-__all__ = ["Floats", "Ints", "Procedure", "Shaped", "ShapedInts", "local", "local_ints", "procedure"]
+__all__ = [
+    "Floats", "Ints", "Procedure", "Shaped", "ShapedInts", "apply", "at", "local", "local_ints", "over", "procedure",
+]  # fmt: skip

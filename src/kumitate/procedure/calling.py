@@ -6,13 +6,15 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from ..scalar import Array
 from .expressions import whole
 from .forms import local, local_ints
 from .indexing import Indexing
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .operations import OPERATIONS, FunctionRow, function_table
+from .programs import apply, at, over, program_of
 from .source import UNKNOWN, Source, kind_of
-from .tree import Constant, Expression, Fresh, Invoke, Length, Made, TypedProcedure
+from .tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
 
 __all__ = ["Calling"]
 
@@ -20,12 +22,13 @@ _METHODS = ("bit_count", "bit_length")
 
 
 class Calling(Indexing):
-    """Reads calls. `handed` are those of procedures, with where they stand."""
+    """Reads calls. `handed` are those of procedures, with where they stand; `written` arrays likewise."""
 
     def __init__(self, source: Source, typed: TypedProcedure):
         super().__init__(source, typed)
         self.functions = function_table()
         self.handed: list[tuple[Invoke, ast.AST]] = []
+        self.written: list[tuple[Expression, ast.AST]] = []
 
     def read_Call(self, node: ast.Call) -> Expression:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
@@ -38,6 +41,8 @@ class Calling(Indexing):
         if isinstance(called, type) and isinstance(kind := kind_of(called), RecordKind):
             parts = self.arguments(node, list(zip(kind.names, kind.parts, strict=True)))
             return Made(parts, kind)
+        if called in (apply, over):
+            return self.program(node, several=called is over)
         if called in (local, local_ints):
             return self.fresh(node, FLOAT if called is local else INT)
         if called in (len, int, float, bool):
@@ -98,6 +103,47 @@ class Calling(Indexing):
             names = ", ".join(name for name, _ in parameters)
             raise self.source.fault(node, f"takes {len(parameters)} arguments ({names})")
         return tuple(self.as_kind(self.read(given[name]), kind, given[name]) for name, kind in parameters)
+
+    def program(self, node: ast.Call, *, several: bool) -> Expression:
+        """A call of a traced program: `apply(program, …)`, or `over(program, count, …)`."""
+        usage = "over(program, count, arrays…)" if several else "apply(program, rows…)"
+        if node.keywords or len(node.args) < 1 + several:
+            raise self.source.fault(node, f"is called as {usage}")
+        try:
+            program = program_of(self.source.static(node.args[0]))
+        except TypeError as error:
+            raise self.source.fault(node.args[0], f"{error}; name it in the module or in the function around") from None
+        count = self.as_kind(self.number(node.args[1]), INT, node) if several else None
+        arrays, given = (*program.inputs, *program.outputs), node.args[1 + several :]
+        if len(given) != len(arrays):
+            names = ", ".join(array.name for array in arrays)
+            raise self.source.fault(node, f"{program.name} has {len(arrays)} inputs and outputs ({names}), got {len(given)}")
+        found = []
+        for k, (array, part) in enumerate(zip(arrays, given, strict=True)):
+            rows, index = self.rows(array, part, several=several, is_input=k < len(program.inputs))
+            found.append((rows, index))
+            if k >= len(program.inputs):
+                self.written.append((rows, part))
+        return RunProgram(program, count, tuple(found), self.source.site(node))
+
+    def rows(self, array: Array, node: ast.expr, *, several: bool, is_input: bool) -> tuple[Expression, Expression | None]:
+        """What a program reads or writes, and the list that chooses its rows."""
+        index = None
+        if several and isinstance(node, ast.Call) and self.source.static(node.func) is at:
+            if len(node.args) != 2:
+                raise self.source.fault(node, "takes an array of rows and a list of integers")
+            index = self.as_kind(self.read(node.args[1]), ArrayKind(INT, (None,)), node.args[1])
+            node = node.args[0]
+        found = self.read(node)
+        if not several and not array.shape and is_input:
+            return self.as_kind(found, FLOAT, node), None
+        shape = array.shape if several else array.shape or (1,)
+        kind = found.kind
+        fits = isinstance(kind, ArrayKind) and kind.element == FLOAT and (kind.row if several else kind.shape) == shape
+        if not fits:
+            wanted = ArrayKind(FLOAT, (None, *shape)) if several else ArrayKind(FLOAT, shape)
+            raise self.source.fault(node, f"is {kind}; {array.name} of the program needs {wanted}")
+        return found, index
 
     def invoke(self, typed: TypedProcedure, node: ast.Call) -> Expression:
         """A call of another procedure."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 from math import prod
 
 __all__ = ["BOOL", "FLOAT", "INT", "NOTHING", "ArrayKind", "Kind", "NumberKind", "RecordKind"]
@@ -74,15 +76,19 @@ class RecordKind:
     names: tuple[str, ...] = ()
     title: str = "tuple"
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Those of all parts."""
         return tuple(leaf for part in self.parts for leaf in part.leaves)
 
     def span(self, k: int) -> slice:
         """The leaves of part k among all."""
-        start = sum(len(part.leaves) for part in self.parts[:k])
-        return slice(start, start + len(self.parts[k].leaves))
+        return self._spans[k]
+
+    @cached_property
+    def _spans(self) -> list[slice]:
+        ends = [0, *accumulate(len(part.leaves) for part in self.parts)]
+        return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def __str__(self) -> str:
         return self.title if self.names else f"({', '.join(map(str, self.parts))})" if self.parts else "None"

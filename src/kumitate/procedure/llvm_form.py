@@ -9,9 +9,11 @@ import re
 import struct
 from collections.abc import Sequence
 
+from ..scalar import Program
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
 from .operations import LLVM_LIBRARY, OPERATIONS
-from .tree import Constant, Site, TypedProcedure
+from .tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
+from .vectors import depends, loops_side_by_side
 from .writing import ProcedureWriter, procedure_family
 
 __all__ = ["ENTRY", "FAULT_WORDS", "LlvmText", "llvm_text"]
@@ -20,6 +22,9 @@ __all__ = ["ENTRY", "FAULT_WORDS", "LlvmText", "llvm_text"]
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out.
 _UNROLLED = 16
+#: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
+#: time that LLVM takes grows faster than the size of a function.
+_INLINED = 60
 _TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 _DECLARED = re.compile(r"@(llvm\.[a-z0-9.]+|[a-z_0-9]+)\(")
 _INTRINSICS = {
@@ -39,15 +44,18 @@ class LlvmText:
     Attributes:
         text: the module.
         sites: of the checks, by number, with what they say.
+        programs: the names of the functions of traced programs, by what lists choose, and whether there is a list at all.
     """
 
     def __init__(self, typed: TypedProcedure, *, checked: bool = False):
         self.checked = checked
         self.sites: list[tuple[Site, str]] = []
         self.tables: dict[str, str] = {}
+        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
         self.loops = 0
         family = procedure_family(typed)
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
+        self.needs: dict[TypedProcedure, list[int]] = {}
         functions = [_LlvmWriter(one, self).text() for one in family]
         self.text = self._whole([*functions, self._entry(typed)])
 
@@ -60,13 +68,14 @@ class LlvmText:
         """The function that takes a block of words."""
         lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
         results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
-        for k, leaf in enumerate(given):
+        for k in self.needs[typed]:
+            leaf = given[k]
             lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
             if leaf == "bool":
                 lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
             else:
                 lines.append(f"  %a{k} = load {_TYPES[leaf]}, ptr %at{k}")
-        arguments = [f"{_TYPES[leaf]} %a{k}" for k, leaf in enumerate(given)]
+        arguments = [f"{_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
         call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
         lines.append(f"  %r = {call}" if results else f"  {call}")
         for k, leaf in enumerate(results):
@@ -80,6 +89,16 @@ class LlvmText:
             lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
             lines += [f"  store {_TYPES[leaf]} {value}, ptr %out{k}"]
         return "\n".join([*lines, "  ret void", "}"])
+
+    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
+        """The name of the function that evaluates a program, once or over a list."""
+        key = program, listed, several
+        if key not in self.programs:
+            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
+            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
+            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
+            self.programs[key] = f"{name}.{same}" if same else name
+        return self.programs[key]
 
     def fault(self) -> list[str]:
         """The first argument of all functions, if they are checked: where they say what failed."""
@@ -98,11 +117,13 @@ class LlvmText:
             returned, takes = _INTRINSICS[name].split(" ", 1)
             pure = "" if name.startswith("llvm.") else " #1"
             declared.append(f"declare {returned} @{name}{takes}{pure}")
+        for (_, listed, _), name in self.programs.items():
+            declared.append(f"declare void @{name}({', '.join(['i64', *['ptr'] * (len(listed) + sum(listed))])})")
         tables = [f"{name} = internal constant {value}, align 64" for value, name in self.tables.items()]
         loops = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
         loops += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
         attributes = [
-            'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+            'attributes #0 = { nounwind "prefer-vector-width"="256" }',
             "attributes #1 = { nounwind willreturn memory(none) }",
         ]
         return "\n".join([*declared, *tables, body, *attributes, *loops, ""])
@@ -117,8 +138,10 @@ class _LlvmWriter(ProcedureWriter):
     """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
     def __init__(self, typed: TypedProcedure, module: LlvmText):
-        super().__init__(typed, module.names, checked=module.checked)
+        super().__init__(typed, module.names, module.needs, checked=module.checked)
         self.module = module
+        self.long = False  # whether it has a loop of unknown length
+        self.side_by_side = {} if module.checked else loops_side_by_side(typed)
         self.head: list[str] = []
         self.lines: list[str] = []
         self.count = 0
@@ -130,11 +153,14 @@ class _LlvmWriter(ProcedureWriter):
     def text(self) -> str:
         """The whole function."""
         leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
-        parameters = [f"{_TYPES[leaf]}{' noalias' if leaf == 'pointer' else ''} %a{k}" for k, leaf in enumerate(leaves)]
         self.write_body([f"%a{k}" for k in range(len(leaves))])
+        needs = self.needs[self.typed]
+        parameters = [f"{_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
         result = self.module.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
         head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.module.fault(), *parameters])}) #0 {{"
+        if len(self.lines) > _INLINED and (self.typed.calls or self.long):
+            head = head.replace("#0 {", "noinline #0 {")
         return "\n".join([head, "entry:", *self.head, *self.lines, "}"])
 
     @staticmethod
@@ -223,7 +249,8 @@ class _LlvmWriter(ProcedureWriter):
 
     def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> list[str]:
         leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
-        given = [f"{_TYPES[leaf]} {argument}" for leaf, argument in zip(leaves, arguments, strict=True)]
+        types = [_TYPES[leaves[k]] for k in self.needs[called]]
+        given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
         result = self.module.result_type(called.result)
         call = f"call {result} @{self.functions[called]}({', '.join([*self.module.fault(), *given])})"
         found: list[str] = []
@@ -237,6 +264,54 @@ class _LlvmWriter(ProcedureWriter):
             failed = self.line(f"icmp ne i64 {self.line('load i64, ptr %words')}, 0")
             self._return_if(failed)
         return found
+
+    # --- several passes of a loop at once -----------------------------------------------------------------------------
+    def write_Counting(self, node: Counting) -> None:
+        count = self.side_by_side.get(id(node))
+        if count is None:
+            super().write_Counting(node)
+            return
+        start = self.value(node.start)[0]
+        for statement in node.body:
+            assert isinstance(statement, Set)
+            (place,) = statement.targets
+            assert isinstance(place, SetElement)
+            pointer = self.first_of(place, start)
+            if place.updated:
+                self.old = self.line(f"load <{count} x double>, ptr {pointer}, align 8")
+            value = self.several(statement.value, node.name, start, count)
+            self.effect(f"store <{count} x double> {value}, ptr {pointer}, align 8")
+        for variable in self.kept(node.name, INT):
+            self.put(variable, "int", str(int(start) + count - 1))
+
+    def first_of(self, place: ArrayElement | SetElement, start: str) -> str:
+        """The address of the element of the first pass."""
+        kind = place.array.kind
+        assert isinstance(kind, ArrayKind)
+        indices = [self.value(index)[0] for index in place.indices[:-1]]
+        return self.address(self.address_of(place.array), kind, [*indices, start])
+
+    def several(self, node: Expression, name: str, start: str, count: int) -> str:
+        """The values of an expression in all passes."""
+        if isinstance(node, Old):
+            return self.old
+        if not depends(node, name) and not (isinstance(node, Operation) and any(isinstance(a, Old) for a in node.arguments)):
+            lane = self.line(f"insertelement <{count} x double> poison, double {self.value(node)[0]}, i32 0")
+            zeros = f"<{count} x i32> zeroinitializer"
+            return self.line(f"shufflevector <{count} x double> {lane}, <{count} x double> poison, {zeros}")
+        if isinstance(node, ArrayElement):
+            return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
+        assert isinstance(node, Operation)
+        operands = [self.several(argument, name, start, count) for argument in node.arguments]
+        pattern = OPERATIONS[node.name].llvm.replace("double", f"<{count} x double>")
+        return self.line(pattern.format(*operands, contract=" contract"))
+
+    # --- traced programs ----------------------------------------------------------------------------------------------
+    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        listed = tuple(index is not None for _, index in arrays)
+        name = self.module.program(program, listed, several=count is not None)
+        given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
+        self.effect(f"call void @{name}({', '.join(given)})")
 
     # --- paths --------------------------------------------------------------------------------------------------------
     def when(self, condition: str) -> None:
@@ -260,6 +335,7 @@ class _LlvmWriter(ProcedureWriter):
         self.start(end)
 
     def begin_loop(self) -> None:
+        self.long = True
         again, end = self.fresh_label(), self.fresh_label()
         self.effect(f"br label %{again}")
         self.start(again)
@@ -296,6 +372,7 @@ class _LlvmWriter(ProcedureWriter):
         self.start(following)
         self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
         mark = ""
+        self.long |= passes is None
         if passes is not None and passes <= _UNROLLED:
             mark = f", !llvm.loop !{self.module.loops}"
             self.module.loops += 1

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..compile.engine import Code, link
+from ..compile.engine import ObjectFile, link
 from ..compile.optimized import optimized_object
 from ..compile.target import host
 from ..errors import InputError
-from ..scalar import under_way
+from ..scalar import Program, under_way
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
-from .tree import Site, TypedProcedure
+from .tree import TypedProcedure
 
 __all__ = ["Machine"]
-
-
-@dataclass(frozen=True)
-class _Built:
-    code: Code
-    sites: list[tuple[Site, str]]
 
 
 class Machine:
@@ -40,8 +33,10 @@ class Machine:
         self.typed, self.checked = typed, checked
         with under_way(lambda: f"compiling {typed.name}") as work:
             text = LlvmText(typed, checked=checked)
-            image = optimized_object(text.text, host())
-            self.code = link([image], [ENTRY])
+            images = [optimized_object(text.text, host())]
+            for (program, listed, several), name in text.programs.items():
+                images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=checked))
+            self.code = link(images, [ENTRY])
             work.note = "; the next time it is read from disk" if self.code.on_disk else ""
         self.sites = text.sites
         self.results = len(typed.result.leaves)
@@ -68,6 +63,18 @@ class Machine:
         del kept
         return self.result(block)
 
+    def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """A function that runs the procedure on these arguments."""
+        block, kept = self.words(arguments)
+        run, address, result = self.run, ctypes.addressof(block), self.result
+        plain = not self.results and not self.checked
+
+        def call(_alive: tuple[Any, ...] = (self, block, kept)) -> Any:
+            run(address)
+            return None if plain else result(block)
+
+        return call
+
     def result(self, block: Any) -> Any:
         """The result in a block of words after a call.
 
@@ -81,6 +88,14 @@ class Machine:
         if not self.results:
             return None
         return _made(self.typed.result, list(block[FAULT_WORDS : FAULT_WORDS + self.results]))
+
+
+def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
+    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
+    from ..compile.llvm.gathered import Gathered
+    from ..compile.pipeline import Compilation, object_file
+
+    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))
 
 
 def _append(words: list[int], kept: list[Any], name: str, kind: Kind, value: Any) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
+import linecache
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from ..errors import ProcedureError
@@ -20,6 +21,7 @@ __all__ = ["UNKNOWN", "Source", "kind_of"]
 
 #: Stands for names that no object outside the function has.
 UNKNOWN = object()
+_parsed: dict[str, tuple[str, dict[int, ast.FunctionDef]]] = {}
 _KINDS: dict[Any, Kind] = {float: FLOAT, int: INT, bool: BOOL, None: NOTHING, type(None): NOTHING}
 
 
@@ -35,25 +37,20 @@ class Source:
     def __init__(self, function: Callable[..., Any]):
         self.function = function
         self.file = inspect.getsourcefile(function) or "<unknown>"
-        try:
-            lines, self.first = inspect.getsourcelines(function)
-        except OSError:
+        found = _functions(self.file, function).get(function.__code__.co_firstlineno)
+        if found is None:
             raise ProcedureError(
                 f"{function.__qualname__}: its source is not in a file; write procedures in a module or a script"
-            ) from None
-        (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
-        assert isinstance(tree, ast.FunctionDef)
-        self.tree = tree
+            )
+        self.tree = found
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         closed = {name: cell.cell_contents for name, cell in cells if _is_full(cell)}
         self.outside: dict[str, Any] = {**vars(builtins), **function.__globals__, **closed}
-        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self.inside = stored | {argument.arg for argument in tree.args.args}
+        self.inside = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
 
     def site(self, node: ast.AST) -> Site:
         """The place of a part of the tree."""
-        text = ast.unparse(node).splitlines()[0]
-        return Site(self.file, self.first + getattr(node, "lineno", 1) - 1, text)
+        return Site(self.file, getattr(node, "lineno", self.tree.lineno), node)
 
     def fault(self, node: ast.AST, rule: str) -> ProcedureError:
         """The error about a part of the tree: which rule it breaks, and the remedy."""
@@ -107,6 +104,23 @@ class Source:
         return found
 
 
+def _functions(file: str, function: Callable[..., Any]) -> dict[int, ast.FunctionDef]:
+    """The functions of a file by their first line, that of a decorator; a file is parsed once as long as it does not change."""
+    text = "".join(linecache.getlines(file, function.__globals__))
+    if file not in _parsed or _parsed[file][0] != text:
+        functions = list(_defined(ast.parse(text)))
+        _parsed[file] = text, {min([f.lineno, *(d.lineno for d in f.decorator_list)]): f for f in functions}
+    return _parsed[file][1]
+
+
+def _defined(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The functions in a module or a function, also in the branches of its statements."""
+    for part in (*getattr(node, "body", ()), *getattr(node, "orelse", ())):
+        if isinstance(part, ast.FunctionDef):
+            yield part
+        yield from _defined(part)
+
+
 def kind_of(hint: Any) -> Kind | None:
     """The kind that an annotation stands for; None if there is none."""
     if hint is Floats or hint is Ints:
@@ -116,19 +130,24 @@ def kind_of(hint: Any) -> Kind | None:
     if isinstance(hint, ArrayKind):
         return hint
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
-        try:
-            hints = typing.get_type_hints(hint)
-        except NameError:
-            return None
-        parts = [kind_of(hints.get(name)) if name in hints else None for name in hint._fields]
-        if any(part is None for part in parts):
-            return None
-        return RecordKind(tuple(part for part in parts if part is not None), hint._fields, hint.__name__)
+        return _record(hint)
     if typing.get_origin(hint) is tuple:
         parts = [kind_of(part) for part in typing.get_args(hint)]
         known = tuple(part for part in parts if part is not None)
         return RecordKind(known) if len(known) == len(parts) else None
     return _KINDS.get(hint) if hint is None or isinstance(hint, type) else None
+
+
+@cache
+def _record(hint: Any) -> RecordKind | None:
+    """The kind of a class of NamedTuples."""
+    try:
+        hints = typing.get_type_hints(hint)
+    except NameError:
+        return None
+    parts = [kind_of(hints[name]) if name in hints else None for name in hint._fields]
+    known = tuple(part for part in parts if part is not None)
+    return RecordKind(known, hint._fields, hint.__name__) if len(known) == len(parts) else None
 
 
 def _is_full(cell: Any) -> bool:

@@ -10,13 +10,11 @@ from typing import Any
 from .calling import Calling
 from .expressions import whole
 from .kinds import INT, NOTHING, RecordKind
+from .origins import CONSTANT, roots
 from .source import Source
 from .tree import (
     Again,
     ArrayElement,
-    ArrayRow,
-    ArraySlice,
-    Chosen,
     Constant,
     Counting,
     Expression,
@@ -48,6 +46,7 @@ def read_procedure(function: Callable[..., Any]) -> TypedProcedure:
     typed = TypedProcedure(function.__name__, parameters, result)
     reader = _Statements(source, typed)
     typed.names.update(parameters)
+    typed.assignments.update(list(typed.names))
     reader.assigned = {name for name, _ in parameters}
     typed.body = reader.block(source.tree.body)
     if reader.assigned is not None and result != NOTHING:
@@ -63,8 +62,6 @@ class _Statements(Calling):
         super().__init__(source, typed)
         self.leaving: list[list[set[str] | None]] = []  # of each loop around: what has a value where it is left
         self.again: list[list[set[str] | None]] = []  # likewise where its next pass begins
-        self.origins: dict[str, list[Expression]] = {}  # what a name of an array was made of
-        self.written: list[tuple[Expression, ast.AST]] = []
 
     def block(self, body: Sequence[ast.stmt]) -> tuple[Statement, ...]:
         """The statements of a block."""
@@ -116,9 +113,10 @@ class _Statements(Calling):
             if value.kind == NOTHING:
                 raise self.source.fault(node, "is given None; the procedure called returns nothing")
             kind = self.typed.names.setdefault(node.id, value.kind)
+            self.typed.assignments[node.id] += 1
             if self.assigned is not None:
                 self.assigned.add(node.id)
-            self.origins.setdefault(node.id, []).append(value)
+            self.typed.origins.setdefault(node.id, []).append(value)
             return Local(node.id, kind)
         if isinstance(node, ast.Subscript):
             found = self.read(node)
@@ -227,36 +225,11 @@ class _Statements(Calling):
 
     def write(self, array: Expression, path: tuple[str, ...], node: ast.AST) -> None:
         """Notes that this array, or a field of this record, is written to."""
-        for root in self.roots(array, path, frozenset()):
-            if root is None:
-                raise self.source.fault(node, "writes to a constant of the module; make it an argument")
-            self.typed.writes.add(root)
-
-    def roots(self, array: Expression, path: tuple[str, ...], seen: frozenset[str]) -> set[str | None]:
-        """The arguments that an array is, or is a part of; None stands for constants."""
-        if isinstance(array, Constant):
-            return {None}
-        if isinstance(array, Local):
-            found: set[str | None] = set()
-            if any(array.name == name for name, _ in self.typed.parameters):
-                found.add(".".join((array.name, *path)))
-            if array.name not in seen:
-                for origin in self.origins.get(array.name, []):
-                    found |= self.roots(origin, path, seen | {array.name})
-            return found
-        if isinstance(array, Member):
-            assert isinstance(array.record.kind, RecordKind)
-            names = array.record.kind.names
-            return self.roots(array.record, (names[array.position] if names else str(array.position), *path), seen)
-        if isinstance(array, Made):
-            assert isinstance(array.kind, RecordKind)
-            names = array.kind.names or tuple(map(str, range(len(array.parts))))
-            return self.roots(array.parts[names.index(path[0])], path[1:], seen)
-        if isinstance(array, ArrayRow | ArraySlice):
-            return self.roots(array.array, path, seen)
-        if isinstance(array, Chosen):
-            return self.roots(array.then, path, seen) | self.roots(array.other, path, seen)
-        return set()
+        found = roots(self.typed, array, path)
+        if CONSTANT in found:
+            raise self.source.fault(node, "writes to a constant of the module; make it an argument")
+        names = {name for name, _ in self.typed.parameters}
+        self.typed.writes |= {root for root in found if root.split(".")[0] in names}
 
 
 def _copy(names: set[str] | None) -> set[str] | None:

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..scalar import Program
 from .kinds import NOTHING, ArrayKind, Kind
 
 __all__ = [
-    "Again",
-    "ArrayElement",
-    "ArrayRow",
-    "ArraySlice",
-    "Chosen",
-    "Constant",
-    "Counting",
-    "Expression",
-    "Fresh",
-    "Invoke",
-    "Leave",
-    "Length",
-    "Local",
-    "Made",
-    "Member",
-    "Old",
-    "Operation",
-    "Repeat",
-    "Return",
-    "Set",
-    "SetElement",
-    "Site",
-    "Statement",
-    "TypedProcedure",
-    "When",
+    "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh", "Invoke",
+    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunProgram", "Set", "SetElement",
+    "Site", "Statement", "TypedProcedure", "When",
 ]  # fmt: skip
 
 
@@ -43,10 +24,10 @@ class Site:
 
     file: str
     line: int
-    text: str
+    node: ast.AST
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: `{self.text}`"
+        return f"{self.file}:{self.line}: `{ast.unparse(self.node).splitlines()[0]}`"
 
 
 # --- expressions --------------------------------------------------------------------------------------------------------
@@ -166,8 +147,32 @@ class Invoke:
     site: Site
 
 
+@dataclass(frozen=True)
+class RunProgram:
+    """Evaluations of a traced program: one on rows, or `count` of them on arrays of rows, each perhaps by a list."""
+
+    program: Program
+    count: Expression | None
+    arrays: tuple[tuple[Expression, Expression | None], ...]
+    site: Site
+    kind: Kind = NOTHING
+
+
 Expression = (
-    Constant | Local | Old | Operation | Chosen | ArrayElement | ArrayRow | ArraySlice | Length | Member | Made | Fresh | Invoke
+    Constant
+    | Local
+    | Old
+    | Operation
+    | Chosen
+    | ArrayElement
+    | ArrayRow
+    | ArraySlice
+    | Length
+    | Member
+    | Made
+    | Fresh
+    | Invoke
+    | RunProgram
 )
 
 
@@ -248,6 +253,8 @@ class TypedProcedure:
         parameters: their names and kinds, in order.
         result: the kind of what it returns.
         names: the kinds of all names, parameters included.
+        assignments: how often the source gives each name a value; a parameter has its first one from the call.
+        origins: the values that each name is given.
         writes: the parameters, or their fields as "name.field", whose arrays it writes to.
         calls: the procedures that it calls.
     """
@@ -257,5 +264,7 @@ class TypedProcedure:
     result: Kind = NOTHING
     body: tuple[Statement, ...] = ()
     names: dict[str, Kind] = field(default_factory=dict)
+    assignments: Counter[str] = field(default_factory=Counter)
+    origins: dict[str, list[Expression]] = field(default_factory=dict)
     writes: set[str] = field(default_factory=set)
     calls: list[TypedProcedure] = field(default_factory=list)
