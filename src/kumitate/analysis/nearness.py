@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..model import Mechanism
 
@@ -13,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["Nearness"]
 
 
-class Nearness:
+class Nearness(ABC):
     """What `Robot` finds with the collision shapes of its bodies. Meshes are replaced by convex hulls."""
 
     mechanism: Mechanism
 
-    def poses(self, q: Any) -> Any:
+    @abstractmethod
+    def poses(self, q: Any) -> dict[str, np.ndarray]:
         """The poses (..., 4, 4) of all bodies, by name."""
-        raise NotImplementedError
 
     def distance(self, q: Any, a: str, b: str) -> Nearest:
         """The shortest way between two bodies, or shapes by their names ("shape" or "body/shape").

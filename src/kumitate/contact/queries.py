@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..model import Hull, Mechanism
+from ..model import Hull, Mechanism, Shape
 from .mesh_hulls import touchable
 from .touching import pose_row, solids_of
 from .touching.nearest import first_hits, least_gaps
@@ -60,12 +60,22 @@ class _Shape:
     mount: np.ndarray
 
 
+class _Side(NamedTuple):
+    """The shapes of one name."""
+
+    body: str
+    rows: np.ndarray
+    mounts: np.ndarray
+
+
 class ShapeTable:
     """The collision shapes of a mechanism as solids; meshes are replaced by their hulls."""
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        shapes, names, self.shapes = [], [], []
+        shapes: list[Shape] = []
+        names: list[str] = []
+        self.shapes: list[_Shape] = []
         for body in mechanism.bodies:
             owner = f"{mechanism.name}: {body.name!r}"
             for k, item in enumerate(touchable(owner, body.collisions, _VERTICES)):
@@ -73,6 +83,7 @@ class ShapeTable:
                 shapes.append(item.shape)
                 names.append(f"{owner}: {item.name or f'shape {k}'}")
         self.point = len(shapes)
+        self._sides: dict[str, _Side] = {}
         self.solids = solids_of([*shapes, Hull(((0.0, 0.0, 0.0),))], names)
         self.bodies = {body.name: k for k, body in enumerate(mechanism.bodies)}
 
@@ -101,20 +112,26 @@ class ShapeTable:
         hint = f"did you mean {near[0]!r}?" if near else f"those with shapes are {', '.join(known) or 'none'}"
         raise InputError(f"{title}: {name!r} is not the name of a body or of a shape; {hint}")
 
+    def _side(self, name: str) -> _Side:
+        if name not in self._sides:
+            found = self.named(name)
+            rows, mounts = np.array([shape.row for shape in found]), np.array([shape.mount for shape in found])
+            self._sides[name] = _Side(found[0].body, rows, mounts)
+        return self._sides[name]
+
     def distance(self, poses: Mapping[str, np.ndarray], a: str, b: str) -> Nearest:
         """The shortest way between two bodies or shapes, at the poses (..., 4, 4) of all bodies.
 
         Raises:
             InputError: for unknown names, bodies without shapes, and twice the same.
         """
-        sides = self.named(a), self.named(b)
-        if {shape.row for shape in sides[0]} & {shape.row for shape in sides[1]}:
+        one, other = self._side(a), self._side(b)
+        if not set(one.rows.tolist()).isdisjoint(other.rows.tolist()):
             raise InputError(f"{self.mechanism.name}: the distance from {a!r} to {b!r} is from a shape to itself; name two")
-        rows = [_rows(poses[side[0].body]) for side in sides]
-        results = np.zeros((len(rows[0]), 10))
-        parts = [(np.array([s.row for s in side]), np.array([s.mount for s in side])) for side in sides]
-        least_gaps(self.solids, *parts[0], rows[0], *parts[1], rows[1], results)
-        axes = np.shape(poses[sides[0][0].body])[:-2]
+        X, Y = _rows(poses[one.body]), _rows(poses[other.body])
+        results = np.zeros((len(X), 10))
+        least_gaps(self.solids, one.rows, one.mounts, X, other.rows, other.mounts, Y, results)
+        axes = np.shape(poses[one.body])[:-2]
         gap, normal, points = results[:, 0], results[:, 1:4], results[:, 4:].reshape(-1, 2, 3)
         return Nearest(gap.reshape(axes)[()], points.reshape(*axes, 2, 3), normal.reshape(*axes, 3))
 

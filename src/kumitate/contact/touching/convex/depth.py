@@ -3,7 +3,7 @@
 The difference {q − p: q of B, p of A} is approached by the hull of some of its points, from inside; the face of this hull that
 is nearest to the origin is moved outward until it is one of the difference (van den Bergen, Proximity queries and penetration
 depth computation on 3D game objects, 2001). Distances of faces have a sign, so that an origin on the boundary or a little
-outside is no special case.
+outside needs nothing special.
 """
 
 from __future__ import annotations
