@@ -16,8 +16,10 @@ _ROUNDS = 5
 _WEIGHT, _ONE = 1e-7, 1e-9
 #: Two directions are different from this sine of their angle on.
 _SPREAD = 1e-3
+#: How far outside of its corners the closest point may be, by rounding [1].
+_BEYOND = 1e-6
 #: A disk seen along its axis, to this [1], is flat.
-_FLAT = 1e-3
+_FLAT = 1e-6
 
 
 @procedure
@@ -131,11 +133,15 @@ def _seen_flat(size: Shaped[8], x: float, y: float, z: float) -> bool:
 def _weigh(
     solids: Solids, a: int, b: int, B: Shaped[12], W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8],
     edges: int, which: Ints,
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     """Chooses the weights of the corners so that their flat parts and the round part at the normal make up the gap.
 
     Args:
         W, P: in row 3 the point of the difference at the normal.
+
+    Returns:
+        Whether there are such weights. If not, other corners are closest.
+
     """
     target = local(3)
     start = local(3)
@@ -162,8 +168,8 @@ def _weigh(
     elif edges == 2:
         s = (ad * bb - bd * ab) / (aa * bb - ab * ab)
         r = (bd * aa - ad * ab) / (aa * bb - ab * ab)
-    s = min(1.0, max(0.0, s))
-    r = min(1.0 - s, max(0.0, r))
+    if min(s, r, 1.0 - s - r) < -_BEYOND:
+        return False
     for k in range(3):
         weights[k] = 0.0
     weights[which[0]] += 1.0 - s - r
@@ -171,6 +177,7 @@ def _weigh(
         weights[which[1]] += s
     if edges > 1:
         weights[which[2]] += r
+    return True
 
 
 @procedure
@@ -252,7 +259,7 @@ def polish(
     if done:
         found[0], found[1], found[2], found[3] = -x, -y, -z, new
         if not _seen_flat(solids.sizes[a], -x, -y, -z) and not _seen_flat(solids.sizes[b], in_b[0, 0], in_b[0, 1], in_b[0, 2]):
-            _weigh(solids, a, b, B, W, P, weights, found, edges, which)
+            done = _weigh(solids, a, b, B, W, P, weights, found, edges, which)
     return done
 
 
