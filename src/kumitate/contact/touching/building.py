@@ -47,7 +47,7 @@ def solids_of(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Solids:
     """Rows of numbers for shapes, in their order.
 
     Args:
-        shapes: planes and convex solids; the hulls of a mesh are one row each (`hulls_of`).
+        shapes: planes and convex solids; the hulls of a mesh (`model.meshes.touching_pieces`) are one row each.
         names: of the shapes, for messages; by default their places in the list.
 
     Raises:
