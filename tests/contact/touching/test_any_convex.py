@@ -10,6 +10,7 @@ import pytest
 
 from kumitate.contact.touching import Solids, points_for, solids_of, touch
 from kumitate.contact.touching.convex import convex_convex
+from kumitate.contact.touching.solids import CONVEX
 from kumitate.errors import KumitateWarning, ModelError
 from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Sphere
 
@@ -189,7 +190,7 @@ def test_a_ball_around_any_solid_makes_every_gap_smaller_by_its_radius():
     rows = solids_of([Box((0.2, 0.3, 0.4)), STONE])
     sizes = rows.sizes.copy()
     sizes[:, 6] = 0.01, 0.02
-    rounded = Solids(np.full(2, 4), sizes, *rows[2:])
+    rounded = Solids(np.full(2, CONVEX), sizes, *rows[2:])
     rng, out, other, met = np.random.default_rng(16), points_for(1), points_for(1), 0
     for _ in range(60):
         X, Y = random_pose(rng, 0.15), random_pose(rng, 0.15)
