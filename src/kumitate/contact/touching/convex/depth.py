@@ -119,25 +119,21 @@ def _first_faces(W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints
 
 
 @procedure
-def _enlarge(
-    W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], ends: Ints[2],
-    face: int, new: int, top: int, size: float,
+def _find_seen(
+    planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], face: int, x: float, y: float, z: float, size: float
 ) -> int:  # fmt: skip
-    """Adds point `new`, which is outside of `face`: the faces that it sees are replaced. The number of face rows in use.
+    """Marks the faces that a point outside of `face` sees, and gives their number.
 
-    The faces seen are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines
-    are seen from anywhere. The columns of `lists`: faces that are seen, new faces, rows that are free (of which row 0 is the
-    number). −1 if there is no room.
+    They are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines are seen
+    from anywhere.
     """
-    x, y, z = W[new, 0], W[new, 1], W[new, 2]
     seen = 1
     lists[0, 0] = face
     marks[face] = 1
     k = 0
     while k < seen:
-        f = lists[k, 0]
         for e in range(3):
-            g = beside[f, e]
+            g = beside[lists[k, 0], e]
             if marks[g] == 0:
                 above = planes[g, 0] * x + planes[g, 1] * y + planes[g, 2] * z - planes[g, 3]
                 if planes[g, 3] == math.inf or above > 1e-15 * size:
@@ -145,6 +141,22 @@ def _enlarge(
                     lists[seen, 0] = g
                     seen += 1
         k += 1
+    return seen
+
+
+@procedure
+def _enlarge(
+    W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], ends: Ints[2],
+    face: int, new: int, top: int, size: float,
+) -> int:  # fmt: skip
+    """Adds point `new`, which is outside of `face`: the faces that it sees are replaced by one for every side of their rim.
+
+    The columns of `lists`: faces that are seen, new faces, rows that are free (of which row 0 is the number).
+
+    Returns:
+        The number of face rows in use; −1 if there is no room.
+    """
+    seen = _find_seen(planes, beside, marks, lists, face, W[new, 0], W[new, 1], W[new, 2], size)
     made = 0
     for k in range(seen):
         f = lists[k, 0]
@@ -166,9 +178,7 @@ def _enlarge(
                 for c in range(3):
                     if beside[g, c] == f:
                         beside[g, c] = h
-                ends[i, 0] = h
-                ends[j, 1] = h
-                lists[made, 1] = h
+                ends[i, 0], ends[j, 1], lists[made, 1] = h, h, h
                 made += 1
     for k in range(made):
         h = lists[k, 1]

@@ -12,6 +12,8 @@ from .support import lift
 __all__ = ["closest_point", "polish"]
 
 _ROUNDS = 5
+#: A step shorter than this is the last; one longer than the other leads elsewhere [rad].
+_SHORTEST, _LONGEST = 1e-8, 0.1
 #: Corners with less weight do not matter; flat parts closer than this part of the size are one.
 _WEIGHT, _ONE = 1e-7, 1e-9
 #: Two directions are different from this sine of their angle on.
@@ -181,14 +183,56 @@ def _weigh(
 
 
 @procedure
+def _step(
+    solids: Solids, a: int, b: int, B: Shaped[12], flat: Shaped[3], edge: Shaped[3], edges: int, m: Shaped[3]
+) -> float:  # fmt: skip
+    """One step of Newton's method on the unit sphere, (tᵀHt − mᵀw) s = −tᵀw, m + t s, for all t across m.
+
+    Returns:
+        Its length; infinite if it cannot be made or is too long.
+    """
+    t = local(3)
+    u = local(3)
+    in_b = local(3, 3)
+    sums = local(5)
+    x, y, z = m[0], m[1], m[2]
+    u[0], u[1], u[2] = edge[0], edge[1], edge[2]
+    if edges == 0:
+        u[0], u[1], u[2] = across(x, y, z)
+    t[0], t[1], t[2] = y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0]
+    sums[0] = flat[0] * t[0] + flat[1] * t[1] + flat[2] * t[2]
+    sums[1] = flat[0] * u[0] + flat[1] * u[1] + flat[2] * u[2]
+    extent_a = _bend(solids.sizes[a], m, t, u, sums)
+    in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
+    in_b[1, 0], in_b[1, 1], in_b[1, 2] = inverse_turned(B, t[0], t[1], t[2])
+    in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
+    extent_b = _bend(solids.sizes[b], in_b[0], in_b[1], in_b[2], sums)
+    if _is_flat(solids.sizes[a], extent_a) or _is_flat(solids.sizes[b], extent_b):
+        return math.inf
+    reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
+    tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
+    s, r = 0.0, 0.0
+    if edges == 1 and tt > 0.0:
+        s = -sums[0] / tt
+    elif edges == 0 and tt > 0.0 and tt * uu > tu * tu:
+        s = (sums[1] * tu - sums[0] * uu) / (tt * uu - tu * tu)
+        r = (sums[0] * tu - sums[1] * tt) / (tt * uu - tu * tu)
+    else:
+        return math.inf
+    x, y, z = x + s * t[0] + r * u[0], y + s * t[1] + r * u[1], z + s * t[2] + r * u[2]
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z)
+    m[0], m[1], m[2] = x * scale, y * scale, z * scale
+    return abs(s) + abs(r) if abs(s) + abs(r) < _LONGEST else math.inf
+
+
+@procedure
 def polish(
     solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8]
 ) -> bool:  # fmt: skip
     """Makes the normal and the gap in `found` exact, for solids without their balls of which one has a round part.
 
     At the closest or shallowest place the vector w between the two furthest points is along the normal m: tᵀw = 0 for all t
-    across m. Newton's method on the unit sphere: (tᵀHt − mᵀw) s = −tᵀw, m + t s. Where edges meet something round, m is
-    across these; where faces do, m is across two edges.
+    across m. Where edges meet something round, m is across these; where faces do, m is across two edges.
 
     Args:
         W, P, weights: the simplex with which the search ended; found[7] is the number of its corners.
@@ -199,68 +243,33 @@ def polish(
     flat = local(3)
     edge = local(3)
     m = local(3)
-    t = local(3)
-    u = local(3)
-    in_b = local(3, 3)
     which = local_ints(3)
-    sums = local(5)
     edges = _edges(solids, a, b, B, size, W, P, weights, int(found[7]), flat, edge, m, which)
     x, y, z = -found[0], -found[1], -found[2]
+    step = 0.0
     if edges == 2:
         sign = math.copysign(1.0, m[0] * x + m[1] * y + m[2] * z)
-        x, y, z = sign * m[0], sign * m[1], sign * m[2]
-    if edges == 1:
-        along = x * edge[0] + y * edge[1] + z * edge[2]
+        m[0], m[1], m[2] = sign * m[0], sign * m[1], sign * m[2]
+    else:
+        along = x * edge[0] + y * edge[1] + z * edge[2] if edges == 1 else 0.0
         x, y, z = x - along * edge[0], y - along * edge[1], z - along * edge[2]
         scale = 1.0 / math.sqrt(x * x + y * y + z * z)
-        x, y, z = x * scale, y * scale, z * scale
-    done = edges == 2
-    for _ in range(_ROUNDS if edges < 2 else 0):
-        if edges == 1:
-            u[0], u[1], u[2] = edge[0], edge[1], edge[2]
-        else:
-            u[0], u[1], u[2] = across(x, y, z)
-        t[0], t[1], t[2] = y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0]
-        m[0], m[1], m[2] = x, y, z
-        sums[0] = flat[0] * t[0] + flat[1] * t[1] + flat[2] * t[2]
-        sums[1] = flat[0] * u[0] + flat[1] * u[1] + flat[2] * u[2]
-        sums[2], sums[3], sums[4] = 0.0, 0.0, 0.0
-        extent_a = _bend(solids.sizes[a], m, t, u, sums)
-        in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
-        in_b[1, 0], in_b[1, 1], in_b[1, 2] = inverse_turned(B, t[0], t[1], t[2])
-        in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
-        extent_b = _bend(solids.sizes[b], in_b[0], in_b[1], in_b[2], sums)
-        if _is_flat(solids.sizes[a], extent_a) or _is_flat(solids.sizes[b], extent_b):
-            return False
-        reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
-        tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
-        s, r = 0.0, 0.0
-        if edges == 1:
-            if tt <= 0.0:
-                return False
-            s = -sums[0] / tt
-        else:
-            if tt <= 0.0 or tt * uu - tu * tu <= 0.0:
-                return False
-            s = (sums[1] * tu - sums[0] * uu) / (tt * uu - tu * tu)
-            r = (sums[0] * tu - sums[1] * tt) / (tt * uu - tu * tu)
-        if abs(s) + abs(r) > 0.1:
-            return False
-        x, y, z = x + s * t[0] + r * u[0], y + s * t[1] + r * u[1], z + s * t[2] + r * u[2]
-        scale = 1.0 / math.sqrt(x * x + y * y + z * z)
-        x, y, z = x * scale, y * scale, z * scale
-        if abs(s) + abs(r) < 1e-8:
-            done = True
-            break
+        m[0], m[1], m[2] = x * scale, y * scale, z * scale
+        for _ in range(_ROUNDS):
+            step = _step(solids, a, b, B, flat, edge, edges, m)
+            if step < _SHORTEST or step == math.inf:
+                break
+    if step >= _SHORTEST:
+        return False
     old = lift(solids, a, b, B, found[0], found[1], found[2], W, P, 3)
-    new = lift(solids, a, b, B, -x, -y, -z, W, P, 3)
-    in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
-    done = done and new >= old - 1e-15 * size
-    if done:
-        found[0], found[1], found[2], found[3] = -x, -y, -z, new
-        if not _seen_flat(solids.sizes[a], -x, -y, -z) and not _seen_flat(solids.sizes[b], in_b[0, 0], in_b[0, 1], in_b[0, 2]):
-            done = _weigh(solids, a, b, B, W, P, weights, found, edges, which)
-    return done
+    new = lift(solids, a, b, B, -m[0], -m[1], -m[2], W, P, 3)
+    if new < old - 1e-15 * size:
+        return False
+    found[0], found[1], found[2], found[3] = -m[0], -m[1], -m[2], new
+    x, y, z = inverse_turned(B, m[0], m[1], m[2])
+    if _seen_flat(solids.sizes[a], m[0], m[1], m[2]) or _seen_flat(solids.sizes[b], x, y, z):
+        return True
+    return _weigh(solids, a, b, B, W, P, weights, found, edges, which)
 
 
 @procedure
