@@ -19,7 +19,7 @@ from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechan
 from kumitate.model.samples.chains import planar_chain
 from kumitate.simulate.run import simulate
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import dynamics_program
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.spatial import Force, Vector3, pose
 
 SOLID = Surface(0.5)

@@ -16,7 +16,7 @@ from .results.result import Energy, Result
 from .rows import Rows
 from .stepping.choice import singular_angles
 from .stepping.stepper import Stepper
-from .stepping.system import NO_STEP
+from .stepping.equations import NO_STEP
 
 __all__ = ["result_of"]
 

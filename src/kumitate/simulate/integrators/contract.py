@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = ["Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
+__all__ = ["Begun", "Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
 
 
 class Impact(NamedTuple):
@@ -31,8 +31,28 @@ class Impact(NamedTuple):
     unsolved: Scalar
 
 
+@dataclass(frozen=True)
+class Begun:
+    """The state that a step begins from: q (nq), v (nv), v̇ (nv) there, and the power of all applied efforts [W].
+
+    `projected`: 1 if loops were closed by projection; then inner stages need it too. Else 0.
+    """
+
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    acceleration: Sequence[Scalar]
+    power: Scalar
+    projected: Scalar
+
+
 class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
+
+    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
+        """The state from which a step begins, at or very near q and v, with `dynamics` there.
+
+        Where loops are kept closed by `closing_step`, this closes what the last step left open.
+        """
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
@@ -58,7 +78,7 @@ class MechanicalSystem(Protocol):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """q (nq) after the motion dv."""
 
-    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """q and v of an inner stage as the dynamics needs them: with closed loops.
 
         Inner stages are less accurate than the step. Off the closed loops the equations of motion are smooth only while the
@@ -97,12 +117,14 @@ class Integrator(ABC):
         order: of its global error in the step size.
         implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
+        opens: a step h opens closed loops by this times h² J̇v, and by less than h² otherwise.
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     implicit_damping: ClassVar[bool] = False
     adaptive: ClassVar[bool] = False
+    opens: ClassVar[float] = 0.0
 
     @abstractmethod
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
