@@ -82,7 +82,8 @@ class Batch:
         Args:
             rows: which: their numbers, a mask, or a slice.
         """
-        self._step.look(np.arange(len(self))[rows])
+        if self.outputs:
+            self._step.look(np.arange(len(self))[rows])
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Advances all rows by records · every steps; returns "q", "v", "work" and "error" after each `every` steps.

@@ -33,13 +33,17 @@ class Impact(NamedTuple):
 
 @dataclass(frozen=True)
 class Begun:
-    """The state that a step begins from: q (nq), v (nv), v̇ (nv) there, and the power of all applied efforts [W].
+    """How a step begins.
 
-    `projected`: 1 if loops were closed by projection; then inner stages need it too. Else 0.
+    Attributes:
+        q, v: the state (nq) and (nv); `move`: the displacement (nv) that closes its loops, still to be made.
+        acceleration: v̇ (nv); `power`: of all applied efforts [W].
+        projected: 1 if loops were closed by projection, so that inner stages need it too; else 0.
     """
 
     q: Sequence[Scalar]
     v: Sequence[Scalar]
+    move: Sequence[Scalar]
     acceleration: Sequence[Scalar]
     power: Scalar
     projected: Scalar
@@ -49,10 +53,7 @@ class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
     def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
-        """The state from which a step begins, at or very near q and v, with `dynamics` there.
-
-        Where loops are kept closed by `closing_step`, this closes what the last step left open.
-        """
+        """`dynamics` where a step begins, with what closes the loops that the last step left open, if it left them so."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
@@ -79,14 +80,14 @@ class MechanicalSystem(Protocol):
         """q (nq) after the motion dv."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """q and v of an inner stage as the dynamics needs them: with closed loops.
+        """q and v of an inner stage as the dynamics needs them: with closed loops, unless these are far from singular.
 
         Inner stages are less accurate than the step. Off the closed loops the equations of motion are smooth only while the
         loops are far from singular; at a singular posture the step would lose its order.
         """
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed."""
+        """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed or left to the next step."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class RungeKutta(Integrator):
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         table = self.tableau
         begun = system.begin(t, 0.0, state.q, state.v)
-        start = [*begun.q, *begun.v, state.work]
+        start = [*(a + b for a, b in zip(begun.q, system.rate(begun.q, begun.move), strict=True)), *begun.v, state.work]
         rates = [[*system.rate(begun.q, begun.v), *begun.acceleration, begun.power]]
         nq, nv = len(begun.q), len(begun.v)
         for c, row in zip(table.c[1:], table.a[1:], strict=True):

@@ -20,5 +20,5 @@ class SemiImplicitEuler(Integrator):
     def step(self, system: MechanicalSystem, t: Any, h: Any, state: IntegratorState) -> tuple[IntegratorState, Any]:
         begun = system.begin(t, h, state.q, state.v)
         v = [rate + h * a for rate, a in zip(begun.v, begun.acceleration, strict=True)]
-        q = system.integrate(begun.q, [h * rate for rate in v])
+        q = system.integrate(begun.q, [more + h * rate for more, rate in zip(begun.move, v, strict=True)])
         return IntegratorState(*system.settled(q, v), state.work + h * begun.power), 0.0

@@ -56,7 +56,7 @@ class _Coordinates(ABC):
     def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
         closing = self.closing(t, h, q, v)
         if closing is None:
-            return Begun(q, v, *self.dynamics(t, h, q, v), 1.0)
+            return Begun(q, v, [0.0] * len(v), *self.dynamics(t, h, q, v), 1.0)
 
         def projected_first() -> Begun:
             nearer = self.project(*self.project(q, v))
@@ -65,8 +65,8 @@ class _Coordinates(ABC):
         return when(closing["astray"] > 0.5, projected_first, self._begun(q, v, closing, 0.0))
 
     def _begun(self, q: Sequence[Scalar], v: Sequence[Scalar], closing: dict[str, Any], projected: Scalar) -> Begun:
-        v_closed = [rate + more for rate, more in zip(v, closing["change"], strict=True)]
-        return Begun(self.integrate(q, closing["move"]), v_closed, list(closing["acceleration"]), closing["power"], projected)
+        changed = [rate + more for rate, more in zip(v, closing["change"], strict=True)]
+        return Begun(list(q), changed, list(closing["move"]), list(closing["acceleration"]), closing["power"], projected)
 
     @abstractmethod
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
