@@ -6,13 +6,13 @@ The forces λ of the rows, their effect on the joints and the impulses that clos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from ...model import PerLink, Tree, outward
+from ...model import Link, PerLink, Tree, outward
 from ...scalar import Scalar
-from ...spatial import SWEEPS, Motion, NearestSolver
-from ..aba import Handle, accelerations, articulated
+from ...spatial import Motion, NearestSolver, Release
+from ..aba import Handle, accelerated, articulated
 from ..acting import Acting
 from ..motion import LinkMotion, acceleration, falling, link_motions
 from .chord_drives import with_chord_drives
@@ -21,6 +21,9 @@ from .multipliers import mobilities, row_solver
 from .propagation import RowResponse, propagate_rows, with_forces
 
 __all__ = ["ArticulatedLoops", "articulated_loops", "with_rows_through"]
+
+#: The releases of every link's joint.
+Releases = Callable[[Link], list[Release]]
 
 
 @dataclass(frozen=True)
@@ -43,22 +46,39 @@ class ArticulatedLoops:
 
     def accelerations(self, wanted: Sequence[Scalar]) -> list[Scalar]:
         """v̇ (nv) with the forces of the rows that give them these accelerations."""
+        return self.accelerations_and_responses(wanted)[0]
+
+    def response(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+        """M⁻¹Jᵀλ (nv) with Λλ = wanted: the smallest change in the metric of M that moves the rows by `wanted`."""
+        return self._moved([with_forces(self.handles, self.reached, self.solver.solve(wanted), alone=True)])[0]
+
+    def accelerations_and_responses(self, wanted: Sequence[Scalar], *changes: Sequence[Scalar]) -> list[list[Scalar]]:
+        """`accelerations`, then the `response` to each of `changes`, less the share that the damping has in Λ."""
+        alone = [self.solver.solve(change, sweeps=0) for change in changes]
         forces = self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
-        released = with_forces(self.handles, self.reached, forces)
-        moved = accelerations(self.tree, self.motions, released, self.gravity)
-        return [rate for link in self.tree.links for rate in moved[link][1]]
+        loaded = with_forces(self.handles, self.reached, forces)
+        return self._moved([with_forces(self.handles, self.reached, forces, alone=True) for forces in alone], loaded)
 
-    def response(self, wanted: Sequence[Scalar], *, sweeps: int = SWEEPS) -> list[Scalar]:
-        """M⁻¹Jᵀλ (nv) with Λλ = wanted: the smallest change in the metric of M that moves the rows by `wanted`.
+    def _moved(self, alone: Sequence[Releases], loaded: Releases | None = None) -> list[list[Scalar]]:
+        """The rates of the joints for each of these releases: of those that are loaded, then of those at rest.
 
-        `sweeps`: of the solve, as for `NearestSolver`.
+        Side by side in one traversal: each is a chain of operations that wait for one another, and the processor has time to spare.
         """
-        # what is left at rest, with nothing but the rows' forces
-        handles = outward(self.tree, lambda link, _: _unloaded(self.handles[link]), self.handles[self.tree.links[0]])
-        motions = outward(self.tree, lambda link, _: replace(self.motions[link], bias=Motion()), self.motions[self.tree.links[0]])
-        released = with_forces(handles, self.reached, self.solver.solve(wanted, sweeps=sweeps))
-        moved = accelerations(self.tree, motions, released, (0.0, 0.0, 0.0))
-        return [rate for link in self.tree.links for rate in moved[link][1]]
+        every = [*([] if loaded is None else [loaded]), *alone]
+        at_rest = [released is not loaded for released in every]
+
+        def move(link: Link, parents: list[tuple[Motion, list[Scalar]]]) -> list[tuple[Motion, list[Scalar]]]:
+            motion, found = self.motions[link], []
+            for released, resting, (parent, _) in zip(every, at_rest, parents, strict=True):
+                locked = parent.to_child(motion.X_PL)
+                found.append(accelerated(motion, released(link), locked if resting else locked + motion.bias))
+            return found
+
+        roots: list[tuple[Motion, list[Scalar]]] = [
+            (Motion() if resting else falling(self.gravity), []) for resting in at_rest
+        ]
+        moved = outward(self.tree, move, roots)
+        return [[rate for link in self.tree.links for rate in moved[link][k][1]] for k in range(len(every))]
 
     def drift(self) -> list[Scalar]:
         """J̇v (rows): the accelerations of the rows due to velocities alone."""
@@ -91,7 +111,3 @@ def with_rows_through(
     reached = propagate_rows(tree, motions, handles, rows, falling(gravity))
     return ArticulatedLoops(tree, motions, handles, rows, reached, row_solver(tree, rows, mobilities(reached)), gravity)
 
-
-def _unloaded(handle: Handle) -> Handle:
-    """The handle with no force on it but those still to come."""
-    return replace(handle, releases=tuple(replace(release, free=0.0) for release in handle.releases))

@@ -57,12 +57,10 @@ def closing_step(
     loops = articulated_loops(tree, q, v, tau, acting)
     rank = loops.solver.rank(DAMPING / RESOLVED)
     gap, _ = largest_gap(tree, loops.rows)
-    move = loops.response(_missing(loops, opening), sweeps=0)
-    against = [-row.rate for row in loops.rows]
+    missing, against = _missing(loops, opening), [-row.rate for row in loops.rows]
     if is_zero(acting.implicit_step):
-        still = loops.accelerations([0.0] * len(against))
-        return ClosingStep(still, move, loops.response(against, sweeps=0), gap, rank)
-    acceleration = loops.accelerations([rate / acting.implicit_step for rate in against])
+        return ClosingStep(*loops.accelerations_and_responses([0.0] * len(against), missing, against), gap, rank)
+    acceleration, move = loops.accelerations_and_responses([rate / acting.implicit_step for rate in against], missing)
     return ClosingStep(acceleration, move, [0.0] * tree.nv, gap, rank)
 
 
