@@ -127,11 +127,11 @@ def _rank(values: np.ndarray) -> int:
     return int((values > _ZERO * values[0]).sum()) if len(values) and values[0] > 0.0 else 0
 
 
-def closed_neighbours(loops: LoopEquations, q: np.ndarray) -> list[np.ndarray]:
-    """Closed configurations nearby, for the usual rank; drawn from a fixed seed."""
+def closed_neighbours(loops: LoopEquations, q: np.ndarray, away: float = _AWAY) -> list[np.ndarray]:
+    """Closed configurations nearby, for the usual rank; drawn from a fixed seed, coordinates about this far `away`."""
     rng, tree, found = np.random.default_rng(0), loops.mechanism.tree, []
     for _ in range(_NEIGHBOURS):
-        moved = integrate(tree, q.tolist(), rng.normal(scale=_AWAY, size=tree.nv).tolist())
+        moved = integrate(tree, q.tolist(), rng.normal(scale=away, size=tree.nv).tolist())
         try:
             found.append(closed_near(loops, np.array(moved)))
         except ModelError:  # there may be no closed posture near that one

@@ -32,8 +32,9 @@ __all__ = [
 NO_STEP = 1e-30
 #: The largest gap that a step leaves to the next one to close, as a part of the mechanism's size.
 FAR = 1e-8
-#: Loops are closed to rounding with gaps below this part of the mechanism's size; one projection does it, or at most so many.
-CLOSED, PASSES = 1e-13, 4
+#: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always; next to
+#: singular postures, where gaps of 1e-9 cannot be closed to first order, no more than so many are tried.
+CLOSED, PASSES = 1e-13, 8
 
 
 def dynamics_program(
@@ -94,7 +95,7 @@ def usual_rank(mechanism: Mechanism) -> int:
     """
     tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
     still, at_rest, start = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0)), default_start(loops)
-    postures = [start, *closed_neighbours(loops, start)]
+    postures = [start, *closed_neighbours(loops, start, away=0.5)]
     return round(max(closing_step(tree, q.tolist(), still, still, at_rest).rank for q in postures))
 
 
