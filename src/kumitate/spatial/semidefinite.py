@@ -56,7 +56,7 @@ class NearestSolver:
     """
 
     def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
-        """The solver for A (n, n) symmetric, positive semidefinite, and E (n, n) symmetric, positive definite, small beside A."""
+        """The solver for A (n, n) symmetric, positive semidefinite, and E (n, n) symmetric, positive definite, small."""
         self._A, self._E, self._factors = A, E, DampedFactors(A, E)
 
     def rank(self, share: float) -> Scalar:

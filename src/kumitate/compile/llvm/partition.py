@@ -1,7 +1,7 @@
 """Long lines cut into parts: LLVM's time grows faster than the code of a function, so that no function may grow too long.
 
-Each part becomes a function of its own; values that later parts need go through memory. That costs a tenth to a third of the run
-time and makes LLVM's time proportional to the number of operations.
+Each part becomes a function of its own; values that later parts need go through memory. That costs a tenth to a third of the
+run time and makes LLVM's time proportional to the number of operations.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""The loops of a tree at one state, factored once for all solves there: articulated bodies, the rows propagated through them, Λ.
+"""The loops of a tree at one state, factored once for all solves there: articulated bodies, rows propagated through them, Λ.
 
 The forces λ of the rows, their effect on the joints and the impulses that close gaps all need the factors of M and of
-Λ = J M⁻¹ Jᵀ. They are handed over as objects: what two pages compute by themselves, the tracer finds to be equal only by chance.
+Λ = J M⁻¹ Jᵀ. They are handed over as objects: what two pages compute on their own, the tracer finds to be equal only by chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...model import Link, PerLink, Tree, outward
 from ...scalar import Scalar
@@ -21,9 +22,6 @@ from .multipliers import mobilities, row_solver
 from .propagation import RowResponse, propagate_rows, with_forces
 
 __all__ = ["ArticulatedLoops", "articulated_loops", "with_rows_through"]
-
-#: The releases of every link's joint.
-Releases = Callable[[Link], list[Release]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class ArticulatedLoops:
     tree: Tree
     motions: PerLink[LinkMotion]
     handles: PerLink[Handle]
-    rows: list[Row]
+    rows: Sequence[Row]
     reached: list[RowResponse]
     solver: NearestSolver
     gravity: Sequence[Scalar]
@@ -50,35 +48,35 @@ class ArticulatedLoops:
 
     def response(self, wanted: Sequence[Scalar]) -> list[Scalar]:
         """M⁻¹Jᵀλ (nv) with Λλ = wanted: the smallest change in the metric of M that moves the rows by `wanted`."""
-        return self._moved([with_forces(self.handles, self.reached, self.solver.solve(wanted), alone=True)])[0]
+        return self._moved([self._answer(self.solver.solve(wanted), alone=True)])[0]
 
     def accelerations_and_responses(self, wanted: Sequence[Scalar], *changes: Sequence[Scalar]) -> list[list[Scalar]]:
         """`accelerations`, then the `response` to each of `changes`, less the share that the damping has in Λ."""
-        alone = [self.solver.solve(change, sweeps=0) for change in changes]
+        alone = [self._answer(self.solver.solve(change, sweeps=0), alone=True) for change in changes]
         forces = self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
-        loaded = with_forces(self.handles, self.reached, forces)
-        return self._moved([with_forces(self.handles, self.reached, forces, alone=True) for forces in alone], loaded)
+        return self._moved([self._answer(forces), *alone])
 
-    def _moved(self, alone: Sequence[Releases], loaded: Releases | None = None) -> list[list[Scalar]]:
-        """The rates of the joints for each of these releases: of those that are loaded, then of those at rest.
+    def _answer(self, forces: Sequence[Scalar], *, alone: bool = False) -> _Answer:
+        released = with_forces(self.handles, self.reached, forces, alone=alone)
+        return _Answer(released, Motion() if alone else falling(self.gravity), alone)
 
-        Side by side in one traversal: each is a chain of operations that wait for one another, and the processor has time to spare.
+    def _moved(self, answers: Sequence[_Answer]) -> list[list[Scalar]]:
+        """What the joints do in each of the answers.
+
+        Side by side in one traversal: each is a chain of operations that wait for one another, and the processor has room for
+        two.
         """
-        every = [*([] if loaded is None else [loaded]), *alone]
-        at_rest = [released is not loaded for released in every]
 
         def move(link: Link, parents: list[tuple[Motion, list[Scalar]]]) -> list[tuple[Motion, list[Scalar]]]:
             motion, found = self.motions[link], []
-            for released, resting, (parent, _) in zip(every, at_rest, parents, strict=True):
-                locked = parent.to_child(motion.X_PL)
-                found.append(accelerated(motion, released(link), locked if resting else locked + motion.bias))
+            for answer, (parent, _) in zip(answers, parents, strict=True):
+                locked = parent.to_child(motion.X_PL) + (Motion() if answer.alone else motion.bias)
+                found.append(accelerated(motion, answer.releases(link), locked))
             return found
 
-        roots: list[tuple[Motion, list[Scalar]]] = [
-            (Motion() if resting else falling(self.gravity), []) for resting in at_rest
-        ]
-        moved = outward(self.tree, move, roots)
-        return [[rate for link in self.tree.links for rate in moved[link][k][1]] for k in range(len(every))]
+        start: list[tuple[Motion, list[Scalar]]] = [(answer.root, []) for answer in answers]
+        moved = outward(self.tree, move, start)
+        return [[rate for link in self.tree.links for rate in moved[link][k][1]] for k in range(len(answers))]
 
     def drift(self) -> list[Scalar]:
         """J̇v (rows): the accelerations of the rows due to velocities alone."""
@@ -105,9 +103,16 @@ def articulated_loops(
 
 
 def with_rows_through(
-    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: list[Row], gravity: Sequence[Scalar]
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], gravity: Sequence[Scalar]
 ) -> ArticulatedLoops:
     """The given rows propagated through articulated bodies, and Λ factored."""
     reached = propagate_rows(tree, motions, handles, rows, falling(gravity))
     return ArticulatedLoops(tree, motions, handles, rows, reached, row_solver(tree, rows, mobilities(reached)), gravity)
 
+
+class _Answer(NamedTuple):
+    """The releases of every link's joint, the acceleration of the world, and whether nothing acts but the rows' forces."""
+
+    releases: Callable[[Link], list[Release]]
+    root: Motion
+    alone: bool

@@ -59,7 +59,8 @@ def closing_step(
     gap, _ = largest_gap(tree, loops.rows)
     missing, against = _missing(loops, opening), [-row.rate for row in loops.rows]
     if is_zero(acting.implicit_step):
-        return ClosingStep(*loops.accelerations_and_responses([0.0] * len(against), missing, against), gap, rank)
+        acceleration, move, change = loops.accelerations_and_responses([0.0] * len(against), missing, against)
+        return ClosingStep(acceleration, move, change, gap, rank)
     acceleration, move = loops.accelerations_and_responses([rate / acting.implicit_step for rate in against], missing)
     return ClosingStep(acceleration, move, [0.0] * tree.nv, gap, rank)
 

@@ -16,7 +16,12 @@ from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
 from .equations import (
-    NO_STEP, closing_program, dynamics_program, observables_program, projection_program, seen_program,
+    NO_STEP,
+    closing_program,
+    dynamics_program,
+    observables_program,
+    projection_program,
+    seen_program,
 )  # fmt: skip
 from .kept import Kept
 from .outputs import Output, evaluated

@@ -9,7 +9,15 @@ from ... import kinematics
 from ...analysis import kinetic_energy, loop_equations, momentum, potential_energy
 from ...analysis.constraint_report import closed_neighbours
 from ...dynamics import (
-    Acting, Wrenches, aba_with_loops, chord_closings, closing_step, constraint_rows, largest_gap, link_motions, passive_force,
+    Acting,
+    Wrenches,
+    aba_with_loops,
+    chord_closings,
+    closing_step,
+    constraint_rows,
+    largest_gap,
+    link_motions,
+    passive_force,
     projected,
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
@@ -24,16 +32,16 @@ if TYPE_CHECKING:
     from ...contact.held.motion import HeldDynamics
 
 __all__ = [
-    "NO_STEP", "closing_program", "dynamics_program", "observables_program", "power_program", "projection_program", "seen_program",
-    "usual_rank",
+    "NO_STEP", "closing_program", "dynamics_program", "observables_program", "power_program", "projection_program",
+    "seen_program", "usual_rank",
 ]  # fmt: skip
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30
 #: The largest gap that a step leaves to the next one to close, as a part of the mechanism's size.
 FAR = 1e-8
-#: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always; next to
-#: singular postures, where gaps of 1e-9 cannot be closed to first order, no more than so many are tried.
+#: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always;
+#: next to singular postures, where gaps of 1e-9 cannot be closed to first order, no more than so many are tried.
 CLOSED, PASSES = 1e-13, 8
 
 
@@ -70,7 +78,7 @@ def closing_program(
 ) -> Program:
     """(h, q, v, u) → v̇, power, and the changes "move" of q and "change" of v that close the loops, as `closing_step` says.
 
-    "astray" is 1 where that is not enough and the loops must be projected: beyond gaps of `FAR`, and close to singular postures.
+    "astray" is 1 where that is not enough and the loops must be projected: for gaps beyond `FAR`, and near singular postures.
 
     `opens`: as of an `Integrator`; the other arguments as for `dynamics_program`.
     """
@@ -96,7 +104,7 @@ def usual_rank(mechanism: Mechanism) -> int:
     tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
     still, at_rest, start = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0)), default_start(loops)
     postures = [start, *closed_neighbours(loops, start, away=0.5)]
-    return round(max(closing_step(tree, q.tolist(), still, still, at_rest).rank for q in postures))
+    return round(max(float(closing_step(tree, q.tolist(), still, still, at_rest).rank) for q in postures))
 
 
 def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:

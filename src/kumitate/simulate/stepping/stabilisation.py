@@ -13,8 +13,8 @@ class Stabilisation(NamedTuple):
     Attributes:
         projects: whether by projection.
         baumgarte: the rate [1/s], without projection.
-        strict: whether to project at the end of every step and at all inner stages, with factors of its own each time. Else a step
-            begins with one linearised projection, which shares the factors of its first accelerations, where that is enough.
+        strict: whether to project at the end of every step and at all inner stages, with factors of its own each time. Else a
+            step begins with one linearised projection that shares the factors of its first accelerations, if that is enough.
     """
 
     projects: bool = True

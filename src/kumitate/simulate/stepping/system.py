@@ -56,17 +56,24 @@ class _Coordinates(ABC):
     def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
         closing = self.closing(t, h, q, v)
         if closing is None:
-            return Begun(q, v, [0.0] * len(v), *self.dynamics(t, h, q, v), 1.0)
+            acceleration, power = self.dynamics(t, h, q, v)
+            return Begun(q, v, [0.0] * len(v), acceleration, power, 1.0)
 
         def projected_first() -> Begun:
-            nearer = self.project(*self.project(q, v))
-            return self._begun(*nearer, self.closing(t, h, *nearer), 1.0)
+            near_q, near_v = self._closed(*self._closed(q, v))
+            again = self.closing(t, h, near_q, near_v)
+            assert again is not None
+            return self._begun(near_q, near_v, again, 1.0)
 
         return when(closing["astray"] > 0.5, projected_first, self._begun(q, v, closing, 0.0))
 
     def _begun(self, q: Sequence[Scalar], v: Sequence[Scalar], closing: dict[str, Any], projected: Scalar) -> Begun:
         changed = [rate + more for rate, more in zip(v, closing["change"], strict=True)]
         return Begun(list(q), changed, list(closing["move"]), list(closing["acceleration"]), closing["power"], projected)
+
+    @abstractmethod
+    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        """See `integrators.MechanicalSystem`."""
 
     @abstractmethod
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
@@ -87,7 +94,12 @@ class _Coordinates(ABC):
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         if not self.closes:
             return self.project(q, v) or (q, v)
-        return when(begun.projected > 0.5, lambda: [list(x) for x in self.project(q, v)], [list(q), list(v)])
+        return when(begun.projected > 0.5, lambda: self._closed(q, v), (list(q), list(v)))
+
+    def _closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """q and v with the loops closed, or unchanged if nothing closes them."""
+        closed_q, closed_v = self.project(q, v) or (q, v)
+        return list(closed_q), list(closed_v)
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         closed = None if self.closes else self.project(q, v)
