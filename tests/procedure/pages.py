@@ -30,6 +30,12 @@ def insertion_sort(x: Floats, order: Ints) -> None:
 
 
 @procedure
+def sort_again(x: Floats, order: Ints) -> None:
+    """Hands its arguments on, and reads nothing of them."""
+    insertion_sort(x, order)
+
+
+@procedure
 def quick_sort(x: Floats) -> int:
     """With a stack of its own; the number of exchanges."""
     stack = local_ints(64, 2)
@@ -328,6 +334,56 @@ def rows(table: Ints[2], row: ShapedInts[2], scale: Shaped[3], x: Floats[3, 3]) 
     return found
 
 
+@procedure
+def side_by_side(a: Floats[6], x: Floats, y: Shaped[6], s: float) -> float:
+    """Loops along a row that are one operation."""
+    for i in range(len(a)):
+        row = a[i]
+        for k in range(6):
+            row[k] = -row[k] * s + y[k] / 3.0 - (s - x[2])
+        for k in range(1, 6):
+            a[i, k] /= 1.0 + s
+            y[k] += a[i, k] * a[len(a) - 1 - i, k]
+    old = local(3, 6)
+    for k in range(6):
+        old[1, k] = 2.0
+    chosen = local(5)
+    for k in range(5):
+        chosen[k] -= old[1, k] if k < 3 else x[k]
+    for k in range(4):
+        y[k] = old[1, k]
+    return old[1, 5] + old[0, 0] + chosen[1] + chosen[4] + k
+
+
+@procedure
+def look_alike(a: Floats[6], b: Floats[6], c: Floats, d: Floats, e: Shaped[5, 5], f: Ints, g: Floats) -> float:
+    """Loops whose passes read what another pass writes, or that are not along a row, each on an array of its own."""
+    for k in range(1, 6):
+        a[1, k] -= a[1, k - 1]
+    for k in range(6):
+        b[1, k] *= b[1, 2]
+    low, high = c[0:5], c[1:6]
+    for k in range(5):
+        high[k] = low[k] + 1.0
+    for k in range(5):
+        d[1:][k] = d[k]
+    for k in range(5):
+        e[k, k] += 1.0
+    for k in range(5):
+        e[2, k] *= 0.5  # LLVM's way, because single elements are written above
+    for k in range(5):
+        f[k] += 1
+    total = 0.0
+    for k in range(5):
+        total += e[k, 1] * k
+    for k in range(4):
+        g[k] = total
+        total = g[k + 1]
+    for k in range(3):
+        total += k
+    return total
+
+
 def _springs(a: Any, b: Any, stiffness: Any) -> dict[str, Any]:
     """The force of a spring between two points, and its energy; a loop, so that it needs scratch memory."""
     gaps = [b[k] - a[k] for k in range(3)]
@@ -399,6 +455,11 @@ def _sweep(rng: np.random.Generator) -> tuple[Sweep, np.ndarray]:
     return Sweep(boxes, np.argsort(low[:, 0]), 0.01), np.zeros((int(rng.choice([5, 400])), 2), dtype=np.int64)
 
 
+def _alike(rng: np.random.Generator) -> tuple[Any, ...]:
+    rows = rng.normal(size=(2, 2, 6))
+    return *rows, rng.normal(size=6), rng.normal(size=6), rng.normal(size=(5, 5)), _zeros(5), rng.normal(size=6)
+
+
 def _zeros(n: int, dtype: Any = np.int64) -> np.ndarray:
     return np.zeros(n, dtype=dtype)
 
@@ -406,6 +467,7 @@ def _zeros(n: int, dtype: Any = np.int64) -> np.ndarray:
 #: Every procedure with what makes its arguments.
 CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] = [
     (insertion_sort, lambda rng: (rng.normal(size=40), _zeros(40))),
+    (sort_again, lambda rng: (rng.normal(size=40), _zeros(40))),
     (quick_sort, lambda rng: (rng.integers(0, 50, 100) / 7,)),
     (islands, lambda rng: (rng.integers(0, 40, (25, 2)), _zeros(40), _zeros(40))),
     (sieve, lambda rng: (_zeros(int(rng.integers(2, 300))),)),
@@ -418,6 +480,8 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (parts, lambda rng: (rng.normal(size=(n := int(rng.integers(3, 12)))), np.zeros(n))),
     (minimum_degree, lambda rng: (_links(rng, 70, 2), 2, 70, _zeros(70))),
     (rows, lambda rng: (rng.integers(-9, 9, (4, 2)), rng.integers(-9, 9, 2), rng.normal(size=3), rng.normal(size=(4, 3, 3)))),
+    (side_by_side, lambda rng: (rng.normal(size=(4, 6)), rng.normal(size=9), rng.normal(size=6), 1.0 + rng.uniform())),
+    (look_alike, _alike),
     (springs, _pulled),
     (
         wide_rows,

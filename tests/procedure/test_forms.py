@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from kumitate.procedure import Procedure
-from kumitate.procedure.c_form import CText
+from kumitate.procedure.tree import Counting
+from kumitate.procedure.writing import CText
+from kumitate.procedure.writing.vectors import loops_side_by_side, statements_in
 
 from ..tools import GCC
-from .pages import CASES
+from .pages import CASES, look_alike, side_by_side
 
 ROUNDS = 6
 IDS = [page.__name__ for page, _ in CASES]
@@ -44,6 +46,16 @@ def test_machine_code_computes_what_is_written(page, make):
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=f"seed {seed}")
             else:
                 np.testing.assert_array_equal(found, expected, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"), [(side_by_side, [False, True, True, True, False, True]), (look_alike, [False] * 10)], ids=str
+)
+def test_which_loops_are_computed_side_by_side(page, expected):
+    """So that what the forms compare is computed in both ways."""
+    found = loops_side_by_side(page.typed)
+    loops = [statement for statement in statements_in(page.typed.body) if isinstance(statement, Counting)]
+    assert [id(loop) in found for loop in loops] == expected
 
 
 @pytest.mark.parametrize(("page", "make"), CASES, ids=IDS)

@@ -23,6 +23,16 @@ _here = threading.local()
 _lock = threading.RLock()
 
 
+def _unlock() -> None:
+    """A forked process has a lock of its own: the thread that holds this one is not in it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 class Procedure(Generic[Given, Result]):
     """A function of the subset. Called, it runs as machine code, which is made at the first call and kept on disk.
 
@@ -51,7 +61,7 @@ class Procedure(Generic[Given, Result]):
         """
         with _lock:
             if self._typed is None:
-                from .statements import read_procedure
+                from .reading import read_procedure
 
                 if self._reading:
                     raise ProcedureError(f"{self._function.__qualname__} calls itself; write a loop with a stack in an array")
@@ -102,8 +112,7 @@ class Procedure(Generic[Given, Result]):
         Args:
             form: "llvm" or "c".
         """
-        from .c_form import CText
-        from .llvm_form import LlvmText
+        from .writing import CText, LlvmText
 
         forms = {"llvm": LlvmText, "c": CText}
         if form not in forms:

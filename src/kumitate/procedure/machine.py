@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,10 +16,12 @@ from ..compile.target import host
 from ..errors import InputError
 from ..scalar import Program, under_way
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
 from .tree import TypedProcedure
+from .writing.llvm_form import ENTRY, FAULT_WORDS, LlvmText
 
 __all__ = ["Machine"]
+
+Packer = Callable[[list[int], Any], None]
 
 
 class Machine:
@@ -40,42 +43,38 @@ class Machine:
             work.note = "; the next time it is read from disk" if self.code.on_disk else ""
         self.sites = text.sites
         self.results = len(typed.result.leaves)
+        self.packers = [_packer(f"{typed.name}: {name}", kind) for name, kind in typed.parameters]
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.addresses[ENTRY])
 
-    def words(self, arguments: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """The block of words of a call, and what must live as long as it is used."""
-        words: list[int] = []
-        kept: list[Any] = []
-        parameters = self.typed.parameters
-        if len(arguments) != len(parameters):
-            names = ", ".join(name for name, _ in parameters)
-            raise InputError(f"{self.typed.name} takes {len(parameters)} arguments ({names}), got {len(arguments)}")
-        for (name, kind), argument in zip(parameters, arguments, strict=True):
-            _append(words, kept, f"{self.typed.name}: {name}", kind, argument)
-        count = FAULT_WORDS + self.results
-        block = (ctypes.c_int64 * (count + len(words)))(*([0] * count), *words)
-        return block, kept
+    def words(self, arguments: Sequence[Any]) -> array[int]:
+        """The block of words of a call; the arrays must live as long as it is used."""
+        words: list[int] = [0] * (FAULT_WORDS + self.results)
+        if len(arguments) != len(self.packers):
+            names = ", ".join(name for name, _ in self.typed.parameters)
+            raise InputError(f"{self.typed.name} takes {len(self.packers)} arguments ({names}), got {len(arguments)}")
+        for pack, argument in zip(self.packers, arguments, strict=True):
+            pack(words, argument)
+        return array("q", words)
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """Runs the procedure; gives its result."""
-        block, kept = self.words(arguments)
-        self.run(block)
-        del kept
+        block = self.words(arguments)
+        self.run(block.buffer_info()[0])
         return self.result(block)
 
     def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
         """A function that runs the procedure on these arguments."""
-        block, kept = self.words(arguments)
-        run, address, result = self.run, ctypes.addressof(block), self.result
+        block = self.words(arguments)
+        run, address, result = self.run, block.buffer_info()[0], self.result
         plain = not self.results and not self.checked
 
-        def call(_alive: tuple[Any, ...] = (self, block, kept)) -> Any:
+        def call(_alive: tuple[Any, ...] = (self, block, arguments)) -> Any:
             run(address)
             return None if plain else result(block)
 
         return call
 
-    def result(self, block: Any) -> Any:
+    def result(self, block: array[int]) -> Any:
         """The result in a block of words after a call.
 
         Raises:
@@ -98,40 +97,68 @@ def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes
     return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))
 
 
-def _append(words: list[int], kept: list[Any], name: str, kind: Kind, value: Any) -> None:
-    """Appends the words of an argument."""
+def _packer(name: str, kind: Kind) -> Packer:
+    """What appends the words of an argument of a kind to a block, or refuses it by name."""
     if isinstance(kind, ArrayKind):
-        _append_array(words, kept, name, kind, value)
-    elif isinstance(kind, RecordKind):
-        if not isinstance(value, tuple) or len(value) != len(kind.parts):
-            raise InputError(f"{name} is {type(value).__name__}; it must be {kind}, with {len(kind.parts)} fields")
-        fields = kind.names or tuple(map(str, range(len(value))))
-        for field, part, one in zip(fields, kind.parts, value, strict=True):
-            _append(words, kept, f"{name}.{field}", part, one)
-    elif kind == FLOAT:
-        if not isinstance(value, float | int | np.floating | np.integer):
-            raise InputError(f"{name} is {type(value).__name__}; it must be a float")
-        words.append(struct.unpack("<q", struct.pack("<d", value))[0])
-    else:
-        if not isinstance(value, (int, np.integer) if kind == INT else (bool, np.bool_)):
+        return _array_packer(name, kind)
+    if isinstance(kind, RecordKind):
+        fields = kind.names or tuple(map(str, range(len(kind.parts))))
+        parts = [_packer(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)]
+
+        def pack_record(words: list[int], value: Any) -> None:
+            if not isinstance(value, tuple) or len(value) != len(parts):
+                raise InputError(f"{name} is {type(value).__name__}; it must be {kind}, with {len(parts)} fields")
+            for pack, one in zip(parts, value, strict=True):
+                pack(words, one)
+
+        return pack_record
+    return _number_packer(name, kind)
+
+
+def _number_packer(name: str, kind: NumberKind) -> Packer:
+    allowed = {FLOAT: (float, int, np.floating, np.integer), INT: (int, np.integer), BOOL: (bool, np.bool_)}[kind]
+
+    def pack_number(words: list[int], value: Any) -> None:
+        if not isinstance(value, allowed):
             raise InputError(f"{name} is {type(value).__name__}; it must be {kind}")
-        words.append(int(value))  # type: ignore[call-overload]
+        if kind == FLOAT:
+            words.append(struct.unpack("<q", struct.pack("<d", value))[0])
+        elif -(2**63) <= value < 2**63:
+            words.append(int(value))
+        else:
+            raise InputError(f"{name} is {value}; integers have 64 bits")
+
+    return pack_number
 
 
-def _append_array(words: list[int], kept: list[Any], name: str, kind: ArrayKind, value: Any) -> None:
-    dtype = np.float64 if kind.element == FLOAT else np.int64
+def _array_packer(name: str, kind: ArrayKind) -> Packer:
+    dtype = np.dtype(np.float64 if kind.element == FLOAT else np.int64)
+    axes, rows, row = len(kind.shape), kind.shape[0], kind.row
+
+    def pack_array(words: list[int], value: Any) -> None:
+        if not isinstance(value, np.ndarray) or not (
+            value.dtype == dtype
+            and value.ndim == axes
+            and value.shape[1:] == row
+            and rows in (None, value.shape[0])
+            and value.flags.c_contiguous
+        ):
+            raise InputError(_refusal(name, kind, dtype, value))
+        words.append(value.__array_interface__["data"][0])
+        if rows is None:
+            words.append(value.shape[0])
+
+    return pack_array
+
+
+def _refusal(name: str, kind: ArrayKind, dtype: np.dtype, value: Any) -> str:
+    """Why an array is not accepted."""
     shape = ", ".join("n" if size is None else str(size) for size in kind.shape)
-    rule = f"it must be a C-contiguous {dtype.__name__} array of shape ({shape})"
+    rule = f"it must be a C-contiguous {dtype} array of shape ({shape}{',' if len(kind.shape) == 1 else ''})"
     if not isinstance(value, np.ndarray):
-        raise InputError(f"{name} is {type(value).__name__}; {rule}")
-    fits = value.ndim == len(kind.shape) and value.shape[1:] == kind.row and kind.shape[0] in (None, value.shape[0])
-    if value.dtype != dtype or not fits or not value.flags.c_contiguous:
-        apart = "" if value.flags.c_contiguous else ", not contiguous"
-        raise InputError(f"{name} has shape {value.shape} and dtype {value.dtype}{apart}; {rule}")
-    words.append(value.ctypes.data)
-    if not kind.is_fixed:
-        words.append(len(value))
-    kept.append(value)
+        return f"{name} is {type(value).__name__}; {rule}"
+    apart = "" if value.flags.c_contiguous else ", not contiguous"
+    return f"{name} has shape {value.shape} and dtype {value.dtype}{apart}; {rule}"
 
 
 def _made(kind: Kind, words: list[int]) -> Any:

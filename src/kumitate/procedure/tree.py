@@ -27,7 +27,8 @@ class Site:
     node: ast.AST
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: `{ast.unparse(self.node).splitlines()[0]}`"
+        text = next(line for line in ast.unparse(self.node).splitlines() if not line.startswith("@"))
+        return f"{self.file}:{self.line}: `{text}`"
 
 
 # --- expressions --------------------------------------------------------------------------------------------------------

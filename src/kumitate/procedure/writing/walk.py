@@ -7,12 +7,11 @@ records only the leaves that are read are written, and only those that a procedu
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
-from ..scalar import Program
-from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .tree import (
+from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..tree import (
     Again,
     ArrayElement,
     ArrayRow,
@@ -40,10 +39,9 @@ from .tree import (
     TypedProcedure,
     When,
 )
+from .language import Language, Value
 
 __all__ = ["ProcedureWriter", "procedure_family"]
-
-Value = list[str]
 
 
 def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
@@ -54,7 +52,7 @@ def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
     return [*found, typed]
 
 
-class ProcedureWriter(ABC):
+class ProcedureWriter(Language):
     """Writes the function of one procedure.
 
     Attributes:
@@ -79,103 +77,6 @@ class ProcedureWriter(ABC):
         self.first: dict[str, int] = {}  # the first leaf of every parameter that keeps its value
         self.read: set[int] = set()
         self.old = ""
-
-    # --- given by a language ------------------------------------------------------------------------------------------
-    @abstractmethod
-    def number(self, value: float, kind: NumberKind) -> str:
-        """A constant as an operand."""
-
-    @abstractmethod
-    def table(self, constant: Constant) -> str:
-        """The address of an array of constants."""
-
-    @abstractmethod
-    def operation(self, name: str, operands: Sequence[str]) -> str:
-        """A row of the table of operations."""
-
-    @abstractmethod
-    def variable(self, leaf: str, name: str) -> str:
-        """A new variable of the function, which is 0 until it is given a value."""
-
-    @abstractmethod
-    def get(self, variable: str, leaf: str) -> str:
-        """Its value now."""
-
-    @abstractmethod
-    def put(self, variable: str, leaf: str, value: str) -> None:
-        """Gives it a value."""
-
-    @abstractmethod
-    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
-        """The address of an element or a row."""
-
-    @abstractmethod
-    def load(self, pointer: str, kind: NumberKind) -> str:
-        """The number at an address."""
-
-    @abstractmethod
-    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
-        """Puts a number at an address."""
-
-    @abstractmethod
-    def fresh(self, kind: ArrayKind) -> str:
-        """The address of a local array, filled with zeros."""
-
-    @abstractmethod
-    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> Value:
-        """A call of another procedure with the leaves that it needs."""
-
-    @abstractmethod
-    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
-        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
-
-    @abstractmethod
-    def when(self, condition: str) -> None:
-        """Begins what is run if a condition holds."""
-
-    @abstractmethod
-    def otherwise(self) -> None:
-        """Begins what is run if it does not."""
-
-    @abstractmethod
-    def end_when(self) -> None:
-        """Ends both."""
-
-    @abstractmethod
-    def begin_loop(self) -> None:
-        """Begins a loop without end."""
-
-    @abstractmethod
-    def leave_unless(self, condition: str) -> None:
-        """Leaves the loop."""
-
-    @abstractmethod
-    def end_loop(self) -> None:
-        """Ends the loop."""
-
-    @abstractmethod
-    def begin_count(self, start: str, stop: str, step: int) -> str:
-        """Begins a loop that counts; the name of its counter."""
-
-    @abstractmethod
-    def end_count(self, passes: int | None) -> None:
-        """Ends it; `passes` says how many there are if that is known."""
-
-    @abstractmethod
-    def leave(self) -> None:
-        """Leaves the loop."""
-
-    @abstractmethod
-    def again(self) -> None:
-        """Begins the next pass of the loop."""
-
-    @abstractmethod
-    def give(self, values: Sequence[str]) -> None:
-        """Returns from the function."""
-
-    @abstractmethod
-    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
-        """Ends the procedure with a message if a condition does not hold; `what` has places for two integers."""
 
     # --- statements ---------------------------------------------------------------------------------------------------
     def write_body(self, parameters: Sequence[str]) -> None:
@@ -367,6 +268,8 @@ class ProcedureWriter(ABC):
             count = len(argument.kind.leaves)
             given += self.leaves(argument, [k - at for k in needed if at <= k < at + count])
             at += count
+        if self.checked:
+            self.check_apart(node, dict(zip(needed, given, strict=True)))
         return self.invoke(node.procedure, given)
 
     def value_RunProgram(self, node: RunProgram) -> Value:
@@ -421,6 +324,23 @@ class ProcedureWriter(ABC):
         for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
             self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
 
+    def check_apart(self, node: Invoke, given: dict[int, str]) -> None:
+        """No argument that is written to overlaps another; fields of one record were checked before."""
+        arrays: list[tuple[str, int, str, str]] = []  # the path, the argument, the address, the number of elements
+        at = 0
+        for k, (name, kind) in enumerate(node.procedure.parameters):
+            for path, array, leaf in _arrays(name, kind, at):
+                if leaf in given and (array.is_fixed or leaf + 1 in given):
+                    rows = given[leaf + 1] if not array.is_fixed else self.number(array.shape[0] or 0, INT)
+                    size = self.operation("mul.i", [rows, self.number(array.row_size, INT)])
+                    arrays.append((path, k, given[leaf], size))
+            at += len(kind.leaves)
+        for (a, j, first, size), (b, k, second, other) in itertools.combinations(arrays, 2):
+            if j != k and not {a, b}.isdisjoint(node.procedure.writes):
+                holds = self.apart(first, size, second, other)
+                what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
+                self.check(holds, node.site, what, [size, other])
+
     def check_list(self, node: RunProgram, count: str, rows: Expression, index: Expression | None) -> None:
         """A program's list is as long as its count, and names rows that there are."""
         length = self.rows_of(rows if index is None else index)
@@ -440,6 +360,15 @@ class ProcedureWriter(ABC):
         elif node.name in ("shl.i", "shr.i"):
             for a, b in ((zero, operands[1]), (operands[1], most)):
                 self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
+
+
+def _arrays(name: str, kind: Kind, at: int) -> Iterator[tuple[str, ArrayKind, int]]:
+    """The arrays of an argument: their paths, their kinds and the leaves of their addresses."""
+    if isinstance(kind, ArrayKind):
+        yield name, kind, at
+    elif isinstance(kind, RecordKind):
+        for k, part in enumerate(kind.parts):
+            yield from _arrays(f"{name}.{kind.names[k] if kind.names else k}", part, at + kind.span(k).start)
 
 
 def _number(kind: Kind) -> NumberKind:

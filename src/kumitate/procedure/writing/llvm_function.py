@@ -1,140 +1,47 @@
-"""Procedures as LLVM text: a function each, and the entry that is called from outside.
-
-The entry takes one block of 64-bit words: three for the message of a check that failed, then the results, then the arguments.
-"""
+"""One procedure as a function of LLVM text."""
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..scalar import Program
-from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
-from .operations import LLVM_LIBRARY, OPERATIONS
-from .tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
+from ...scalar import Program
+from ..kinds import FLOAT, INT, ArrayKind, NumberKind
+from ..operations import OPERATIONS
+from ..tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
 from .vectors import depends, loops_side_by_side
-from .writing import ProcedureWriter, procedure_family
+from .walk import ProcedureWriter
 
-__all__ = ["ENTRY", "FAULT_WORDS", "LlvmText", "llvm_text"]
+if TYPE_CHECKING:
+    from .llvm_form import LlvmText
 
-#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
-ENTRY, FAULT_WORDS = "procedure_entry", 3
-#: Loops of at most so many passes are written out.
-_UNROLLED = 16
+__all__ = ["LLVM_TYPES", "LlvmFunction"]
+
+#: Loops of at most so many passes are written out, if all passes together have at most so many lines.
+_UNROLLED, _WRITTEN_OUT = 16, 10000
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
 #: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
-_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
-_DECLARED = re.compile(r"@(llvm\.[a-z0-9.]+|[a-z_0-9]+)\(")
-_INTRINSICS = {
-    "llvm.fabs.f64": "double (double)", "llvm.sqrt.f64": "double (double)", "llvm.floor.f64": "double (double)",
-    "llvm.ceil.f64": "double (double)", "llvm.copysign.f64": "double (double, double)", "llvm.abs.i64": "i64 (i64, i1)",
-    "llvm.smin.i64": "i64 (i64, i64)", "llvm.smax.i64": "i64 (i64, i64)", "llvm.ctpop.i64": "i64 (i64)",
-    "llvm.ctlz.i64": "i64 (i64, i1)", "llvm.fptosi.sat.i64.f64": "i64 (double)",
-    "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh"), "double (double)"),
-    "atan2": "double (double, double)", "hypot": "double (double, double)",
-}  # fmt: skip
+#: The types of the leaves of values.
+LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 
 
-class LlvmText:
-    """The module of a procedure and of all that it calls.
+@dataclass
+class _Count:
+    """A loop that counts: its counter, label and step; the line and the number of calls where it begins; lines of inner loops
+    that are written out, apart from those that stand here."""
 
-    Attributes:
-        text: the module.
-        sites: of the checks, by number, with what they say.
-        programs: the names of the functions of traced programs, by what lists choose, and whether there is a list at all.
-    """
-
-    def __init__(self, typed: TypedProcedure, *, checked: bool = False):
-        self.checked = checked
-        self.sites: list[tuple[Site, str]] = []
-        self.tables: dict[str, str] = {}
-        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
-        self.loops = 0
-        family = procedure_family(typed)
-        self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
-        self.needs: dict[TypedProcedure, list[int]] = {}
-        functions = [_LlvmWriter(one, self).text() for one in family]
-        self.text = self._whole([*functions, self._entry(typed)])
-
-    def result_type(self, kind: Kind) -> str:
-        """What a function returns: nothing, a number, or several."""
-        types = [_TYPES[leaf] for leaf in kind.leaves]
-        return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-
-    def _entry(self, typed: TypedProcedure) -> str:
-        """The function that takes a block of words."""
-        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
-        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
-        for k in self.needs[typed]:
-            leaf = given[k]
-            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
-            if leaf == "bool":
-                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
-            else:
-                lines.append(f"  %a{k} = load {_TYPES[leaf]}, ptr %at{k}")
-        arguments = [f"{_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
-        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
-        lines.append(f"  %r = {call}" if results else f"  {call}")
-        for k, leaf in enumerate(results):
-            value = "%r"
-            if len(results) > 1:
-                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
-                value = f"%r{k}"
-            if leaf == "bool":
-                lines.append(f"  %z{k} = zext i1 {value} to i64")
-                value, leaf = f"%z{k}", "int"
-            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
-            lines += [f"  store {_TYPES[leaf]} {value}, ptr %out{k}"]
-        return "\n".join([*lines, "  ret void", "}"])
-
-    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
-        """The name of the function that evaluates a program, once or over a list."""
-        key = program, listed, several
-        if key not in self.programs:
-            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
-            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
-            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
-            self.programs[key] = f"{name}.{same}" if same else name
-        return self.programs[key]
-
-    def fault(self) -> list[str]:
-        """The first argument of all functions, if they are checked: where they say what failed."""
-        return ["ptr %words"] if self.checked else []
-
-    def _whole(self, functions: Sequence[str]) -> str:
-        """The module: tables, what is called of LLVM's and C's functions, and the functions."""
-        body = "\n".join(functions)
-        library, waiting = {}, set(_DECLARED.findall(body))
-        for name in sorted(waiting & set(LLVM_LIBRARY)):
-            returned = {"least": "double", "greatest": "double", "finite": "i1"}.get(name, "i64")
-            library[name] = f"define internal {returned} @{name}{LLVM_LIBRARY[name]}"
-        body = "\n".join([*library.values(), body])
-        declared = []
-        for name in sorted(set(_DECLARED.findall(body)) & set(_INTRINSICS)):
-            returned, takes = _INTRINSICS[name].split(" ", 1)
-            pure = "" if name.startswith("llvm.") else " #1"
-            declared.append(f"declare {returned} @{name}{takes}{pure}")
-        for (_, listed, _), name in self.programs.items():
-            declared.append(f"declare void @{name}({', '.join(['i64', *['ptr'] * (len(listed) + sum(listed))])})")
-        tables = [f"{name} = internal constant {value}, align 64" for value, name in self.tables.items()]
-        loops = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
-        loops += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
-        attributes = [
-            'attributes #0 = { nounwind "prefer-vector-width"="256" }',
-            "attributes #1 = { nounwind willreturn memory(none) }",
-        ]
-        return "\n".join([*declared, *tables, body, *attributes, *loops, ""])
+    counter: str
+    again: str
+    step: int
+    begin: int
+    calls: int
+    more: int = 0
 
 
-def llvm_text(typed: TypedProcedure, *, checked: bool = False) -> LlvmText:
-    """The LLVM module of a procedure; `checked` code checks indices and rounds as Python does."""
-    return LlvmText(typed, checked=checked)
-
-
-class _LlvmWriter(ProcedureWriter):
+class LlvmFunction(ProcedureWriter):
     """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
     def __init__(self, typed: TypedProcedure, module: LlvmText):
@@ -148,14 +55,15 @@ class _LlvmWriter(ProcedureWriter):
         self.label = "entry"
         self.labels: list[tuple[str, str]] = []
         self.whens: list[list[str]] = []
-        self.counts: list[tuple[str, str, int]] = []
+        self.counts: list[_Count] = []
+        self.calls = 0  # of other functions, and loops that are not written out
 
     def text(self) -> str:
         """The whole function."""
         leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
         self.write_body([f"%a{k}" for k in range(len(leaves))])
         needs = self.needs[self.typed]
-        parameters = [f"{_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
+        parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
         result = self.module.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
         head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.module.fault(), *parameters])}) #0 {{"
@@ -208,7 +116,7 @@ class _LlvmWriter(ProcedureWriter):
 
     def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
         if not shape:
-            return f"{_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
+            return f"{LLVM_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
         parts = ", ".join(self._nested(part, shape[1:], element) for part in value)  # type: ignore[attr-defined]
         return f"{_rows(shape, element)} [{parts}]"
 
@@ -218,26 +126,35 @@ class _LlvmWriter(ProcedureWriter):
 
     def variable(self, leaf: str, name: str) -> str:
         self.count += 1
-        made, kind = f"%{name}.{self.count}", _TYPES[leaf]
+        made, kind = f"%{name}.{self.count}", LLVM_TYPES[leaf]
         zero = {"ptr": "null"}.get(kind) or self.nothing(kind)
         self.head += [f"  {made} = alloca {kind}", f"  store {kind} {zero}, ptr {made}"]
         return made
 
     def get(self, variable: str, leaf: str) -> str:
-        return self.line(f"load {_TYPES[leaf]}, ptr {variable}")
+        return self.line(f"load {LLVM_TYPES[leaf]}, ptr {variable}")
 
     def put(self, variable: str, leaf: str, value: str) -> None:
-        self.effect(f"store {_TYPES[leaf]} {value}, ptr {variable}")
+        self.effect(f"store {LLVM_TYPES[leaf]} {value}, ptr {variable}")
 
     def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
         places = "".join(f", i64 {index}" for index in indices)
         return self.line(f"getelementptr inbounds {_rows(kind.row, kind.element)}, ptr {pointer}{places}")
 
+    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        ends = []
+        for start, count in ((pointer, size), (other, other_size)):
+            ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
+        (first, first_end), (second, second_end) = ends
+        before = self.line(f"icmp ule ptr {first_end}, {second}")
+        after = self.line(f"icmp ule ptr {second_end}, {first}")
+        return self.line(f"or i1 {before}, {after}")
+
     def load(self, pointer: str, kind: NumberKind) -> str:
-        return self.line(f"load {_TYPES[kind.name]}, ptr {pointer}, align 8")
+        return self.line(f"load {LLVM_TYPES[kind.name]}, ptr {pointer}, align 8")
 
     def store(self, pointer: str, kind: NumberKind, value: str) -> None:
-        self.effect(f"store {_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
+        self.effect(f"store {LLVM_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
 
     def fresh(self, kind: ArrayKind) -> str:
         self.count += 1
@@ -249,9 +166,10 @@ class _LlvmWriter(ProcedureWriter):
 
     def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> list[str]:
         leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
-        types = [_TYPES[leaves[k]] for k in self.needs[called]]
+        types = [LLVM_TYPES[leaves[k]] for k in self.needs[called]]
         given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
         result = self.module.result_type(called.result)
+        self.calls += 1
         call = f"call {result} @{self.functions[called]}({', '.join([*self.module.fault(), *given])})"
         found: list[str] = []
         if result == "void":
@@ -308,6 +226,7 @@ class _LlvmWriter(ProcedureWriter):
 
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        self.calls += 1
         listed = tuple(index is not None for _, index in arrays)
         name = self.module.program(program, listed, several=count is not None)
         given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
@@ -336,6 +255,7 @@ class _LlvmWriter(ProcedureWriter):
 
     def begin_loop(self) -> None:
         self.long = True
+        self.calls += 1
         again, end = self.fresh_label(), self.fresh_label()
         self.effect(f"br label %{again}")
         self.start(again)
@@ -362,21 +282,26 @@ class _LlvmWriter(ProcedureWriter):
         self.effect(f"br i1 {going}, label %{body}, label %{end}")
         self.start(body)
         self.labels.append((following, end))
-        self.counts.append((counter, again, step))
+        self.counts.append(_Count(counter, again, step, len(self.lines), self.calls))
         return counter
 
     def end_count(self, passes: int | None) -> None:
         following, end = self.labels.pop()
-        counter, again, step = self.counts.pop()
+        loop = self.counts.pop()
         self.effect(f"br label %{following}")
         self.start(following)
-        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
-        mark = ""
+        self.effect(f"{loop.counter}.next = add nsw i64 {loop.counter}, {loop.step}")
+        mark, lines = "", len(self.lines) - loop.begin + loop.more
         self.long |= passes is None
-        if passes is not None and passes <= _UNROLLED:
+        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > loop.calls:
+            self.calls += 1
+        else:
             mark = f", !llvm.loop !{self.module.loops}"
             self.module.loops += 1
-        self.effect(f"br label %{again}{mark}")
+            lines *= passes
+        if self.counts:
+            self.counts[-1].more += lines - (len(self.lines) - loop.begin)
+        self.effect(f"br label %{loop.again}{mark}")
         self.start(end)
 
     def leave(self) -> None:
@@ -387,7 +312,7 @@ class _LlvmWriter(ProcedureWriter):
 
     def give(self, values: Sequence[str]) -> None:
         result = self.module.result_type(self.typed.result)
-        types = [_TYPES[leaf] for leaf in self.typed.result.leaves]
+        types = [LLVM_TYPES[leaf] for leaf in self.typed.result.leaves]
         value = values[0] if len(values) == 1 else "undef"
         if len(values) > 1:
             for k, (kind, one) in enumerate(zip(types, values, strict=True)):
@@ -420,7 +345,7 @@ class _LlvmWriter(ProcedureWriter):
 
 def _rows(shape: Sequence[int | None], element: NumberKind) -> str:
     """The type of nested arrays of a shape."""
-    kind = _TYPES[element.name]
+    kind = LLVM_TYPES[element.name]
     for size in reversed(shape):
         kind = f"[{size} x {kind}]"
     return kind

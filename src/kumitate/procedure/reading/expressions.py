@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .operations import LETTERS, OPERATIONS
+from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..operations import LETTERS, OPERATIONS
+from ..tree import ArraySlice, Chosen, Constant, Expression, Local, Made, Member, Operation, TypedProcedure
 from .source import UNKNOWN, Source
-from .tree import ArraySlice, Chosen, Constant, Expression, Local, Made, Member, Operation, TypedProcedure
 
 __all__ = ["Expressions", "whole"]
 

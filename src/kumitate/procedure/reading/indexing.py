@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..kinds import FLOAT, INT, ArrayKind, RecordKind
+from ..tree import ArrayElement, ArrayRow, ArraySlice, Constant, Expression, Length, Member
 from .expressions import Expressions, whole
-from .kinds import FLOAT, INT, ArrayKind, RecordKind
-from .tree import ArrayElement, ArrayRow, ArraySlice, Constant, Expression, Length, Member
 
 __all__ = ["Indexing"]
 

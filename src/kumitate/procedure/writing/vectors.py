@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .kinds import FLOAT
-from .origins import roots
-from .tree import (
+from ..kinds import FLOAT
+from ..origins import roots
+from ..tree import (
     ArrayElement,
     ArrayRow,
     ArraySlice,
@@ -33,7 +33,7 @@ from .tree import (
     When,
 )
 
-__all__ = ["SIDE_BY_SIDE", "depends", "loops_side_by_side"]
+__all__ = ["SIDE_BY_SIDE", "depends", "loops_side_by_side", "statements_in"]
 
 #: Operations of several numbers at a time.
 SIDE_BY_SIDE = frozenset({"add.f", "sub.f", "mul.f", "div.f", "neg.f"})
@@ -44,12 +44,12 @@ def loops_side_by_side(typed: TypedProcedure) -> dict[int, int]:
     """The loops whose passes are computed at once, by `id`, with how many passes they have."""
     found: dict[int, tuple[Counting, int]] = {}
     single: set[str] = set()
-    for statement in _statements(typed.body):
+    for statement in statements_in(typed.body):
         count = _passes(typed, statement) if isinstance(statement, Counting) else None
         if isinstance(statement, Counting) and count is not None:
             found[id(statement)] = statement, count
     inside = {id(statement) for loop, _ in found.values() for statement in loop.body}
-    for statement in _statements(typed.body):
+    for statement in statements_in(typed.body):
         if isinstance(statement, Set) and id(statement) not in inside:
             for target in statement.targets:
                 single |= roots(typed, target.array) if isinstance(target, SetElement) else set()
@@ -62,14 +62,14 @@ def _touched(typed: TypedProcedure, loop: Counting) -> set[str]:
     return {root for target in targets if isinstance(target, SetElement) for root in roots(typed, target.array)}
 
 
-def _statements(body: Sequence[Statement]) -> Iterator[Statement]:
+def statements_in(body: Sequence[Statement]) -> Iterator[Statement]:
     """All statements, those inside of others too."""
     for statement in body:
         yield statement
         if isinstance(statement, When):
-            yield from _statements(statement.then + statement.other)
+            yield from statements_in(statement.then + statement.other)
         elif isinstance(statement, Counting | Repeat):
-            yield from _statements(statement.body)
+            yield from statements_in(statement.body)
 
 
 def _passes(typed: TypedProcedure, loop: Counting) -> int | None:

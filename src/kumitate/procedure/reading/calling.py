@@ -6,15 +6,15 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ..scalar import Array
+from ...scalar import Array
+from ..forms import local, local_ints
+from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..operations import OPERATIONS, FunctionRow, function_table
+from ..programs import apply, at, over, program_of
+from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
 from .expressions import whole
-from .forms import local, local_ints
 from .indexing import Indexing
-from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .operations import OPERATIONS, FunctionRow, function_table
-from .programs import apply, at, over, program_of
 from .source import UNKNOWN, Source, kind_of
-from .tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
 
 __all__ = ["Calling"]
 
@@ -109,10 +109,12 @@ class Calling(Indexing):
         usage = "over(program, count, arrays…)" if several else "apply(program, rows…)"
         if node.keywords or len(node.args) < 1 + several:
             raise self.source.fault(node, f"is called as {usage}")
+        value = self.source.static(node.args[0])
         try:
-            program = program_of(self.source.static(node.args[0]))
-        except TypeError as error:
-            raise self.source.fault(node.args[0], f"{error}; name it in the module or in the function around") from None
+            program = program_of(value)
+        except TypeError:
+            rule = "is not a traced program; name one of the module or of the function around: kumitate.scalar.trace makes it"
+            raise self.source.fault(node.args[0], rule) from None
         count = self.as_kind(self.number(node.args[1]), INT, node) if several else None
         arrays, given = (*program.inputs, *program.outputs), node.args[1 + several :]
         if len(given) != len(arrays):

@@ -7,12 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .calling import Calling
-from .expressions import whole
-from .kinds import INT, NOTHING, RecordKind
-from .origins import CONSTANT, roots
-from .source import Source
-from .tree import (
+from ..kinds import INT, NOTHING, RecordKind
+from ..origins import CONSTANT, roots
+from ..tree import (
     Again,
     ArrayElement,
     Constant,
@@ -31,6 +28,9 @@ from .tree import (
     TypedProcedure,
     When,
 )
+from .calling import Calling
+from .expressions import whole
+from .source import Source
 
 __all__ = ["read_procedure"]
 
