@@ -73,7 +73,7 @@ class Batch:
 
     def step(self, count: int = 1) -> None:
         """Advances all rows by `count` steps, with the efforts as they are."""
-        self._step.run(1, count)
+        self._step.run(1 if self.outputs else 0, count)
         self._mark()
 
     def look(self, rows: Any = slice(None)) -> None:
@@ -82,12 +82,14 @@ class Batch:
         Args:
             rows: which: their numbers, a mask, or a slice.
         """
-        self._step.look(np.arange(len(self))[rows])
+        if self.outputs:
+            self._step.look(np.arange(len(self))[rows])
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Advances all rows by records · every steps; returns "q", "v", "work" and "error" after each `every` steps.
 
         Args:
+            every: steps; with 0, all records are of the states as they are.
             out: arrays (N, records, ...) to write to, by name; new arrays by default.
         """
         seen = self.room(records) if out is None else dict(out)

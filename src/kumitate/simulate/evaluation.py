@@ -15,8 +15,8 @@ from .results.audit import Audit, contact_account, energy_jump, limits_passed, q
 from .results.result import Energy, Result
 from .rows import Rows
 from .stepping.choice import singular_angles
+from .stepping.equations import NO_STEP
 from .stepping.stepper import Stepper
-from .stepping.system import NO_STEP
 
 __all__ = ["result_of"]
 

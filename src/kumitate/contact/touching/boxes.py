@@ -6,7 +6,7 @@ import math
 
 from ...procedure import Floats, Shaped, local, procedure
 from .box_axes import most_separating
-from .clip import cut
+from .convex.clip import cut
 from .frames import put, turned
 from .solids import Points
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import ModelError
-from ...model import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Shape, Sphere
+from ...model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 from ...spatial import Transform
 from .hulls import Faces, faces_of
-from .solids import BOX, CAPSULE, CONVEX, MOST, PLANE, SPHERE, Points, Solids
+from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
 __all__ = ["points_for", "pose_row", "solids_of"]
 
@@ -25,6 +25,7 @@ class _Row:
     ellipsoid: tuple[float, float, float] = (0.0, 0.0, 0.0)
     radius: float = 0.0
     faces: Faces = field(default_factory=Faces)
+    grid: tuple[int, int] = (0, 0)
 
 
 #: How shapes become rows.
@@ -36,6 +37,7 @@ _ROWS: dict[type[Shape], Callable[..., _Row]] = {
     Cylinder: lambda shape: _Row(CONVEX, (0.0, 0.0, 0.5 * shape.length), (shape.radius, shape.radius, 0.0)),
     Ellipsoid: lambda shape: _Row(CONVEX, ellipsoid=shape.half_axes),
     Hull: lambda shape: _Row(CONVEX, faces=faces_of(shape)),
+    HeightField: lambda shape: _field(shape),
 }
 #: The numbers that must not be zero, so that a shape has a size.
 _SIZES: dict[type[Shape], tuple[str, ...]] = {
@@ -47,7 +49,7 @@ def solids_of(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Solids:
     """Rows of numbers for shapes, in their order.
 
     Args:
-        shapes: planes and convex solids; the hulls of a mesh are one row each (`hulls_of`).
+        shapes: planes and convex solids; the hulls of a mesh (`model.meshes.touching_pieces`) are one row each.
         names: of the shapes, for messages; by default their places in the list.
 
     Raises:
@@ -60,22 +62,46 @@ def solids_of(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Solids:
     [0.5, 0.1]
     """
     rows = [_row(shape, names[k] if k < len(names) else f"shape {k}") for k, shape in enumerate(shapes)]
+    firsts = {}
+    for k, shape in enumerate(shapes):
+        if isinstance(shape, HeightField):
+            firsts[k] = len(rows)
+            rows += _triangles(shape)
     spans, loops, vertices, faces, corners = [], [], 0, 0, 0
     for row in rows:
-        spans.append((vertices, len(row.faces.vertices), faces, len(row.faces.loops)))
+        beside = row.grid if row.kind == FIELD else (faces, len(row.faces.loops))
+        spans.append((vertices, len(row.faces.vertices), *beside))
         for loop in row.faces.loops:
             loops.append((corners, len(loop)))
             corners += len(loop)
         vertices, faces = vertices + len(row.faces.vertices), faces + len(row.faces.loops)
     return Solids(
         _ints([row.kind for row in rows]),
-        _floats([[*row.box, *row.ellipsoid, row.radius, row.faces.extent] for row in rows], 8),
+        _floats([[*row.box, *row.ellipsoid, row.radius, firsts.get(k, row.faces.extent)] for k, row in enumerate(rows)], 8),
         _ints(spans, 4),
         _floats([vertex for row in rows for vertex in row.faces.vertices], 3),
         _floats([plane for row in rows for plane in row.faces.planes], 4),
         _ints(loops, 2),
         _ints([corner for row in rows for loop in row.faces.loops for corner in loop]),
     )
+
+
+def _field(shape: HeightField) -> _Row:
+    columns, lines = len(shape.heights[0]), len(shape.heights)
+    cell = shape.size[0] / (columns - 1), shape.size[1] / (lines - 1), 0.0
+    return _Row(FIELD, cell, faces=Faces(_points(shape.points())), grid=(columns, lines))
+
+
+def _triangles(shape: HeightField) -> list[_Row]:
+    """The triangles of a height field, as hulls without faces."""
+    surface = shape.facets()
+    corners = surface.vertices[surface.faces]
+    extents = 0.5 * np.linalg.norm(np.ptp(corners, axis=1), axis=1)
+    return [_Row(CONVEX, faces=Faces(_points(c), extent=float(e))) for c, e in zip(corners, extents, strict=True)]
+
+
+def _points(points: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, points.tolist()))
 
 
 def _row(shape: Shape, name: str) -> _Row:

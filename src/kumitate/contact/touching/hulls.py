@@ -12,7 +12,7 @@ from ...errors import KumitateWarning
 from ...model import Hull
 from ...model.meshes.reduction import convex_hull
 from ...model.shapes import Facets
-from .features import LARGEST
+from .convex.features import LARGEST
 
 __all__ = ["Faces", "faces_of"]
 

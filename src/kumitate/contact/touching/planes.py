@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from ...procedure import Shaped, local, procedure
-from .faces import to_frame, write_face
-from .features import facing
+from .convex.faces import to_frame, write_face
+from .convex.features import facing
+from .convex.support import furthest
 from .frames import inverse_turned, local_point, put, world_point
 from .solids import MOST, Points, Solids
-from .support import furthest
 
 __all__ = ["plane_convex", "plane_corners"]
 

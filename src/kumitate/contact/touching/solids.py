@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 
-__all__ = ["BOX", "CAPSULE", "CONVEX", "MOST", "PLANE", "SPHERE", "Points", "Solids"]
+__all__ = ["BOX", "CAPSULE", "CONVEX", "FIELD", "MOST", "PLANE", "SPHERE", "Points", "Solids"]
 
-#: Kinds, in the order in which pairs name them. Every kind but the plane is a sum of the same parts, so that a routine for
-#: CONVEX is one for all of them.
-PLANE, SPHERE, CAPSULE, BOX, CONVEX = 0, 1, 2, 3, 4
+#: Kinds, in the order in which pairs name them. Every kind after the first two is a sum of the same parts, so that a routine
+#: for CONVEX is one for all of them.
+PLANE, FIELD, SPHERE, CAPSULE, BOX, CONVEX = 0, 1, 2, 3, 4, 5
 #: The largest number of points of one pair.
 MOST = 8
 
@@ -23,9 +23,11 @@ class Solids(NamedTuple):
     parts that a solid does not have are zeros.
 
     Attributes:
-        kinds: PLANE (the half space z ≤ 0), SPHERE, CAPSULE, BOX, or CONVEX for any other.
-        sizes: half edges x, y, z of the box; semi-axes x, y, z of the ellipsoid; radius of the ball; 0.
-        spans: the first of the solid's `vertices` and their number; the first of its `faces` and their number.
+        kinds: PLANE (the half space z ≤ 0), FIELD (a height field), SPHERE, CAPSULE, BOX, or CONVEX for any other.
+        sizes: half edges x, y, z of the box; semi-axes x, y, z of the ellipsoid; radius of the ball; half the
+            diagonal of the hull. Of a field: lengths of a cell along x and y, ...; the first row of its triangles.
+        spans: the first of the solid's `vertices` and their number; the first of its `faces` and their number (of
+            a field: the points along x and along y).
         vertices: (x, y, z), those of one hull after those of the other.
         normals: of every face of a hull, its outward normal and its distance from the origin along it.
         loops: of every face, the first of its `corners` and their number.

@@ -6,8 +6,9 @@ from ...procedure import Shaped, procedure
 from .balls import capsule_capsule, sphere_box, sphere_capsule, sphere_sphere
 from .boxes import box_box
 from .convex import convex_convex
+from .fields import field_convex
 from .planes import plane_convex, plane_corners
-from .solids import BOX, CAPSULE, CONVEX, PLANE, SPHERE, Points, Solids
+from .solids import BOX, CAPSULE, CONVEX, FIELD, PLANE, SPHERE, Points, Solids
 
 __all__ = ["touch"]
 
@@ -45,7 +46,9 @@ def touch(
     elif first == PLANE and second == CONVEX:
         found = plane_convex(X, solids, j, Y, margin, out, k)
     elif first == PLANE:
-        found = plane_corners(X, size_y, Y, margin, out, k) if second != PLANE else 0
+        found = plane_corners(X, size_y, Y, margin, out, k) if second > FIELD else 0
+    elif first == FIELD:
+        found = field_convex(solids, i, X, j, Y, margin, out, k) if second > FIELD else 0
     elif first == SPHERE and second == CAPSULE:
         found = sphere_capsule(size_x, X, size_y, Y, margin, out, k)
     elif first == CAPSULE and second == CAPSULE:

@@ -21,7 +21,7 @@ from ...model.digest import digest
 from ...scalar import trace
 from ..integrators import Integrator
 from ..results.contact_record import ContactRecord, Touched
-from ..stepping.system import NO_STEP
+from ..stepping.equations import NO_STEP
 from .contract import Asked, Interaction, content_of
 
 __all__ = ["ForceContact"]

@@ -15,10 +15,18 @@ from ...scalar import Hole, Program, call, maximum, trace
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
+from .equations import (
+    NO_STEP,
+    closing_program,
+    dynamics_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)  # fmt: skip
 from .kept import Kept
 from .outputs import Output, evaluated
 from .stabilisation import Stabilisation
-from .system import NO_STEP, Jumps, dynamics_program, observables_program, projection_program, step_program
+from .system import Jumps, step_program
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -60,6 +68,23 @@ class StepCode:
         """Whether loops and held points are kept closed by projection."""
         return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
 
+    @property
+    def closes(self) -> bool:
+        """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
+
+        Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
+        """
+        alone = self._interaction.held is None and self._interaction.impacts is None
+        return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
+
+    @cached_property
+    def closing(self) -> Program:
+        """(h, q, v, u) → v̇, power, and the changes of q and v that close the loops."""
+        return closing_program(
+            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping, opens=self.integrator.opens,
+            pressing=self._interaction.forces,
+        )  # fmt: skip
+
     @cached_property
     def projection(self) -> Program:
         """(q, v) → q, v with the loops closed."""
@@ -75,7 +100,8 @@ class StepCode:
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         projection = self.projection if self.projects else None
-        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps)
+        closing = self.closing if self.closes else None
+        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing)
 
     @cached_property
     def repeated(self) -> Program:
@@ -94,9 +120,16 @@ class StepCode:
 
     @cached_property
     def recorded(self) -> Program:
-        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs."""
+        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs.
+
+        Where steps leave small gaps in the loops for the next step to close, they are closed here.
+        """
+
+        seen = seen_program(self.mechanism, self.projection) if self.closes else None
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+            if seen is not None:
+                q, v = call(seen, q, v).values()
             signals = Signals(self, number * h, h, q, v, u)
             return {"q": list(q), "v": list(v), "work": work, "error": error, **evaluated(self.outputs, signals)}
 
@@ -127,6 +160,11 @@ class StepCode:
     def dynamics_kernel(self) -> Kernel:
         """The accelerations of the run and the power."""
         return Kernel(self._stored("dynamics"))
+
+    @cached_property
+    def closing_kernel(self) -> Kernel:
+        """The accelerations with which a step begins, and what closes the loops there."""
+        return Kernel(self._stored("closing"))
 
     @cached_property
     def projection_kernel(self) -> Kernel:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, procedure
-from .solids import Solids
+from ....procedure import Floats, Shaped, procedure
+from ..solids import Solids
 from .support import furthest
 
 __all__ = ["LARGEST", "facing"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...procedure import Floats, Shaped, procedure
-from .frames import put, turned, world_point
-from .solids import Points
+from ....procedure import Floats, Shaped, procedure
+from ..frames import put, turned, world_point
+from ..solids import Points
 
 __all__ = ["write_lines"]
 

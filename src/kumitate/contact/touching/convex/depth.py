@@ -3,25 +3,25 @@
 The difference {q − p: q of B, p of A} is approached by the hull of some of its points, from inside; the face of this hull that
 is nearest to the origin is moved outward until it is one of the difference (van den Bergen, Proximity queries and penetration
 depth computation on 3D game objects, 2001). Distances of faces have a sign, so that an origin on the boundary or a little
-outside is no special case.
+outside needs nothing special.
 """
 
 from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Ints, Shaped, local, local_ints, procedure
-from .frames import across
-from .solids import Solids
+from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
+from ..frames import across
+from ..solids import Solids
 from .support import lift
 
 __all__ = ["depth"]
 
 _POINTS, _FACES = 64, 128
-#: A face that is moved outward by less than this part of the size is one of the difference; round ones are approached.
-_EXACT, _ROUND = 1e-13, 1e-9
 #: A first tetrahedron lower than this part of the size is flat; a triangle with a smaller square of the sine is a line.
 _FLAT, _THIN = 1e-9, 1e-14
+#: A tetrahedron to begin with has at least this square of its volume, as part of that of a box of its edges.
+_THICK = 1e-6
 
 
 @procedure
@@ -35,6 +35,17 @@ def _spread(
         return True
     up = -lift(solids, a, b, B, -x, -y, -z, W, P, k) - here
     return up > _FLAT * size
+
+
+@procedure
+def _is_thick(W: Floats[3]) -> bool:
+    """Whether a tetrahedron has faces whose directions are certain."""
+    ux, uy, uz = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
+    tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
+    px, py, pz = W[3, 0] - W[0, 0], W[3, 1] - W[0, 1], W[3, 2] - W[0, 2]
+    volume = (uy * tz - uz * ty) * px + (uz * tx - ux * tz) * py + (ux * ty - uy * tx) * pz
+    lengths = (ux * ux + uy * uy + uz * uz) * (tx * tx + ty * ty + tz * tz) * (px * px + py * py + pz * pz)
+    return volume * volume > _THICK * lengths
 
 
 @procedure
@@ -108,25 +119,21 @@ def _first_faces(W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints
 
 
 @procedure
-def _enlarge(
-    W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], ends: Ints[2],
-    face: int, new: int, top: int, size: float,
+def _find_seen(
+    planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], face: int, x: float, y: float, z: float, size: float
 ) -> int:  # fmt: skip
-    """Adds point `new`, which is outside of `face`: the faces that it sees are replaced. The number of face rows in use.
+    """Marks the faces that a point outside of `face` sees, and gives their number.
 
-    The faces seen are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines
-    are seen from anywhere. The columns of `lists`: faces that are seen, new faces, rows that are free (of which row 0 is the
-    number). −1 if there is no room.
+    They are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines are seen
+    from anywhere.
     """
-    x, y, z = W[new, 0], W[new, 1], W[new, 2]
     seen = 1
     lists[0, 0] = face
     marks[face] = 1
     k = 0
     while k < seen:
-        f = lists[k, 0]
         for e in range(3):
-            g = beside[f, e]
+            g = beside[lists[k, 0], e]
             if marks[g] == 0:
                 above = planes[g, 0] * x + planes[g, 1] * y + planes[g, 2] * z - planes[g, 3]
                 if planes[g, 3] == math.inf or above > 1e-15 * size:
@@ -134,6 +141,22 @@ def _enlarge(
                     lists[seen, 0] = g
                     seen += 1
         k += 1
+    return seen
+
+
+@procedure
+def _enlarge(
+    W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], ends: Ints[2],
+    face: int, new: int, top: int, size: float,
+) -> int:  # fmt: skip
+    """Adds point `new`, which is outside of `face`: the faces that it sees are replaced by one for every side of their rim.
+
+    The columns of `lists`: faces that are seen, new faces, rows that are free (of which row 0 is the number).
+
+    Returns:
+        The number of face rows in use; −1 if there is no room.
+    """
+    seen = _find_seen(planes, beside, marks, lists, face, W[new, 0], W[new, 1], W[new, 2], size)
     made = 0
     for k in range(seen):
         f = lists[k, 0]
@@ -155,9 +178,7 @@ def _enlarge(
                 for c in range(3):
                     if beside[g, c] == f:
                         beside[g, c] = h
-                ends[i, 0] = h
-                ends[j, 1] = h
-                lists[made, 1] = h
+                ends[i, 0], ends[j, 1], lists[made, 1] = h, h, h
                 made += 1
     for k in range(made):
         h = lists[k, 1]
@@ -173,8 +194,8 @@ def _enlarge(
 
 
 @procedure
-def _foot(W: Floats[3], P: Floats[3], corners: Ints[3], planes: Floats[4], f: int, found: Shaped[8]) -> None:
-    """The point of A that belongs to the point of face f closest to the origin."""
+def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Shaped[4]) -> None:
+    """Writes the weights of the corners of face f in its point closest to the origin."""
     i, j, k = corners[f, 0], corners[f, 1], corners[f, 2]
     nx, ny, nz, offset = planes[f, 0], planes[f, 1], planes[f, 2], planes[f, 3]
     x, y, z = offset * nx, offset * ny, offset * nz
@@ -184,26 +205,39 @@ def _foot(W: Floats[3], P: Floats[3], corners: Ints[3], planes: Floats[4], f: in
     area = nx * (uy * tz - uz * ty) + ny * (uz * tx - ux * tz) + nz * (ux * ty - uy * tx)
     of_j = (nx * (dy * tz - dz * ty) + ny * (dz * tx - dx * tz) + nz * (dx * ty - dy * tx)) / area
     of_k = (nx * (uy * dz - uz * dy) + ny * (uz * dx - ux * dz) + nz * (ux * dy - uy * dx)) / area
-    of_j, of_k = min(1.0, max(0.0, of_j)), min(1.0, max(0.0, of_k))
-    for c in range(3):
-        found[4 + c] = (1.0 - of_j - of_k) * P[i, c] + of_j * P[j, c] + of_k * P[k, c]
+    of_j = min(1.0, max(0.0, of_j))
+    of_k = min(1.0 - of_j, max(0.0, of_k))
+    weights[0], weights[1], weights[2] = 1.0 - of_j - of_k, of_j, of_k
 
 
 @procedure
-def depth(solids: Solids, a: int, b: int, B: Shaped[12], size: float, found: Shaped[8]) -> None:
-    """Writes the normal from A to B, the gap along it, and a point of A's surface, for the solids without their balls.
+def depth(
+    solids: Solids, a: int, b: int, B: Shaped[12], size: float, exact: float, inside: bool, end_w: Floats[3], end_p: Floats[3],
+    weights: Shaped[4], found: Shaped[8],
+) -> None:  # fmt: skip
+    """Writes the normal from A to B and the gap along it, for the solids without their balls.
 
     Args:
         B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
+        exact: a face that is moved outward by less than this part of the size is one of the difference.
+        inside: whether the next are those of a tetrahedron around the origin.
+        end_w, end_p: corners; those of the face closest to the origin are written there.
+        weights: of the corners of that face in its point closest to the origin.
+        found: the normal, the gap, and in [7] the number of corners.
     """
     W = local(_POINTS, 3)
     P = local(_POINTS, 3)
     n = local(4)
-    if not _tetrahedron(solids, a, b, B, size, W, P, n):
+    for i in range(4):
+        for c in range(3):
+            W[i, c], P[i, c] = end_w[i, c], end_p[i, c]
+    if not (inside and _is_thick(W)) and not _tetrahedron(solids, a, b, B, size, W, P, n):
         sign = 1.0 if n[3] >= 0.0 else -1.0
         found[0], found[1], found[2], found[3] = sign * n[0], sign * n[1], sign * n[2], abs(n[3])
-        found[4], found[5], found[6] = P[0, 0], P[0, 1], P[0, 2]
+        weights[0], found[7] = 1.0, 1.0
+        for c in range(3):
+            end_w[0, c], end_p[0, c] = W[0, c], P[0, c]
         return
     corners = local_ints(_FACES, 3)
     planes = local(_FACES, 4)
@@ -212,8 +246,6 @@ def depth(solids: Solids, a: int, b: int, B: Shaped[12], size: float, found: Sha
     lists = local_ints(_FACES, 3)
     ends = local_ints(_POINTS, 2)
     _first_faces(W, corners, planes, beside)
-    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4]
-    exact = (_ROUND if round_parts > 0.0 else _EXACT) * size
     top = 4
     best = 0
     least = math.inf
@@ -229,9 +261,13 @@ def depth(solids: Solids, a: int, b: int, B: Shaped[12], size: float, found: Sha
         if reach < least:
             least = reach
             found[0], found[1], found[2], found[3] = -x, -y, -z, -reach
-        if reach - offset <= exact:
+        if reach - offset <= exact * size:
             break
         top = _enlarge(W, corners, planes, beside, marks, lists, ends, best, new, top, size)
         if top < 0:
             break
-    _foot(W, P, corners, planes, best, found)
+    _foot(W, corners, planes, best, weights)
+    found[7] = 3.0
+    for i in range(3):
+        for c in range(3):
+            end_w[i, c], end_p[i, c] = W[corners[best, i], c], P[corners[best, i], c]

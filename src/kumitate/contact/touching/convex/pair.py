@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, local, procedure
+from ..frames import inverse_turned, put, turned, world_point
+from ..solids import MOST, Points, Solids
 from .depth import depth
-from .distance import FAR_APART, TOUCHING, distance
+from .distance import APART, FAR_APART, INSIDE, distance
 from .faces import clipped, to_frame, write_face
 from .features import facing
-from .frames import inverse_turned, put, turned, world_point
 from .lines import write_lines
-from .solids import MOST, Points, Solids
+from .polish import closest_point, polish
 from .support import extent, relative
 
-__all__ = ["convex_convex"]
+__all__ = ["closest", "convex_convex"]
 
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7
+#: Distances are exact to this part; with round parts they are made exact from near, and if that fails from nearer.
+_EXACT, _NEAR, _ROUND = 1e-13, 1e-6, 1e-10
 #: The closest point is a point of its own where it is deeper than those of the faces by this [m].
 _DEEPER = 1e-7
 #: What a point's number begins with: a face of A, a face of B, two lines, the closest point.
@@ -72,34 +75,58 @@ def _by_faces(
 
 
 @procedure
+def closest(
+    solids: Solids, a: int, b: int, B: Shaped[12], margin: float, found: Shaped[8]
+) -> bool:  # fmt: skip
+    """Whether two solids are at most `margin` apart; then the normal from A to B, the gap and a point of A are written.
+
+    Args:
+        B: pose of solid b in the frame of solid a, in which the results are given.
+        found: normal, gap [m], point on A's surface.
+    """
+    both = solids.sizes[a, 6] + solids.sizes[b, 6]
+    size = extent(solids, a) + extent(solids, b)
+    weights = local(4)
+    W = local(4, 3)
+    P = local(4, 3)
+    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0
+    exact = _NEAR if round_parts else _EXACT
+    for _ in range(2):
+        status = distance(solids, a, b, B, size, margin + both, exact, W, P, weights, found)
+        if status == FAR_APART:
+            return False
+        if status != APART:
+            depth(solids, a, b, B, size, exact, status == INSIDE, W, P, weights, found)
+        if not round_parts or polish(solids, a, b, B, size, W, P, weights, found):
+            break
+        exact = _ROUND
+    closest_point(solids, a, P, weights, found)
+    found[3] -= both
+    for c in range(3):
+        found[4 + c] += solids.sizes[a, 6] * found[c]
+    return found[3] <= margin
+
+
+@procedure
 def convex_convex(
     solids: Solids, a: int, pose_a: Shaped[12], b: int, pose_b: Shaped[12], margin: float, before: int, out: Points, k: int
 ) -> int:  # fmt: skip
     """Up to eight points. Arguments as those of `touch`."""
     B = local(12)
     relative(pose_a, pose_b, B)
-    both = solids.sizes[a, 6] + solids.sizes[b, 6]
-    size = extent(solids, a) + extent(solids, b)
-    W = local(4, 3)
-    P = local(4, 3)
     found = local(8)
-    status = distance(solids, a, b, B, size, margin + both, W, P, found)
-    if status == FAR_APART:
-        return 0
-    if status == TOUCHING:
-        depth(solids, a, b, B, size, found)
-    gap = found[3] - both
-    if gap > margin:
+    if not closest(solids, a, b, B, margin, found):
         return 0
     count = _by_faces(solids, a, pose_a, b, B, margin, before, found, out, k)
+    gap = found[3]
     least = math.inf
     for i in range(count):
         least = min(least, out.gaps[k + i])
     if gap < least - _DEEPER:
         row = min(count, MOST - 1)
-        along = solids.sizes[a, 6] + 0.5 * gap
         nx, ny, nz = found[0], found[1], found[2]
-        x, y, z = world_point(pose_a, found[4] + along * nx, found[5] + along * ny, found[6] + along * nz)
+        half = 0.5 * gap
+        x, y, z = world_point(pose_a, found[4] + half * nx, found[5] + half * ny, found[6] + half * nz)
         nx, ny, nz = turned(pose_a, nx, ny, nz)
         put(out, k + row, x, y, z, nx, ny, nz, gap, _CLOSEST)
         count = row + 1

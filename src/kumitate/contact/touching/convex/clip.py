@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...procedure import Floats, procedure
+from ....procedure import Floats, procedure
 
 __all__ = ["EDGES", "INSIDE", "cut"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, procedure
-from .frames import inverse_turned, turned
-from .solids import Solids
+from ....procedure import Floats, Shaped, procedure
+from ..frames import inverse_turned, turned
+from ..solids import Solids
 
 __all__ = ["extent", "furthest", "lift", "relative"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, local, procedure
 
 __all__ = ["nearest"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, local, procedure
+from ..frames import put, turned, world_point
+from ..solids import MOST, Points
 from .clip import cut
-from .frames import put, turned, world_point
-from .solids import MOST, Points
 
 __all__ = ["clipped", "to_frame", "write_face"]
 
@@ -29,7 +29,8 @@ def to_frame(pose: Shaped[12], polygon: Floats[4], count: int, plane: Shaped[4])
 
 @procedure
 def clipped(
-    face: Floats[4], sides: int, nx: float, ny: float, nz: float, other: Floats[4], count: int, kept: Floats[4], frame: Shaped[12]
+    face: Floats[4], sides: int, nx: float, ny: float, nz: float, other: Floats[4], count: int, kept: Floats[4],
+    frame: Shaped[12],
 ) -> int:  # fmt: skip
     """What of another polygon lies over a face, in the frame of the face: x and y along it, the height as third number.
 
