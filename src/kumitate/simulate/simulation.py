@@ -88,12 +88,14 @@ class MechanismSimulation:
         outputs: Sequence[Output] = (),
         inputs: Mapping[str, Any] | None = None,
         equal_steps: bool = True,
+        side_by_side: bool = False,
     ):
         """A simulation; nothing is compiled before it is needed.
 
         Args:
             equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in
                 batches.
+            side_by_side: whether the simulation is for batches, so that contact of a few free bodies is traced pair by pair.
             outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
@@ -111,7 +113,8 @@ class MechanismSimulation:
         self.step_size = checked_step(step)
         self._busy = Lock()
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
-        self.interaction = interaction_of(mechanism, contact, held, held_method)
+        traced = side_by_side or bool(outputs)
+        self.interaction = interaction_of(mechanism, contact, held, held_method, traced=traced)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.step import UNSOLVED, advance_scene
 from kumitate.contact.surface import Surface
-from kumitate.errors import InputError
+from kumitate.errors import DivergenceError, InputError
 from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions import scene as scene_module
 from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.simulate.stepping import scene_stepper
+from kumitate.simulation import Simulation
 from studies.contact_problems import solid, unconnected
 
 from .places import BRICK, G, at_random, bin_of, mixed, simulation, upright
@@ -205,6 +208,8 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
     ("make", "words"),
     [
         (lambda: MechanismSimulation(mixed(3), contact="rigid").batch(4), "one by one"),
+        (lambda: MechanismSimulation(mixed(5), contact="rigid", side_by_side=True).batch(4), "one by one"),
+        (lambda: Simulation(mixed(5), contact="rigid", outputs=["energy"]), "no outputs"),
         (lambda: MechanismSimulation(mixed(3), contact="rigid", integrator="rk4"), "velocities jump"),
         (lambda: MechanismSimulation(mixed(2), contact=Contact(options={"sleeping": 1.0})), "sleeping"),
         (lambda: MechanismSimulation(mixed(3), contact=Contact(options={"slepping": 1.0})), "slepping"),
@@ -213,6 +218,35 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
 def test_refusals_say_why(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+def test_few_bodies_are_traced_for_batches():
+    assert not MechanismSimulation(mixed(3), contact="rigid", side_by_side=True).interaction.steps_itself
+    assert not Simulation(mixed(3), contact="rigid", outputs=["energy"]).interaction.steps_itself
+
+
+def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
+    sim, calls = simulation(mixed(3)), []
+
+    def unsolved(scene, q, v, work, records, every, log):
+        calls.append(records)
+        return advance_scene(scene, q, v, work, records, every, log) if len(calls) < 3 else UNSOLVED
+
+    monkeypatch.setattr(scene_stepper, "advance_scene", unsolved)
+    with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:
+        sim.run(upright((0.0, 0.0, 0.06), (1.0, 0.0, 0.06), (2.0, 0.0, 0.5)), duration=0.1)
+    assert len(caught.value.result) > 1
+    assert np.isfinite(caught.value.result.v).all()
+
+
+def test_logs_grow_where_they_lack_room(monkeypatch):
+    q, v = at_random(np.random.default_rng(3), 3)
+    expected = simulation(mixed(3)).run(q, v, duration=0.4)
+    monkeypatch.setattr(scene_stepper, "_TOUCHES", 1)
+    monkeypatch.setattr(scene_stepper, "_PER_BODY", 0)
+    found = simulation(mixed(3)).run(q, v, duration=0.4)
+    assert np.array_equal(found.q, expected.q)
+    assert np.array_equal(found.contact.force, expected.contact.force)
 
 
 def test_a_box_larger_than_all_stands_on_a_fixed_table():

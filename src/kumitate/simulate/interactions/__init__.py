@@ -21,9 +21,13 @@ _KEPT = Kept[Interaction](32)
 
 
 def interaction_of(
-    mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows"
-) -> Interaction:
+    mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows",
+    *, traced: bool = False,
+) -> Interaction:  # fmt: skip
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
+
+    Args:
+        traced: whether its steps should be traced, as batches and outputs need, where that ends in reasonable time.
 
     Raises:
         InputError: for both contact and held points, an unknown model or method, or options that the model refuses.
@@ -37,10 +41,10 @@ def interaction_of(
             raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
         if held:
             return HeldContact.of(mechanism, held, held_method)
-    return Interaction(mechanism) if contact is None else _contact(mechanism, contact)
+    return Interaction(mechanism) if contact is None else _contact(mechanism, contact, traced)
 
 
-def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
+def _contact(mechanism: Mechanism, contact: Contact | str, traced: bool) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
@@ -55,9 +59,9 @@ def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
 
     def made() -> Interaction:
-        if SceneContact.suits(mechanism, contact):
+        if SceneContact.suits(mechanism, contact, traced=traced):
             return SceneContact(mechanism, contact)
         check_model(contact.model, contact.options, scene=False)
         return (ForceContact if contact.model in FORCE_MODELS else ImpulseContact).of(mechanism, contact)
 
-    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), made)
+    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact)), traced), made)

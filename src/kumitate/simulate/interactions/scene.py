@@ -29,6 +29,8 @@ __all__ = ["SceneContact"]
 
 #: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs.
 FEWEST = 3
+#: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
+MOST_TRACED = 4
 #: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.
 PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
@@ -48,9 +50,13 @@ class SceneContact(Interaction):
     steps_itself = True
 
     @classmethod
-    def suits(cls, mechanism: Mechanism, contact: Contact) -> bool:
-        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` bodies, all of them free."""
-        if contact.model != "rigid" or len(mechanism.tree.links) < FEWEST:
+    def suits(cls, mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
+        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` bodies, all of them free.
+
+        `traced`: whether few bodies should be traced nevertheless.
+        """
+        bodies = len(mechanism.tree.links)
+        if contact.model != "rigid" or bodies < FEWEST or (traced and bodies <= MOST_TRACED):
             return False
         return not fault_of(mechanism, contact)
 

@@ -11,6 +11,9 @@ from ..integrators import FAILED
 
 __all__ = ["ContactRecord", "Touched"]
 
+#: The most pairs that a warning names.
+_NAMED = 6
+
 
 @dataclass(frozen=True, eq=False)
 class ContactRecord:
@@ -105,7 +108,9 @@ class Touched(NamedTuple):
             return []
         worst = int(failed[np.argmax(self.unsolved[failed])])
         pushed = np.abs(self.record.force[worst]).max(axis=1) > 0.0
-        pairs = dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed))
+        pairs = list(dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed)))
+        if len(pairs) > _NAMED:
+            pairs[_NAMED:] = [f"and {len(pairs) - _NAMED} more pairs"]
         steps = "1 step" if len(failed) == 1 else f"{len(failed)} steps"
         missed = f"{self.record.residual[worst]:.3g} m/s, {self.unsolved[worst]:.2g} of the points' speeds"
         return [

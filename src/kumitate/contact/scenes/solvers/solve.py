@@ -114,8 +114,8 @@ def _set_aside(island: int, left: float, best: float, islands: Islands, points: 
 def _steady(island: int, islands: Islands, points: ScenePoints) -> float:
     """The part of the old impulses in those that would keep the island at rest, if it were.
 
-    With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the new
-    ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
+    With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the
+    new ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
     """
     both, square = 0.0, 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
