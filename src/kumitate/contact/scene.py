@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import InputError, ModelError
 from ..kinematics import place_pose
@@ -15,9 +15,9 @@ from ..spatial import Transform
 from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
 from .straddling import check_straddling
-from .surface import Surface
+from .surface import Surface, VariedSurface
 
-__all__ = ["Contact", "Pair", "contact_pairs"]
+__all__ = ["Contact", "Pair", "VariedPairs", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -81,7 +81,7 @@ class Pair:
     bodies: tuple[str, str]
     geometries: tuple[Geometry, Geometry]
     places: tuple[Place, Place]
-    surface: Surface
+    surface: Surface | VariedSurface
 
     @property
     def links(self) -> tuple[int, int]:
@@ -100,6 +100,13 @@ class Pair:
             for place, geometry in zip(self.places, self.geometries, strict=True)
         )
         return a, b
+
+
+class VariedPairs(Protocol):
+    """What gives pairs other surfaces, with symbols."""
+
+    def pair(self, pair: Pair) -> Pair:
+        """The pair with its surface."""
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:

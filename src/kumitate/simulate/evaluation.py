@@ -45,7 +45,7 @@ def result_of(
         for failure in touched.failures(mechanism.name, time):
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
-    kinetic, potential, center, momenta = compiled.code.observables(q, v)
+    kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
     total, tau = kinetic + potential, u[:, : mechanism.nv]
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),

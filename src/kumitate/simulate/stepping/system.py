@@ -18,6 +18,7 @@ from ...kinematics import center_of_mass, link_twists
 from ...model import Mechanism, check_resistance
 from ...scalar import Program, Scalar, call, trace
 from ..integrators import Impact, Integrator, IntegratorState
+from ..parameters import Variation, VariedPlant
 from .actuation import Actuation
 from .forcing import Forcing
 
@@ -33,6 +34,7 @@ __all__ = [
     "dynamics_program",
     "observables_program",
     "projection_program",
+    "row_of",
     "step_program",
 ]
 
@@ -55,17 +57,18 @@ def dynamics_program(
     no points are held, contact forces.
     """
     check_resistance(mechanism)
-    tree = mechanism.base_parameter_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        seen, touching = _seen(mechanism, forcing, u)
+        tree = seen.base_parameter_tree
         tau, applied, loop_tau = _parts(mechanism, forcing, u)
         wrenches: Applied | None = Wrenches(tree, applied) if applied else None
-        power = _power(mechanism, q, v, tau, applied, loop_tau)
+        power = _power(seen, q, v, tau, applied, loop_tau)
         if pressing is not None:
-            pressed = pressing.at(q, v)
+            pressed = pressing.at(q, v, touching)
             wrenches = LinkForces(pressed.by_link, wrenches)
             power = power + pressed.power
-        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
+        acting = Acting(seen.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
         if held is None:
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
@@ -79,26 +82,45 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
     """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
 
     def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
+        return {"power": _power(_seen(mechanism, forcing, u)[0], q, v, *_parts(mechanism, forcing, u))}
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(power, inputs, f"power_{mechanism.name}")
 
 
-def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
-    """(q, v) → q and v with the loops closed and held points on their surfaces."""
-    tree = mechanism.base_parameter_tree
+def projection_program(
+    mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None
+) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces."""
 
-    def projection(q: Any, v: Any) -> dict[str, Any]:
+    def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        tree = (parameters.at(row[0]).mechanism if parameters else mechanism).base_parameter_tree
         closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
-    return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
+    return trace(projection, {**_state(mechanism), **row_of(parameters)}, f"projection_{mechanism.name}")
+
+
+def row_of(parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
+    """The size of a row of parameters, as an input of a program; nothing without any."""
+    return {"parameters": parameters.size} if parameters else {}
+
+
+def _state(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"q": mechanism.nq, "v": mechanism.nv}
+
+
+def _seen(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
+    """The mechanism with the parameters in u, and what else they change."""
+    if forcing.parameters is None:
+        return mechanism, None
+    varied = forcing.parameters.at(u[forcing.row])
+    return varied.mechanism, varied
 
 
 def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
     """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains index tau inside loops of the program
+    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv : forcing.row.start])  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
 
@@ -192,15 +214,18 @@ class TracedSystem(_Coordinates):
         forcing: Program | None,
         held: Sequence[Scalar],
         jumps: Jumps | None = None,
+        row: slice = slice(0, 0),
     ):
+        """The system; `row`: where the parameters stand in what is `held`."""
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
-        self.jumps = jumps
+        self.jumps, self._start = jumps, row.start
+        self._row = [held[row]] if row.stop > row.start else []
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        outputs = call(self.projection, q, v)
+        outputs = call(self.projection, q, v, *self._row)
         return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -209,7 +234,7 @@ class TracedSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps.impacts, h, q, v, v_free)
+        outputs = call(self.jumps.impacts, h, q, v, v_free, *self._row)
         return Impact(*(outputs[name] for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
@@ -217,7 +242,11 @@ class TracedSystem(_Coordinates):
         return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
-        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
+        if self.forcing is None:
+            return self.held
+        found = call(self.forcing, t, q, v, self.held)
+        # parameters do not pass through the functions, so that the compiler sees that they stay
+        return [*found[: self._start], *self._row[0]] if self._row else found
 
 
 class CalledSystem(_Coordinates):
@@ -241,8 +270,13 @@ class CalledSystem(_Coordinates):
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float))
+        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float), *self._row)
         return closed_q.tolist(), closed_v.tolist()
+
+    @property
+    def _row(self) -> list[np.ndarray]:
+        forcing = self.actuation.forcing
+        return [self.held[forcing.row]] if forcing.parameters else []
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
@@ -258,7 +292,7 @@ class CalledSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.impacts is not None
-        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)), *self._row)
         found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
         return Impact(*(found[name].tolist() for name in Impact._fields))
 
@@ -275,11 +309,12 @@ def step_program(
     projection: Program | None,
     forcing: Program | None,
     jumps: Jumps | None = None,
+    row: slice = slice(0, 0),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, row)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
@@ -288,16 +323,17 @@ def step_program(
     return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
 
 
-def observables_program(mechanism: Mechanism) -> Program:
-    """(q, v) → the reported quantities: energies, center of mass, momentum."""
-    tree = mechanism.tree
+def observables_program(mechanism: Mechanism, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → the reported quantities: energies, center of mass, momentum."""
 
-    def observables(q: Any, v: Any) -> dict[str, Any]:
+    def observables(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        seen = parameters.at(row[0]).mechanism if parameters else mechanism
+        tree = seen.tree
         return {
             "kinetic": kinetic_energy(tree, q, v),
-            "potential": potential_energy(tree, q, mechanism.gravity),
+            "potential": potential_energy(tree, q, seen.gravity),
             "center_of_mass": center_of_mass(tree, q),
             "momentum": momentum(tree, q, v),
         }
 
-    return trace(observables, {"q": mechanism.nq, "v": mechanism.nv}, f"observables_{mechanism.name}")
+    return trace(observables, {**_state(mechanism), **row_of(parameters)}, f"observables_{mechanism.name}")
