@@ -115,6 +115,10 @@ class Part(ABC):
     def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
         """What programs read, (N, size), for rows of numbers."""
 
+    def own(self, plant: Any) -> list[Any]:
+        """What programs read (size) of the plant as it was made."""
+        return self.numbers(plant, self.raw(plant))[0].tolist()  # type: ignore[no-any-return]
+
     @abstractmethod
     def read(self, plant: Any, changed: Raw) -> np.ndarray:
         """Which of what programs read (size) depends on the changed numbers, both as truth values."""

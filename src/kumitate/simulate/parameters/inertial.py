@@ -64,15 +64,16 @@ class Inertias(Part):
         base = _map(plant.mechanism).pattern(bodies)
         return np.concatenate([bodies.ravel(), base.ravel(), [mass.any()]])
 
+    def own(self, plant: Any) -> list[Any]:
+        # as the trees have them, in which what rounding leaves of zeros is zero
+        of_bodies = [body.spatial_inertia() for body in plant.mechanism.bodies]
+        of_links = [link.inertia for link in plant.mechanism.base_parameter_tree.links]
+        return [x for inertia in (*of_bodies, *of_links) for x in numbers_of(inertia)] + [plant.mechanism.tree.mass]
+
     def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
         bodies, links = len(plant.mechanism.bodies), len(plant.mechanism.tree.links)
-        own = [*(numbers_of(body.spatial_inertia()) for body in plant.mechanism.bodies)]
-        own += [numbers_of(link.inertia) for link in plant.mechanism.base_parameter_tree.links]
-        nominal = [x for part in own for x in part]
-        merged = [a if isinstance(b, float) else b for a, b in zip(nominal, numbers[:-1], strict=True)]
-        inertias = [inertia_of(merged[SIZE * k : SIZE * (k + 1)]) for k in range(bodies + links)]
-        total = plant.mechanism.tree.mass if isinstance(numbers[-1], float) else numbers[-1]
-        varied.mechanism.vary_inertias(inertias[:bodies], inertias[bodies:], total)
+        inertias = [inertia_of(numbers[SIZE * k : SIZE * (k + 1)]) for k in range(bodies + links)]
+        varied.mechanism.vary_inertias(inertias[:bodies], inertias[bodies:], numbers[-1])
 
     def built(self, plant: Any, raw: Raw) -> Any:
         changed = tuple(

@@ -177,8 +177,7 @@ class Variation:
     def at(self, row: Sequence[Scalar]) -> VariedPlant:
         """The plant as a program sees it, with a row (size) of symbols; numbers that do not vary stay as they are."""
         varied = VariedPlant(VariedMechanism.of(self.plant.mechanism))
-        own = self._raw(1)
-        merged = [part.numbers(self.plant, own)[0].tolist() for part in self.parts]
+        merged = [part.own(self.plant) for part in self.parts]
         for (k, place), symbol in zip(self._places, row[len(self.columns) :], strict=True):
             merged[k][place] = symbol
         for part, numbers in zip(self.parts, merged, strict=True):
