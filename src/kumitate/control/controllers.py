@@ -6,6 +6,7 @@ A *reference* is the desired motion of the joints: constant coordinates (nq), or
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,8 +32,8 @@ __all__ = [
     "undriven",
 ]
 
-#: tau (nv) = f(t, q, v).
-Controller = Callable[[Any, Any, Any], Any]
+#: tau (nv) = f(t, q, v), where further parameters are inputs or gains by name.
+Controller = Callable[..., Any]
 
 
 def gravity_compensation(robot: Any) -> Controller:
@@ -51,7 +52,7 @@ def gravity_compensation(robot: Any) -> Controller:
 def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
     """K_p (q_ref − q) + K_d (v_ref − v): springs and dampers at the joints (thesis eq. 6.6 for a constant reference).
 
-    Add `gravity_compensation` by `total`.
+    Add `gravity_compensation` by `total`. Gains that are numbers may be parameters of a simulation: "gain:kp".
     """
     mechanism = mechanism_of(robot)
     for name, gain in (("kp", kp), ("kd", kd)):
@@ -60,7 +61,7 @@ def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
     error = _error_page(mechanism)
     goal, goal_velocity, _ = _reference(mechanism, reference)
 
-    def law(t: Any, q: Any, v: Any) -> Any:
+    def law(t: Any, q: Any, v: Any, kp: Any = kp, kd: Any = kd) -> Any:
         stiffness, damping = _gain(kp, t, q, v), _gain(kd, t, q, v)
         return stiffness * error(q, goal(t)) + damping * (goal_velocity(t) - np.asarray(v))
 
@@ -72,7 +73,7 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
     mechanism = mechanism_of(robot)
     wish = pd(mechanism, reference, kp=kp, kd=kd)
     *_, goal_acceleration = _reference(mechanism, reference)
-    return inverse_dynamics(mechanism, lambda t, q, v: goal_acceleration(t) + wish(t, q, v))
+    return inverse_dynamics(mechanism, lambda t, q, v, kp=kp, kd=kd: goal_acceleration(t) + wish(t, q, v, kp=kp, kd=kd))
 
 
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
@@ -86,7 +87,7 @@ def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
     page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
-    return lambda t, q, v: page(q, v, acceleration(t, q, v))
+    return _with_gains_of((acceleration,), lambda t, q, v, **gains: page(q, v, acceleration(t, q, v, **gains)))
 
 
 def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any], *, otherwise: Any = 0.0) -> Controller:
@@ -120,11 +121,17 @@ def total(*controllers: Any) -> Controller:
     if not controllers:
         raise InputError("a sum of no controllers drives nothing; give one or more")
 
-    def law(t: Any, q: Any, v: Any) -> Any:
-        parts = [np.asarray(part(t, q, v) if callable(part) else part) for part in controllers]
+    own = [set(_gains(part)) for part in controllers]
+
+    def law(t: Any, q: Any, v: Any, **gains: Any) -> Any:
+        def of(part: Any, names: set[str]) -> Any:
+            given = {name: value for name, value in gains.items() if name in names}
+            return np.asarray(part(t, q, v, **given) if callable(part) else part)
+
+        parts = [of(part, names) for part, names in zip(controllers, own, strict=True)]
         return sum(parts[1:], parts[0])
 
-    return law
+    return _with_gains_of(controllers, law)
 
 
 def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Controller:
@@ -136,10 +143,32 @@ def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Contr
     mechanism = mechanism_of(robot)
     free = {k for columns in columns_of(mechanism, joints).values() for k in columns}
 
-    def law(t: Any, q: Any, v: Any) -> Any:
-        tau = controller(t, q, v)
+    def law(t: Any, q: Any, v: Any, **gains: Any) -> Any:
+        tau = controller(t, q, v, **gains)
         return _array([0.0 if k in free else tau[k] for k in range(mechanism.nv)])
 
+    return _with_gains_of((controller,), law)
+
+
+def _gains(controller: Any) -> dict[str, inspect.Parameter]:
+    """What a controller reads after (t, q, v), with defaults."""
+    try:
+        parameters = list(inspect.signature(controller).parameters.values())[3:] if callable(controller) else []
+    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        return {}
+    return {one.name: one for one in parameters if one.default is not one.empty}
+
+
+def _with_gains_of(controllers: Sequence[Any], law: Controller) -> Controller:
+    """A law of (t, q, v, gains by name) that tells of the gains of these controllers; two with other values are not told of."""
+    found: dict[str, list[Any]] = {}
+    for controller in controllers:
+        for name, one in _gains(controller).items():
+            found.setdefault(name, []).append(one)
+    alike = [many[0] for many in found.values() if all(np.array_equal(one.default, many[0].default) for one in many)]
+    first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("t", "q", "v")]
+    told = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in alike]
+    law.__signature__ = inspect.Signature([*first, *told])  # type: ignore[attr-defined]
     return law
 
 

@@ -246,6 +246,8 @@ def _point(
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
+        if not isinstance(surface.restitution, float):  # without restitution, the gap is closed exactly
+            arrives = both(arrives, surface.restitution > 0.0)
         target = select(arrives, maximum(plastic, back), plastic)
     stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
     initial_mode = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))

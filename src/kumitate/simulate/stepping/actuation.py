@@ -179,7 +179,8 @@ class Actuation:
                     f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
                     f"simulation with inputs={{{name!r}: …}}. There are {', '.join(known) or 'none'}"
                 )
-        for name, own in self.forcing.own.items():
+        for name in known:
+            own = self.forcing.own[name]
             u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
