@@ -175,6 +175,19 @@ def test_the_row_that_is_impossible_is_named_and_nothing_is_changed():
         km.Simulation(ARM).batch(2).set({"gravity": 1.0})
 
 
+def test_one_value_is_of_one_unit():
+    joints = (
+        km.Joint("rail", "prismatic", "world", "cart"),
+        km.Joint("hinge", "revolute", "cart", "pole", axis=(0.0, 1.0, 0.0)),
+    )
+    bodies = tuple(km.Body(name, 1.0, (0.0, 0.0, 0.3), (0.1, 0.1, 0.1)) for name in ("cart", "pole"))
+    batch = km.Simulation(km.Mechanism("cart", bodies, joints), parameters=["damping:*"]).batch(3)
+    with pytest.raises(InputError, match="which have the units N·m·s/rad, N·s/m; name them apart, or give one for each"):
+        batch.set({"damping:*": 0.1})
+    batch.set({"damping:*": np.full((3, 2), 0.1), "damping:rail": 0.2})
+    assert batch.parameters["damping:*"].tolist() == [[0.2, 0.1]] * 3
+
+
 def test_masses_are_refused_where_contact_follows_from_them():
     mechanism, contact, _ = ball(model="penalty")
     with pytest.raises(InputError, match="follow from the mass by default"):

@@ -170,7 +170,7 @@ class Parameter:
 
     Attributes:
         name: as the user wrote it; `targets`: what it sets, all to the same value.
-        unit: of its number.
+        unit: of its number, or several.
     """
 
     name: str
@@ -187,8 +187,11 @@ class Parameter:
         return self.kind.put(plant, self.targets, self.checked(value))
 
 
-def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any) -> Parameter:
+def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any, *, mixed: bool = False) -> Parameter:
     """The parameter of a name such as "mass:link3" or "damping:*".
+
+    Args:
+        mixed: whether it may stand for numbers of several units, as dampings of angles and of lengths.
 
     Raises:
         InputError: for a name that the plant does not have; with the closest one.
@@ -207,9 +210,9 @@ def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any) -> Parameter
         meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
         some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         raise InputError(f"there is no parameter {name!r}{meant}; {kind.name} has {some or 'nothing to vary here'}")
-    units = {kind.unit(plant, one) for one in found}
-    if len(units) > 1:
+    units = dict.fromkeys(kind.unit(plant, one) for one in found)
+    if len(units) > 1 and not mixed:
         raise InputError(
             f"{name!r} stands for {', '.join(found)}, which have the units {', '.join(sorted(units))}; name them apart"
         )
-    return Parameter(str(name), kind, found, units.pop())
+    return Parameter(str(name), kind, found, ", ".join(units))

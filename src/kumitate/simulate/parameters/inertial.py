@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ...model import Mechanism
-from ...model.tree.inertia_map import SIZE, InertiaMap, inertia_of, numbers_of
+from ...model.tree.inertia_map import SIZE, inertia_of, numbers_of
 from ...model.values import FINITE, MASS, NOT_NEGATIVE
 from ...scalar import Scalar
 from .contract import ModelKind, Part, Raw, VariedPlant
@@ -20,7 +19,6 @@ __all__ = ["CenterOfMass", "InertiaFactor", "Mass", "Moment"]
 #: The entries of a symmetric matrix, in the order of `Symmetric3`.
 _ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 _ROUNDING = 1e-9
-_map = lru_cache(64)(InertiaMap.of)
 
 
 class Inertias(Part):
@@ -42,7 +40,7 @@ class Inertias(Part):
         x, y, z = (c[..., k : k + 1] for k in range(3))
         steiner = np.concatenate([y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z], axis=-1)
         bodies = np.concatenate([mass, mass * c, raw["central"] + mass * steiner], axis=-1)
-        base = _map(plant.mechanism).base(bodies)
+        base = plant.mechanism.inertia_map.base(bodies)
         rows = len(bodies)
         total = bodies[:, self._moving(plant.mechanism), 0].sum(axis=1, keepdims=True)
         return np.concatenate([bodies.reshape(rows, -1), base.reshape(rows, -1), total], axis=1)
@@ -61,7 +59,7 @@ class Inertias(Part):
 
         steiner = np.stack([y | z, x | z, x | y, product(0, 1), product(0, 2), product(1, 2)], axis=1) & heavy[:, None]
         bodies = np.concatenate([mass[:, None], first, changed["central"][0] | steiner], axis=1)
-        base = _map(plant.mechanism).pattern(bodies)
+        base = plant.mechanism.inertia_map.pattern(bodies)
         return np.concatenate([bodies.ravel(), base.ravel(), [mass.any()]])
 
     def own(self, plant: Any) -> list[Any]:

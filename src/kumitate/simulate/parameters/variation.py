@@ -51,7 +51,7 @@ class Variation:
             return None
         owner = plant.mechanism.name
         try:
-            asked = tuple(resolved(MODEL_KINDS, plant, name) for name in names)
+            asked = tuple(resolved(MODEL_KINDS, plant, name, mixed=True) for name in names)
         except InputError as error:
             raise InputError(f"{owner}: {error}") from None
         columns: dict[tuple[str, str], tuple[ModelKind, str]] = {}
@@ -185,11 +185,12 @@ class Variation:
         return varied
 
     # --- rows -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _own(self) -> Raw:
+        return {name: array for part in self.parts for name, array in part.raw(self.plant).items()}
+
     def _raw(self, rows: int) -> Raw:
-        found: Raw = {}
-        for part in self.parts:
-            found |= part.raw(self.plant)
-        return {name: np.repeat(array, rows, axis=0) for name, array in found.items()}
+        return {name: np.repeat(array, rows, axis=0) for name, array in self._own.items()}
 
     def _of_values(self, values: np.ndarray) -> Raw:
         """The numbers of the plant for rows of values; NaN leaves them as they were made."""
@@ -235,19 +236,9 @@ class Variation:
     def _checked(self, name: str, given: Any, rows: int) -> tuple[list[int], np.ndarray]:
         """The columns that a name stands for, and their values in every row."""
         owner = self.plant.mechanism.name
-        try:
-            one = resolved(MODEL_KINDS, self.plant, name)
-        except InputError as error:
-            raise InputError(f"{owner}: {error}") from None
-        known = {(kind.name, target): k for k, (kind, target) in enumerate(self.columns)}
-        missing = [target for target in one.targets if (one.kind.name, target) not in known]
-        if missing:
-            there = ", ".join(asked.name for asked in self.asked)
-            raise InputError(
-                f"{owner}: {_label(one.kind, missing[0])!r} is not a parameter of this simulation, which has {there}; make it "
-                f"with parameters=[…, {name!r}]"
-            )
-        columns = [known[one.kind.name, target] for target in one.targets]
+        if name not in self._found:
+            self._found[name] = self._columns_of(name)
+        one, columns = self._found[name]
         array = real_array(given)
         if array is None:
             raise InputError(f"{owner}: {name!r} is {shown(given)}; give a number, or one for each row")
@@ -258,14 +249,43 @@ class Variation:
             raise InputError(
                 f"{owner}: the values of {name!r} have shape {array.shape}; give a number, one for each row ({rows},){several}"
             )
+        units = {one.kind.unit(self.plant, target) for target in one.targets} if array.size <= rows < rows * len(columns) else ()
+        if len(units) > 1:
+            raise InputError(
+                f"{owner}: {name!r} is given one value for {', '.join(one.targets)}, which have the units "
+                f"{', '.join(sorted(units))}; name them apart, or give one for each row and target ({rows}, {len(columns)})"
+            )
         values = np.array(np.broadcast_to(array, (rows, len(columns))))
-        for (row, k), value in np.ndenumerate(values):
-            if not one.kind.rule.holds(float(value)):
+        holds = one.kind.rule.holds
+        for place, value in enumerate(values.ravel().tolist()):
+            if not holds(value):
+                row, k = divmod(place, len(columns))
                 raise InputError(
-                    f"{owner}: {_label(one.kind, one.targets[k])!r} is {float(value)!r} in row {row}; it must be "
+                    f"{owner}: {_label(one.kind, one.targets[k])!r} is {value!r} in row {row}; it must be "
                     f"{one.kind.rule.words}. {one.kind.rule.remedy}"
                 )
         return columns, values
+
+    @cached_property
+    def _found(self) -> dict[str, tuple[Parameter, list[int]]]:
+        """What names stood for that were asked for before."""
+        return {}
+
+    def _columns_of(self, name: str) -> tuple[Parameter, list[int]]:
+        owner = self.plant.mechanism.name
+        try:
+            one = resolved(MODEL_KINDS, self.plant, name, mixed=True)
+        except InputError as error:
+            raise InputError(f"{owner}: {error}") from None
+        known = {(kind.name, target): k for k, (kind, target) in enumerate(self.columns)}
+        missing = [target for target in one.targets if (one.kind.name, target) not in known]
+        if missing:
+            there = ", ".join(asked.name for asked in self.asked)
+            raise InputError(
+                f"{owner}: {_label(one.kind, missing[0])!r} is not a parameter of this simulation, which has {there}; make it "
+                f"with parameters=[…, {name!r}]"
+            )
+        return one, [known[one.kind.name, target] for target in one.targets]
 
 
 #: Kinds whose zeros can leave a joint without inertia.
