@@ -16,8 +16,8 @@ def balance(ranges=RANGES, begin=None, **options):
         return Start(0.1 * numbers[:, :2], 0.1 * numbers[:, 2:])
 
     return Task(
-        mechanism(), actions=1, observation=lambda t, q, v: np.stack([*q, *v]), reward=lambda t, q, v: 1.0, begin=begin or start,
-        draws=4, steps=2, step=0.01, integrator="rk4", randomised=ranges,
+        mechanism(), actions=1, observation=lambda t, q, v: np.stack([*q, *v]), reward=lambda t, q, v: 1.0,
+        begin=begin or start, draws=4, steps=2, step=0.01, integrator="rk4", randomised=ranges,
         controller=lambda t, q, v, action, strength=10.0: np.stack([strength * action[0], 0.0 * action[0]]), **options,
     )  # fmt: skip
 

@@ -53,9 +53,7 @@ def test_gains_and_masses_reach_functions_that_python_calls(options):
     body = ARM.mechanism.bodies[1].name
     sim = km.Simulation(ARM, controller=laws(5.0, 1.0)["a function"], parameters=["gain:kp", f"mass:{body}"], **options)
     state = sim.step(sim.start(parameters={"gain:kp": 20.0, f"mass:{body}": 3.0}), 40)
-    heavier = replace(
-        ARM.mechanism, bodies=tuple(replace(b, mass=3.0) if b.name == body else b for b in ARM.mechanism.bodies)
-    )
+    heavier = replace(ARM.mechanism, bodies=tuple(replace(b, mass=3.0) if b.name == body else b for b in ARM.mechanism.bodies))
     alone = km.Simulation(km.Robot(heavier, start=ARM.start), controller=laws(20.0, 1.0)["a function"], **options)
     np.testing.assert_allclose(state.q, alone.step(alone.start(), 40).q, rtol=1e-11, atol=1e-12)
 
@@ -66,9 +64,11 @@ def test_a_gain_of_several_numbers_keeps_those_that_are_not_named():
     sim = km.Simulation(ARM, controller=pd(ARM, GOAL, kp=own, kd=1.0), parameters=["gain:kp", "gravity"])
     assert np.isnan(sim.start().parameters["gain:kp"])  # one name for three different numbers
     by_joint = km.Simulation(ARM, controller=pd(ARM, GOAL, kp=own, kd=1.0), parameters=[f"gain:kp:{second}", "gravity"])
-    for one, given, kp in ((sim, {"gravity": 9.0}, own), (by_joint, {f"gain:kp:{second}": 7.0, "gravity": 9.0}, [1.0, 7.0, 3.0])):
+    named = {f"gain:kp:{second}": 7.0, "gravity": 9.0}
+    for one, given, kp in ((sim, {"gravity": 9.0}, own), (by_joint, named, [1.0, 7.0, 3.0])):
         state = one.step(one.start(parameters=given), 30)
-        made = replace(ARM.mechanism, gravity=tuple(9.0 / np.linalg.norm(ARM.mechanism.gravity) * np.array(ARM.mechanism.gravity)))
+        direction = np.array(ARM.mechanism.gravity) / np.linalg.norm(ARM.mechanism.gravity)
+        made = replace(ARM.mechanism, gravity=tuple(9.0 * direction))
         alone = km.Simulation(km.Robot(made, start=ARM.start), controller=pd(ARM, GOAL, kp=np.array(kp), kd=1.0))
         np.testing.assert_allclose(state.q, alone.step(alone.start(), 30).q, rtol=1e-12, atol=1e-13)
 
@@ -153,7 +153,7 @@ REFUSED = [
     (["friction:*"], {"friction:*": -0.1}, "it must be zero or more"),
     (["mass:*"], {"mass:*": [1.0, 2.0, 3.0]}, "have shape"),
     (["mass:*"], {"mass:*": "heavy"}, "give a number"),
-    ([f"moment:{BODY}.*"], {f"moment:{BODY}.{e}": x for e, x in zip(("xx", "yy", "zz"), (1, 1, 3), strict=True)}, "sum of the other"),
+    ([f"moment:{BODY}.*"], {f"moment:{BODY}.xx": 1.0, f"moment:{BODY}.yy": 1.0, f"moment:{BODY}.zz": 3.0}, "sum of the other"),
     ([f"moment:{BODY}.*"], {f"moment:{BODY}.xy": 1e3}, "none may be negative"),
     (["mass:*", "inertia:*"], {"mass:*": 0.0, "inertia:*": 0.0}, "moves only bodies without mass"),
 ]

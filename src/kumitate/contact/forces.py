@@ -129,9 +129,7 @@ class _Pressing:
         surface = varied or self.surface
         assert surface is not None
         velocities = [a.velocity(place) - b.velocity(place) for place in places]
-        forces = [
-            self.model.force(touch.gap, touch.normal, u, surface) for touch, u in zip(found, velocities, strict=True)
-        ]
+        forces = [self.model.force(touch.gap, touch.normal, u, surface) for touch, u in zip(found, velocities, strict=True)]
         power: Scalar = 0.0
         for force, u in zip(forces, velocities, strict=True):
             power = power + force.dot(u)

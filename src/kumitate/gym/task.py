@@ -89,9 +89,9 @@ class Task:
             bounds: the largest size of each component of an observation; unbounded by default.
             inputs: further inputs of the simulation, such as commands, that stay as they are during an episode.
             outputs: as of `kumitate.Simulation`: what the functions read.
-            randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name of
-                a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is drawn
-                by itself, uniformly, with the generator of the episode's row.
+            randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
+                of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
+                drawn by itself, uniformly, with the generator of the episode's row.
             options: of `kumitate.Simulation`: step, controller, contact, integrator, ….
 
         Raises:

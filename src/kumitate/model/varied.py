@@ -65,7 +65,8 @@ class VariedMechanism(Mechanism):
             mass: of all moving bodies [kg].
         """
         vars(self)["bodies"] = tuple(
-            replace(body, inertia=inertia) for body, inertia in zip(self.bodies, bodies, strict=True)
+            VariedBody(body.name, inertia, body.visuals, body.collisions)
+            for body, inertia in zip(self.bodies, bodies, strict=True)
         )
         whole: dict[int, Inertia] = {}
         for body, inertia in zip(self.bodies, bodies, strict=True):
@@ -82,7 +83,8 @@ class VariedMechanism(Mechanism):
             changes = [{key: tuple(values[link.v_start : link.v_start + link.kind.nv])} for link in tree.links]
             at, chords = tree.nv, []
             for chord in tree.chords:
-                chords.append(replace(chord, **{key: tuple(values[at : at + chord.closure.nv])}))
+                own: dict[str, Any] = {key: tuple(values[at : at + chord.closure.nv])}
+                chords.append(replace(chord, **own))
                 at += chord.closure.nv
             self._change(tree, changes, chords=tuple(chords))
 

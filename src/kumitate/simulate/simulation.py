@@ -104,7 +104,7 @@ class MechanismSimulation:
                 its name after (t, q, v).
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
             parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
-                "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; `kumitate.MODEL_KINDS`
+                "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
                 lists the kinds. Until other values are given, they are those of the mechanism.
 
         All others are those of `kumitate.simulate`.
@@ -287,8 +287,8 @@ class MechanismSimulation:
             every: steps from one recorded state to the next; it does not change the motion.
             until: evaluated at every recorded state; the run ends at the first at which it is true.
             progress: called with the fraction done from time to time.
-            parameters: values over the run, by name; of those that are not given, the mechanism's own. The result's mechanism is
-                one made with these values.
+            parameters: values over the run, by name; of those that are not given, the mechanism's own. The result's
+                mechanism is one made with these values.
 
         Raises:
             InputError: if an argument has a wrong shape or value.

@@ -19,9 +19,7 @@ _FEW = 8
 _SAME = 1e-3
 
 
-def closed_starts(
-    loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Projection
-) -> tuple[np.ndarray, np.ndarray]:
+def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Projection) -> tuple[np.ndarray, np.ndarray]:
     """States (N, nq) and (N, nv) with nearly closed loops closed; states closed to rounding are unchanged.
 
     Most rows are projected in one batch by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have

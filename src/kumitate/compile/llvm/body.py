@@ -90,8 +90,8 @@ class ProgramBody(StraightLine):
         stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
         argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
         crossing: values that other parts of a long line leave in memory, by slot.
-        handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored. Programs
-            do not write to their arguments, so that the same ones need not be stored for the next call.
+        handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored.
+            Programs do not write to their arguments, so that the same ones need not be stored for the next call.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):

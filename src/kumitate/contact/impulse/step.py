@@ -37,7 +37,9 @@ def impact_program(
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    With `parameters`, a row of them is the last input. v_free: the velocities after a step h without contact, implicit in the joints' damping.
+    With `parameters`, a row of them is the last input.
+
+    v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
     Raises:
         InputError: for chains of 100 or more links that are compiled as loops.

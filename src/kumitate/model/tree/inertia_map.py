@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...spatial import Inertia, Symmetric3, Vector3
+from ...spatial import Inertia, Symmetric3, Transform, Vector3
 from .tree import WORLD_LINK
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class InertiaMap:
         for k, body in enumerate(mechanism.bodies):
             place = tree.places[body.name]
             if place.link != WORLD_LINK:
-                places.append((k, place.link, _matrix(lambda inertia, pose=place.pose: inertia.to_parent(pose))))
+                places.append((k, place.link, _shift(place.pose)))
         movable = [_matrix(link.kind.movable_inertia) for link in tree.links]
-        shifts = [_matrix(lambda inertia, X=link.placement: inertia.to_parent(X)) for link in tree.links]
+        shifts = [_shift(link.placement) for link in tree.links]
         kept = tuple(np.eye(SIZE) - part for part in movable)
         moved = tuple(shift @ part for shift, part in zip(shifts, movable, strict=True))
         return cls(tuple(places), kept, moved, tuple(link.parent for link in tree.links))
@@ -89,6 +89,11 @@ class InertiaMap:
                 found[self.parents[link]] |= _reached(self.moved[link], found[link])
             found[link] = _reached(self.kept[link], found[link])
         return found
+
+
+def _shift(pose: Transform) -> np.ndarray:
+    """The change of inertias to another frame (10, 10)."""
+    return _matrix(lambda inertia: inertia.to_parent(pose))
 
 
 def _matrix(change: Callable[[Inertia], Inertia]) -> np.ndarray:

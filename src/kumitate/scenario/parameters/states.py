@@ -15,6 +15,7 @@ from .contract import BatchInput
 
 __all__ = ["ConstantEffort", "Coordinate", "Velocity"]
 
+
 class _State(BatchInput):
     """Components of one array of the start."""
 

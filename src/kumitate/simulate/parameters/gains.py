@@ -45,7 +45,7 @@ def gains_of(functions: Iterable[Any]) -> dict[str, Any]:
                 raise InputError(
                     f"two functions have the gain {one.name!r}, with {found[one.name]} and {value}; give them different names"
                 )
-            found[one.name] = array.astype(float) if array.ndim else float(value)
+            found[one.name] = array.astype(float) if array.ndim else float(array)
     return found
 
 

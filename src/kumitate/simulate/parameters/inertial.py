@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -121,13 +121,13 @@ class _OfBodies(ModelKind):
     """
 
     part = Inertias()
-    entries: dict[str, int] = {}
+    entries: ClassVar[dict[str, int]] = {}
 
     def targets(self, plant: Any) -> Sequence[str]:
         names = [body.name for body in plant.mechanism.bodies]
         return [f"{name}.{entry}" for name in names for entry in self.entries] if self.entries else names
 
-    def place(self, plant: Any, target: str) -> tuple[int, ...]:
+    def place(self, plant: Any, target: str) -> tuple[Any, ...]:
         """Where the number of a target stands in a row."""
         body, _, entry = target.rpartition(".") if self.entries else (target, "", "")
         k = next(k for k, one in enumerate(plant.mechanism.bodies) if one.name == body)
@@ -146,14 +146,14 @@ class Mass(_OfBodies):
         return float(self.part.raw(plant)["mass"][0][self.place(plant, target)])
 
     def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        raw["mass"][(slice(None), *self.place(plant, target))] = values
+        raw["mass"][:, self.place(plant, target)[0]] = values
 
 
 class CenterOfMass(_OfBodies):
     """A coordinate of the center of mass in the body's frame; the rotational inertia about it stays."""
 
     name, meaning, rule = "center_of_mass", "a coordinate of a body's center of mass, as center_of_mass:BODY.x", FINITE
-    entries = {"x": 0, "y": 1, "z": 2}
+    entries: ClassVar = {"x": 0, "y": 1, "z": 2}
 
     def unit(self, plant: Any, target: str) -> str:
         return "m"
@@ -162,7 +162,8 @@ class CenterOfMass(_OfBodies):
         return float(self.part.raw(plant)["center"][0][self.place(plant, target)])
 
     def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        raw["center"][(slice(None), *self.place(plant, target))] = values
+        body, entry = self.place(plant, target)
+        raw["center"][:, body, entry] = values
 
 
 class Moment(_OfBodies):
@@ -170,7 +171,7 @@ class Moment(_OfBodies):
 
     name, rule = "moment", FINITE
     meaning = "an entry of a body's rotational inertia about its center of mass, as moment:BODY.xx"
-    entries = {entry: k for k, entry in enumerate(_ENTRIES)}
+    entries: ClassVar = {entry: k for k, entry in enumerate(_ENTRIES)}
 
     def unit(self, plant: Any, target: str) -> str:
         return "kg·m²"
@@ -179,7 +180,8 @@ class Moment(_OfBodies):
         return float(self.part.raw(plant)["central"][0][self.place(plant, target)])
 
     def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        raw["central"][(slice(None), *self.place(plant, target))] = values
+        body, entry = self.place(plant, target)
+        raw["central"][:, body, entry] = values
 
 
 class InertiaFactor(_OfBodies):

@@ -69,9 +69,7 @@ class Surfaces(Part):
         for k, name in enumerate(_names(plant)):
             friction, kinetic, restitution = raw["surface"][0, k].tolist()
             slides = None if self._follows(plant, k) else kinetic
-            made[name] = replace(
-                _surface(plant, name), friction=friction, kinetic_friction=slides, restitution=restitution
-            )
+            made[name] = replace(_surface(plant, name), friction=friction, kinetic_friction=slides, restitution=restitution)
         surfaces = {name: made[name] for name in contact.surfaces if name != FLOOR}
         return replace(plant, contact=replace(contact, surface=made[FLOOR], surfaces=surfaces))
 

@@ -71,7 +71,9 @@ class Variation:
     @property
     def key(self) -> Hashable:
         """What programs depend on in addition to the plant."""
-        return tuple((kind.name, target) for kind, target in self.columns), tuple((name, own.stop - own.start) for name, own in self.gains.items())
+        return tuple((kind.name, target) for kind, target in self.columns), tuple(
+            (name, own.stop - own.start) for name, own in self.gains.items()
+        )
 
     @property
     def size(self) -> int:
@@ -249,7 +251,9 @@ class Variation:
             raise InputError(
                 f"{owner}: the values of {name!r} have shape {array.shape}; give a number, one for each row ({rows},){several}"
             )
-        units = {one.kind.unit(self.plant, target) for target in one.targets} if array.size <= rows < rows * len(columns) else ()
+        units = (
+            {one.kind.unit(self.plant, target) for target in one.targets} if array.size <= rows < rows * len(columns) else ()
+        )
         if len(units) > 1:
             raise InputError(
                 f"{owner}: {name!r} is given one value for {', '.join(one.targets)}, which have the units "

@@ -88,9 +88,7 @@ def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
     return trace(power, inputs, f"power_{mechanism.name}")
 
 
-def projection_program(
-    mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None
-) -> Program:
+def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None) -> Program:
     """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces."""
 
     def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
@@ -120,7 +118,10 @@ def _seen(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, Va
 
 def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
     """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv : forcing.row.start])  # long chains index tau inside loops of the program
+    tau, efforts = (
+        u[: mechanism.nv],
+        iter(u[mechanism.nv : forcing.row.start]),
+    )  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
 
