@@ -1,4 +1,4 @@
-"""Numbers of the model that are drawn anew for every episode, from the seed of its row."""
+"""Numbers of the model that are drawn for every episode, from the seed of its row."""
 
 import numpy as np
 import pytest

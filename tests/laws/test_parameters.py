@@ -23,7 +23,7 @@ ENTRIES = ["xx", "yy", "zz", "xy", "xz", "yz"]
 
 
 def other(mechanism: Mechanism, rng: np.random.Generator) -> tuple[Mechanism, dict]:
-    """The mechanism built anew with random numbers, and the parameters that say the same."""
+    """The mechanism built again with random numbers, and the parameters that say the same."""
     given: dict = {"gravity": rng.uniform(1.0, 12.0)}
     bodies = []
     for body in mechanism.bodies:

@@ -160,7 +160,10 @@ def _gains(controller: Any) -> dict[str, inspect.Parameter]:
 
 
 def _with_gains_of(controllers: Sequence[Any], law: Controller) -> Controller:
-    """A law of (t, q, v, gains by name) that tells of the gains of these controllers; two with other values are not told of."""
+    """A law of (t, q, v, gains by name) with the gains of these controllers in its signature.
+
+    A gain that two of them have with other values is left out.
+    """
     found: dict[str, list[Any]] = {}
     for controller in controllers:
         for name, one in _gains(controller).items():

@@ -56,7 +56,7 @@ class Task:
         action_space: of one environment: a `Box` of −1…1, or `Discrete`.
         observation_space: of one environment: a `Box` of float32.
         draws: how many random numbers the start of an episode takes.
-        ranges: least and largest value of each number of the model that is drawn anew for every episode, by name.
+        ranges: least and largest value of each number of the model that is drawn for every episode, by name.
         info: the outputs that are reported in `info`.
     """
 

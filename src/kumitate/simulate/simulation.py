@@ -30,8 +30,7 @@ from .checks import (
 )  # fmt: skip
 from .evaluation import result_of
 from .interactions import Asked, interaction_of
-from .parameters import Plant, Variation
-from .parameters.gains import gains_of
+from .parameters.asked import variation_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
 from .starts import closed_starts
@@ -121,7 +120,7 @@ class MechanismSimulation:
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values())
-        self.parameters = _parameters(mechanism, contact, sources, parameters)
+        self.parameters = variation_of(mechanism, contact, sources, parameters)
         self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
@@ -355,14 +354,7 @@ class MechanismSimulation:
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
         """The result of a recorded motion, of the mechanism that its parameters make."""
         settings = {"duration": duration, **self.settings}
-        result = result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
-        if self.parameters is None:
-            return result
-        row = rows.u[0, self.actuation.forcing.row]
-        plant = self.parameters.plant_of(row)
-        values = {name: value.tolist() for name, value in self.parameters.shown(row).items()}
-        touched = {} if plant.contact is None else {"contact": interaction_of(plant.mechanism, plant.contact).plain}
-        return replace(result, mechanism=plant.mechanism, settings={**settings, "parameters": values, **touched})
+        return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
     # --- states -----------------------------------------------------------------------------------------------------------
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -406,16 +398,3 @@ class MechanismSimulation:
         q, v = self.interaction.start(*closed_state(self._loops, q, v))
         self._loops.lines.check_directions(q, v, forcing.drives)
         return q, v
-
-
-def _parameters(
-    mechanism: Mechanism, contact: Contact | str | None, sources: Sequence[Any], names: Sequence[str] | str
-) -> Variation | None:
-    """The parameters of these names of a mechanism, its contact, and the functions that drive it."""
-    if not names:
-        return None
-    if isinstance(contact, str):
-        from ..contact.scene import Contact
-
-        contact = Contact(contact)
-    return Variation.of(Plant(mechanism, contact, gains_of(sources)), names)

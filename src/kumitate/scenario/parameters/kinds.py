@@ -10,7 +10,7 @@ from .states import ConstantEffort, Coordinate, Velocity
 
 __all__ = ["KINDS", "parameter"]
 
-#: Every kind. Gains are those of the scenario's laws, which are made anew for each value.
+#: Every kind. Gains are those of the scenario's laws, which are made again for each value.
 KINDS: tuple[ParameterKind, ...] = (
     Coordinate(), Velocity(), ConstantEffort(), Gain(), *(kind for kind in MODEL_KINDS if kind.name != Gain.name), OfSolver(),
 )  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...contact.scene import Contact, Pair
     from ...contact.surface import VariedSurface
 
-__all__ = ["ModelKind", "Parameter", "ParameterKind", "Part", "Plant", "Raw", "VariedPlant", "resolved"]
+__all__ = ["ModelKind", "ModelNumbers", "Parameter", "ParameterKind", "Plant", "Raw", "VariedPlant", "resolved"]
 
 #: Numbers of a model for N rows: arrays (N, …) by name.
 Raw = dict[str, np.ndarray]
@@ -104,7 +104,7 @@ class ParameterKind(ABC):
         return checked_number("parameters", repr(name), value, self.rule, error=InputError)
 
 
-class Part(ABC):
+class ModelNumbers(ABC):
     """One sort of numbers of a plant: which there are, what programs read of them, and how a plant is made from them."""
 
     @abstractmethod
@@ -129,7 +129,7 @@ class Part(ABC):
 
     @abstractmethod
     def built(self, plant: Any, raw: Raw) -> Any:
-        """The plant made anew with the numbers of one row (1, …).
+        """The plant made again with the numbers of one row (1, …).
 
         Raises:
             KumitateError: if they are refused.
@@ -147,7 +147,7 @@ class ModelKind(ParameterKind):
         part: that its numbers belong to.
     """
 
-    part: ClassVar[Part]
+    part: ClassVar[ModelNumbers]
 
     @abstractmethod
     def value(self, plant: Any, target: str) -> float:

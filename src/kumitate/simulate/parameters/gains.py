@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...scalar import Scalar
-from .contract import ModelKind, Part, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
 __all__ = ["GainOfFunction", "gains_of"]
 
@@ -49,8 +49,8 @@ def gains_of(functions: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-class Gains(Part):
-    """Gains: "gain:NAME" (N, size)."""
+class GainNumbers(ModelNumbers):
+    """GainNumbers: "gain:NAME" (N, size)."""
 
     def raw(self, plant: Any) -> Raw:
         return {f"gain:{name}": np.array(value, dtype=float).reshape(1, -1) for name, value in plant.gains.items()}
@@ -77,7 +77,7 @@ class Gains(Part):
 class GainOfFunction(ModelKind):
     """A gain of a controller: "gain:kp" for all its entries; "gain:kp:JOINT" for a joint's where it has an entry for each."""
 
-    name, part = "gain", Gains()
+    name, part = "gain", GainNumbers()
     meaning = "a gain of a controller; as gain:kp:JOINT, that of one joint"
 
     def targets(self, plant: Any) -> Sequence[str]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...model.values import NOT_NEGATIVE
 from ...scalar import Scalar
-from .contract import ModelKind, Part, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
 __all__ = ["Gravity"]
 
 
-class GravityPart(Part):
+class GravityNumbers(ModelNumbers):
     """The gravitational acceleration: "gravity" (N, 3)."""
 
     def raw(self, plant: Any) -> Raw:
@@ -37,7 +37,7 @@ class GravityPart(Part):
 class Gravity(ModelKind):
     """The acceleration of free fall, in the direction that it has; downward if it was zero."""
 
-    name, meaning, rule, part = "gravity", "the acceleration of free fall", NOT_NEGATIVE, GravityPart()
+    name, meaning, rule, part = "gravity", "the acceleration of free fall", NOT_NEGATIVE, GravityNumbers()
 
     def targets(self, plant: Any) -> Sequence[str]:
         return ("",)

@@ -12,7 +12,7 @@ from ...model import Mechanism
 from ...model.tree.inertia_map import SIZE, inertia_of, numbers_of
 from ...model.values import FINITE, MASS, NOT_NEGATIVE
 from ...scalar import Scalar
-from .contract import ModelKind, Part, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
 __all__ = ["CenterOfMass", "InertiaFactor", "Mass", "Moment"]
 
@@ -21,7 +21,7 @@ _ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2)
 _ROUNDING = 1e-9
 
 
-class Inertias(Part):
+class InertiaNumbers(ModelNumbers):
     """The inertias of bodies: "mass" (N, bodies), "center" (N, bodies, 3), "central" (N, bodies, 6) about the center of mass.
 
     Programs read the ten numbers of every body, those of every link of the base-parameter tree, and the whole mass.
@@ -117,10 +117,10 @@ class _OfBodies(ModelKind):
     """A number of bodies.
 
     Attributes:
-        entries: that stand behind the body's name and a dot, by their columns; none for one number a body.
+        entries: that stand behind the body's name and a dot, by their columns; none for one number per body.
     """
 
-    part = Inertias()
+    part = InertiaNumbers()
     entries: ClassVar[dict[str, int]] = {}
 
     def targets(self, plant: Any) -> Sequence[str]:

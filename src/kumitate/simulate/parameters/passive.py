@@ -10,7 +10,7 @@ import numpy as np
 
 from ...model.values import MASS, NOT_NEGATIVE, Rule
 from ...scalar import Scalar
-from .contract import ModelKind, Part, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
 __all__ = ["Armature", "Damping", "OfJoints", "Stiffness", "sort_of"]
 
@@ -33,7 +33,7 @@ def _moving(plant: Any) -> list[Any]:
     return [part for part in (*plant.mechanism.joints, *plant.mechanism.loops) if part.kind.nv]
 
 
-class OfJointsPart(Part):
+class JointNumbers(ModelNumbers):
     """One property of joints: by its name (N, degrees of freedom of the tree, then of the loops)."""
 
     def __init__(self, key: str):
@@ -101,21 +101,21 @@ class Damping(OfJoints):
     """The viscous friction of a joint."""
 
     name, meaning, units = "damping", "the viscous friction of a joint", ("N·m·s/rad", "N·s/m")
-    part = OfJointsPart("damping")
+    part = JointNumbers("damping")
 
 
 class Armature(OfJoints):
     """The inertia of a drive as felt at its joint."""
 
     name, meaning, units, rule = "armature", "the inertia of a drive as felt at its joint", ("kg·m²", "kg"), MASS
-    part = OfJointsPart("armature")
+    part = JointNumbers("armature")
 
 
 class Stiffness(OfJoints):
     """The stiffness of a spring in a joint."""
 
     name, meaning, units = "stiffness", "the stiffness of a spring in a joint", ("N·m/rad", "N/m")
-    part = OfJointsPart("stiffness")
+    part = JointNumbers("stiffness")
 
     def targets(self, plant: Any) -> Sequence[str]:
         return [part.name for part in _moving(plant) if part.kind.nq == part.kind.nv]

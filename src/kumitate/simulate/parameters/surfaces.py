@@ -11,8 +11,8 @@ import numpy as np
 
 from ...model.values import FRACTION, NOT_NEGATIVE
 from ...scalar import Scalar
-from .contract import ModelKind, Part, Raw, VariedPlant
-from .passive import OfJoints, OfJointsPart
+from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
+from .passive import JointNumbers, OfJoints
 
 if TYPE_CHECKING:
     from ...contact.surface import Surface
@@ -32,7 +32,7 @@ def _surface(plant: Any, name: str) -> Surface:
     return plant.contact.surface if name == FLOOR else plant.contact.surfaces[name]  # type: ignore[no-any-return]
 
 
-class Surfaces(Part):
+class SurfaceNumbers(ModelNumbers):
     """Surfaces: "surface" (N, surfaces, 3), of each the static and the kinetic friction, and the restitution.
 
     Programs read the combined surface of every two of them: for each property the smaller value of both. Where no kinetic
@@ -93,13 +93,13 @@ class Surfaces(Part):
         return _surface(plant, _names(plant)[k]).kinetic_friction is None
 
 
-class _JointsAndSurfaces(Part):
+class _JointsAndSurfaces(ModelNumbers):
     """The dry friction of joints, and surfaces."""
 
     def __init__(self) -> None:
-        self._joints, self._surfaces = OfJointsPart("friction"), Surfaces()
+        self._joints, self._surfaces = JointNumbers("friction"), SurfaceNumbers()
 
-    def _parts(self, plant: Any) -> list[Part]:
+    def _parts(self, plant: Any) -> list[ModelNumbers]:
         return [self._joints] if plant.contact is None else [self._joints, self._surfaces]
 
     def raw(self, plant: Any) -> Raw:

@@ -15,7 +15,7 @@ from ...model.tree.traversal import rolled_runs
 from ...model.values import real_array, shown
 from ...model.varied import VariedMechanism
 from ...scalar import Scalar
-from .contract import ModelKind, Parameter, Part, Plant, Raw, VariedPlant, resolved
+from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
 from .kinds import MODEL_KINDS
 
 __all__ = ["Variation"]
@@ -81,7 +81,7 @@ class Variation:
         return len(self.columns) + len(self._places)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ModelNumbers, ...]:
         """The sorts of numbers that vary."""
         return tuple(dict.fromkeys(kind.part for kind, _ in self.columns))
 
@@ -121,7 +121,7 @@ class Variation:
                 found[name] = slice(start, start + np.size(value))
         return found
 
-    def _start(self, part: Part) -> int:
+    def _start(self, part: ModelNumbers) -> int:
         return len(self.columns) + sum(int(mask.sum()) for mask in self._reads[: self.parts.index(part)])
 
     # --- values -----------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class Variation:
         return found
 
     def plant_of(self, row: np.ndarray) -> Plant:
-        """The plant made anew with the values of a row (size).
+        """The plant made again with the values of a row (size).
 
         Raises:
             KumitateError: if they are refused.
