@@ -6,7 +6,6 @@ A *reference* is the desired motion of the joints: constant coordinates (nq), or
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..model import Mechanism
 from ..model.values import checked_array
 from ..scalar import table
 from .compiled_page import CompiledPage, mechanism_of
+from .inputs import evaluated, signature_of
 
 __all__ = [
     "Controller",
@@ -87,7 +87,12 @@ def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
     page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
-    return _with_gains_of((acceleration,), lambda t, q, v, **gains: page(q, v, acceleration(t, q, v, **gains)))
+
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        return page(q, v, evaluated(acceleration, t, q, v, inputs))
+
+    law.__signature__ = signature_of(acceleration)  # type: ignore[attr-defined]
+    return law
 
 
 def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any], *, otherwise: Any = 0.0) -> Controller:
@@ -117,21 +122,16 @@ def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any],
 
 
 def total(*controllers: Any) -> Controller:
-    """The sum of controllers, and of constants (nv)."""
+    """The sum of controllers, and of constants (nv); it reads the inputs that any of them reads."""
     if not controllers:
         raise InputError("a sum of no controllers drives nothing; give one or more")
 
-    own = [set(_gains(part)) for part in controllers]
-
-    def law(t: Any, q: Any, v: Any, **gains: Any) -> Any:
-        def of(part: Any, names: set[str]) -> Any:
-            given = {name: value for name, value in gains.items() if name in names}
-            return np.asarray(part(t, q, v, **given) if callable(part) else part)
-
-        parts = [of(part, names) for part, names in zip(controllers, own, strict=True)]
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        parts = [np.asarray(evaluated(part, t, q, v, inputs) if callable(part) else part) for part in controllers]
         return sum(parts[1:], parts[0])
 
-    return _with_gains_of(controllers, law)
+    law.__signature__ = signature_of(*controllers)  # type: ignore[attr-defined]
+    return law
 
 
 def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Controller:
@@ -143,35 +143,11 @@ def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Contr
     mechanism = mechanism_of(robot)
     free = {k for columns in columns_of(mechanism, joints).values() for k in columns}
 
-    def law(t: Any, q: Any, v: Any, **gains: Any) -> Any:
-        tau = controller(t, q, v, **gains)
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        tau = evaluated(controller, t, q, v, inputs)
         return _array([0.0 if k in free else tau[k] for k in range(mechanism.nv)])
 
-    return _with_gains_of((controller,), law)
-
-
-def _gains(controller: Any) -> dict[str, inspect.Parameter]:
-    """What a controller reads after (t, q, v), with defaults."""
-    try:
-        parameters = list(inspect.signature(controller).parameters.values())[3:] if callable(controller) else []
-    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
-        return {}
-    return {one.name: one for one in parameters if one.default is not one.empty}
-
-
-def _with_gains_of(controllers: Sequence[Any], law: Controller) -> Controller:
-    """A law of (t, q, v, gains by name) with the gains of these controllers in its signature.
-
-    A gain that two of them have with other values is left out.
-    """
-    found: dict[str, list[Any]] = {}
-    for controller in controllers:
-        for name, one in _gains(controller).items():
-            found.setdefault(name, []).append(one)
-    alike = [many[0] for many in found.values() if all(np.array_equal(one.default, many[0].default) for one in many)]
-    first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("t", "q", "v")]
-    told = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in alike]
-    law.__signature__ = inspect.Signature([*first, *told])  # type: ignore[attr-defined]
+    law.__signature__ = signature_of(controller)  # type: ignore[attr-defined]
     return law
 
 
