@@ -103,7 +103,9 @@ def _output(
         raise InputError(f"{mechanism.name}: an output is called {name!r}, the name of {taken}. Take another")
     if callable(what):
         q, v = (np.asarray(part, dtype=float) for part in start)
-        return function_output(mechanism, name, what, [trial(mechanism, t, q, v, inputs) for t in (0.0, 0.7)], before)
+        row = {} if parameters is None else {"parameters": parameters.blank}
+        trials = [{**trial(mechanism, t, q, v, inputs), **row} for t in (0.0, 0.7)]
+        return function_output(mechanism, name, what, trials, before)
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")

@@ -105,6 +105,28 @@ def test_surfaces_act_as_contact_made_with_them(model):
     assert run.settings["contact"]["surface"]["friction"] == 0.8
 
 
+def test_a_row_has_the_same_bits_alone_and_among_others():
+    names = ["mass:*", "moment:*", "center_of_mass:*", "damping:*"]
+    sim = km.Simulation(ARM, integrator="rk4", parameters=names, outputs=["energy"])
+    mass, center = np.random.default_rng(3).uniform(0.5, 2.0, (2, 37, len(ARM.mechanism.bodies)))
+    given = {"mass:*": mass, "center_of_mass:*": 0.1 * np.repeat(center, 3, axis=1)}
+    batch = sim.batch(37, parameters=given)
+    batch.step(20)
+    for row in (0, 19, 36):
+        alone = sim.batch(1, parameters={name: values[row : row + 1] for name, values in given.items()})
+        alone.step(20)
+        np.testing.assert_array_equal(alone.q[0], batch.q[row])
+        np.testing.assert_array_equal(alone.outputs["energy.potential"][0], batch.outputs["energy.potential"][row])
+
+
+def test_functions_of_outputs_see_the_numbers_of_the_row():
+    body = ARM.mechanism.bodies[2].name
+    outputs = {"center": "center_of_mass", "height": lambda t, q, v, center: center[0] + 0.0 * q[0]}
+    sim = km.Simulation(ARM, parameters=[f"mass:{body}"], outputs=outputs)
+    state = sim.start(parameters={f"mass:{body}": 9.0})
+    assert state.outputs["height"] == state.outputs["center"][0] != sim.start().outputs["height"]
+
+
 def test_states_keep_their_parameters_and_outputs_follow(tmp_path):
     body = ARM.mechanism.bodies[2].name
     sim = km.Simulation(ARM, integrator="rk4", parameters=[f"mass:{body}", "damping:*"], outputs=["energy"])
@@ -117,6 +139,9 @@ def test_states_keep_their_parameters_and_outputs_follow(tmp_path):
     assert again.outputs["energy.potential"] == state.outputs["energy.potential"]
     np.testing.assert_array_equal(sim.step(again, 5).q, sim.step(state, 5).q)
     assert sim.start().parameters[f"mass:{body}"] == ARM.mechanism.bodies[2].mass
+    other = km.Simulation(ARM, integrator="rk4", parameters=["mass:*", "gravity"], outputs=["energy"])
+    with pytest.raises(InputError, match=r"is a state of Simulation.*damping"):
+        other.restore(tmp_path / "state.npz")
     batch = sim.batch(3)
     batch.set({f"mass:{body}": [1.0, 2.0]}, rows=[0, 2])
     batch.look()

@@ -105,7 +105,6 @@ class MechanismSimulation:
             parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
                 "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
                 lists the kinds. Until other values are given, they are those of the mechanism.
-
         All others are those of `kumitate.simulate`.
 
         Raises:
@@ -140,7 +139,8 @@ class MechanismSimulation:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r})"
+        varied = "" if self.parameters is None else f", parameters={[one.name for one in self.parameters.asked]}"
+        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r}{varied})"
 
     @cached_property
     def compiled(self) -> CompiledStep:

@@ -72,11 +72,11 @@ class InertiaMap:
         """The links' base parameters (N, links, 10) for bodies' inertias (N, bodies, 10)."""
         found = np.zeros((len(bodies), len(self.parents), SIZE))
         for body, link, place in self.places:
-            found[:, link] += bodies[:, body] @ place.T
+            found[:, link] += _product(place, bodies[:, body])
         for link in reversed(range(len(self.parents))):
             if self.parents[link] != WORLD_LINK:
-                found[:, self.parents[link]] += found[:, link] @ self.moved[link].T
-            found[:, link] = found[:, link] @ self.kept[link].T
+                found[:, self.parents[link]] += _product(self.moved[link], found[:, link])
+            found[:, link] = _product(self.kept[link], found[:, link])
         return found
 
     def pattern(self, bodies: np.ndarray) -> np.ndarray:
@@ -89,6 +89,11 @@ class InertiaMap:
                 found[self.parents[link]] |= _reached(self.moved[link], found[link])
             found[link] = _reached(self.kept[link], found[link])
         return found
+
+
+def _product(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The matrix times each row (N, 10); by sums, as the bits of `@` depend on how many rows there are."""
+    return np.asarray((rows[:, None, :] * matrix).sum(axis=-1))
 
 
 def _shift(pose: Transform) -> np.ndarray:

@@ -42,7 +42,7 @@ class InertiaNumbers(ModelNumbers):
         bodies = np.concatenate([mass, mass * c, raw["central"] + mass * steiner], axis=-1)
         base = plant.mechanism.inertia_map.base(bodies)
         rows = len(bodies)
-        total = bodies[:, self._moving(plant.mechanism), 0].sum(axis=1, keepdims=True)
+        total = sum((bodies[:, k, :1] for k in self._moving(plant.mechanism)), np.zeros((rows, 1)))
         return np.concatenate([bodies.reshape(rows, -1), base.reshape(rows, -1), total], axis=1)
 
     def read(self, plant: Any, changed: Raw) -> np.ndarray:
