@@ -197,3 +197,18 @@ def test_numbers_of_the_model_share_one_step_and_give_what_each_run_gives_alone(
         assert row["work"] == pytest.approx(run.audit.work, rel=1e-9, abs=1e-12)
         assert row["end:energy.potential"] == pytest.approx(run.energy.potential[-1], rel=1e-11)
         assert row["end:center_of_mass[2]"] == pytest.approx(run.center_of_mass[-1, 2], rel=1e-11)
+
+
+def test_gains_of_laws_share_one_step_and_masses_do_not_where_a_law_knows_them(tmp_path):
+    body = km.load("double_pendulum").mechanism.bodies[1].name
+    laws = ["gravity_compensation", {"law": "pd", "kp": 5.0, "kd": 1.0, "reference": {"shoulder": 0.5}}]
+    grid = {f"mass:{body}": [0.5, 2.0], "gain:kp": [1.0, 4.0, 9.0]}
+    given = {"robot": "double_pendulum", "controller": laws, "solver": SOLVER, "sweep": {"grid": grid}}
+    scenario = km.read_scenario(given)
+    assert [one.shared for one in scenario.design.parameters] == [False, True]
+    assert len(blocks_of(scenario.design)) == 2
+    found = km.sweep(given, tmp_path / "swept", processes=1)
+    for number in range(6):
+        run = scenario.of_run(number).run()
+        for k, name in enumerate(run.mechanism.q_names):
+            assert found.column(f"end:q:{name}")[number] == pytest.approx(run.q[-1, k], rel=1e-11, abs=1e-13)

@@ -73,8 +73,13 @@ class Setup:
 
     @property
     def plant(self) -> Plant:
-        """What parameters of the model belong to."""
-        return Plant(self.mechanism, self.contact)
+        """What parameters of the model and of its laws belong to; laws whose gains differ have none in common."""
+        gains: dict[str, list[Any]] = {}
+        for law in self.laws:
+            for name, value in law.gains.items():
+                gains.setdefault(name, []).append(value)
+        alike = {name: many[0] for name, many in gains.items() if all(np.array_equal(many[0], value) for value in many)}
+        return Plant(self.mechanism, self.contact, alike)
 
     def with_solver(self, **settings: Any) -> Setup:
         """The setup with other settings of its solver."""

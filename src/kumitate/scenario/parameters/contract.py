@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ...errors import KumitateError
 from ...simulate.interactions import interaction_of
-from ...simulate.parameters import ModelKind, Parameter, ParameterKind, Variation, resolved
+from ...simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterKind, Variation, resolved
 from ..mistakes import number_of
 from ..setup import Setup
 
@@ -56,24 +56,26 @@ class ScenarioParameter(Parameter):
     @property
     def of_model(self) -> bool:
         """Whether its values are parameters of the simulation."""
-        return self.shared and isinstance(self.kind, ModelKind)
+        return self.shared and not isinstance(self.kind, BatchInput)
 
 
 def of_setup(kinds: Sequence[ParameterKind], setup: Setup, name: Any) -> ScenarioParameter:
     """The parameter of a name such as "mass:link3"; errors as of `resolved`."""
     found = resolved(kinds, setup, name)
-    shared = isinstance(found.kind, BatchInput) or (isinstance(found.kind, ModelKind) and _shared(setup, found))
+    shared = isinstance(found.kind, BatchInput) or _shared(setup, found)
     return ScenarioParameter(found.name, found.kind, found.targets, found.unit, shared)
 
 
 def _shared(setup: Setup, one: Parameter) -> bool:
-    """Whether a parameter of the model can be an input of the step.
+    """Whether a parameter of the model or of a law can be an input of the step.
 
     Controllers that know the robot's masses are made for the values of each run. Where contact follows from them by default,
-    it is too.
+    it is too. Functions of files are made again for each of their gains.
     """
+    if one.kind.name not in {kind.name for kind in MODEL_KINDS} or (one.kind.name == "gain" and _of_files(setup)):
+        return False
     touching = one.kind.name in _UNKNOWN_TO_LAWS or (one.kind.name == "friction" and set(one.targets) <= set(_surfaces(setup)))
-    if not touching and any(law.name not in _BLIND_LAWS for law in setup.laws):
+    if not touching and one.kind.name != "gain" and any(law.name not in _BLIND_LAWS for law in setup.laws):
         return False
     try:
         variation = Variation.of(setup.plant, [one.name])
@@ -82,6 +84,10 @@ def _shared(setup: Setup, one: Parameter) -> bool:
     except KumitateError:
         return False
     return True
+
+
+def _of_files(setup: Setup) -> bool:
+    return any(law.file is not None for law in setup.laws)
 
 
 def _surfaces(setup: Setup) -> list[str]:
