@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...model import Mechanism
+from ..parameters import Variation
 from ..stepping.kept import Kept
 from .contract import Asked, Interaction
 
@@ -21,9 +22,14 @@ _KEPT = Kept[Interaction](32)
 
 
 def interaction_of(
-    mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows",
-    *, traced: bool = False,
-) -> Interaction:  # fmt: skip
+    mechanism: Mechanism,
+    contact: Contact | str | None,
+    held: Sequence[HeldPoint] = (),
+    held_method: str = "rows",
+    parameters: Variation | None = None,
+    *,
+    traced: bool = False,
+) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Args:
@@ -39,12 +45,18 @@ def interaction_of(
         check_method(held_method)
         if held and contact is not None:
             raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
+        if held and parameters is not None:
+            raise InputError(
+                f"{mechanism.name}: with points held on surfaces there are no parameters; make a simulation for each value"
+            )
         if held:
             return HeldContact.of(mechanism, held, held_method)
-    return Interaction(mechanism) if contact is None else _contact(mechanism, contact, traced)
+    if contact is None:
+        return Interaction(mechanism)
+    return _contact(mechanism, contact, parameters, traced or parameters is not None)
 
 
-def _contact(mechanism: Mechanism, contact: Contact | str, traced: bool) -> Interaction:
+def _contact(mechanism: Mechanism, contact: Contact | str, parameters: Variation | None, traced: bool) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
@@ -62,6 +74,8 @@ def _contact(mechanism: Mechanism, contact: Contact | str, traced: bool) -> Inte
         if SceneContact.suits(mechanism, contact, traced=traced):
             return SceneContact(mechanism, contact)
         check_model(contact.model, contact.options, scene=False)
-        return (ForceContact if contact.model in FORCE_MODELS else ImpulseContact).of(mechanism, contact)
+        kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
+        return kind.of(mechanism, contact, parameters)
 
-    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact)), traced), made)
+    key = (mechanism, model, json.dumps(as_plain(contact)), traced, None if parameters is None else parameters.key)
+    return _KEPT.get(key, made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -165,12 +165,11 @@ class SceneCode:
 
     Attributes:
         mechanism, integrator: as of a `StepCode`.
-        observables: (q, v) → energies, center of mass, momentum.
     """
 
     def __init__(self, interaction: SceneContact, integrator: Integrator):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
-        self.observables: Callable[[np.ndarray, np.ndarray], Any] = FreeBodyQuantities(interaction.mechanism)
+        self._quantities = FreeBodyQuantities(interaction.mechanism)
         self.code = self
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
@@ -178,6 +177,10 @@ class SceneCode:
         contact, flies = self._interaction.contact, getattr(self.integrator, "flight", None) is not None
         patience = PATIENCE if contact.options.get("sleeping") else 0
         return scene_of(self.mechanism, contact, places, step=step, patience=patience, flies=flies)
+
+    def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+        """Energies, center of mass and momentum of states (n, nq), (n, nv); efforts (n, size) do not matter."""
+        return list(self._quantities(q, v))
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The efforts along a run, which are those that were held."""
