@@ -22,8 +22,9 @@ from ...dynamics import (
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass, link_twists
-from ...model import Mechanism, check_resistance
+from ...model import Mechanism, Tree, check_resistance
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
+from ..parameters import Variation, VariedPlant
 from ..start import default_start
 from .forcing import Forcing
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_STEP", "closing_program", "dynamics_program", "observables_program", "power_program", "projection_program",
-    "seen_program", "usual_rank",
+    "row_of", "seen_program", "usual_rank",
 ]  # fmt: skip
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
@@ -60,11 +61,10 @@ def dynamics_program(
     no points are held, contact forces.
     """
     check_resistance(mechanism)
-    tree = mechanism.base_parameter_tree
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         implicit_step = h if implicit_damping else 0.0
-        tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
+        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
         if held is None:
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
@@ -83,10 +83,10 @@ def closing_program(
     `opens`: as of an `Integrator`; the other arguments as for `dynamics_program`.
     """
     check_resistance(mechanism)
-    tree, usual = mechanism.base_parameter_tree, usual_rank(mechanism)
+    usual = usual_rank(mechanism)
 
     def closing(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
+        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
         found = {"acceleration": closed.acceleration, "power": power, "move": closed.move, "change": closed.change}
@@ -114,41 +114,55 @@ def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int
 def _driven(
     mechanism: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, implicit_step: Scalar, baumgarte: float,
     pressing: ContactForces | None,
-) -> tuple[Any, Acting, Scalar]:  # fmt: skip
-    """tau, everything else that acts, and the power of all applied efforts [W]."""
+) -> tuple[Tree, Any, Acting, Scalar]:  # fmt: skip
+    """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W]."""
+    seen, touching = _seen(mechanism, forcing, u)
+    tree = seen.base_parameter_tree
     tau, applied, loop_tau = _parts(mechanism, forcing, u)
-    wrenches: Applied | None = Wrenches(mechanism.base_parameter_tree, applied) if applied else None
-    power = _power(mechanism, q, v, tau, applied, loop_tau)
+    wrenches: Applied | None = Wrenches(tree, applied) if applied else None
+    power = _power(seen, q, v, tau, applied, loop_tau)
     if pressing is not None:
-        pressed = pressing.at(q, v)
+        pressed = pressing.at(q, v, touching)
         wrenches = LinkForces(pressed.by_link, wrenches)
         power = power + pressed.power
-    return tau, Acting(mechanism.gravity, wrenches, loop_tau, implicit_step, baumgarte), power
+    return tree, tau, Acting(seen.gravity, wrenches, loop_tau, implicit_step, baumgarte), power
 
 
 def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
     """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
 
     def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
+        return {"power": _power(_seen(mechanism, forcing, u)[0], q, v, *_parts(mechanism, forcing, u))}
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(power, inputs, f"power_{mechanism.name}")
 
 
-def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
-    """(q, v) → q and v with the loops closed and held points on their surfaces."""
-    tree = mechanism.base_parameter_tree
+def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces."""
 
-    def projection(q: Any, v: Any) -> dict[str, Any]:
+    def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        tree = (parameters.at(row[0]).mechanism if parameters else mechanism).base_parameter_tree
         closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
-    return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
+    return trace(projection, {**_state(mechanism), **row_of(parameters)}, f"projection_{mechanism.name}")
 
 
-def seen_program(mechanism: Mechanism, projection: Program) -> Program:
-    """(q, v) → q and v with the loops closed to rounding, by the `projection` as often as needed; unchanged where they are."""
+def row_of(parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
+    """The size of a row of parameters, as an input of a program; nothing without any."""
+    return {"parameters": parameters.size} if parameters else {}
+
+
+def _state(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"q": mechanism.nq, "v": mechanism.nv}
+
+
+def seen_program(mechanism: Mechanism, projection: Program, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed to rounding; unchanged where they are.
+
+    By the `projection`, as often as needed.
+    """
     tree = mechanism.base_parameter_tree
 
     def openness(q: Any, v: Any) -> Scalar:
@@ -158,21 +172,30 @@ def seen_program(mechanism: Mechanism, projection: Program) -> Program:
             fastest = maximum(fastest, absolute(speed))
         return maximum(gap, rate / fastest)
 
-    def nearer(_: Any, now: Any) -> tuple[Any, None]:
-        there = call(projection, now[1], now[2])
-        return (openness(there["q"], there["v"]), list(there["q"]), list(there["v"])), None
+    def seen(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        def nearer(_: Any, now: Any) -> tuple[Any, None]:
+            there = call(projection, now[1], now[2], *row)
+            return (openness(there["q"], there["v"]), list(there["q"]), list(there["v"])), None
 
-    def seen(q: Any, v: Any) -> dict[str, Any]:
         start = (openness(q, v), list(q), list(v))
         (_, q, v), _ = loop(PASSES, nearer, start, while_=lambda now: now[0] > CLOSED * tree.size, hoist=False)
         return {"q": q, "v": v}
 
-    return trace(seen, {"q": mechanism.nq, "v": mechanism.nv}, f"seen_{mechanism.name}")
+    return trace(seen, {**_state(mechanism), **row_of(parameters)}, f"seen_{mechanism.name}")
+
+
+def _seen(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
+    """The mechanism with the parameters in u, and what else they change."""
+    if forcing.parameters is None:
+        return mechanism, None
+    varied = forcing.parameters.at(u[forcing.row])
+    return varied.mechanism, varied
 
 
 def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
     """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains index tau inside loops of the program
+    tau = u[: mechanism.nv]  # long chains index it inside loops of the program
+    efforts = iter(u[mechanism.nv : forcing.row.start])
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
 
@@ -206,16 +229,17 @@ def _power(
     return total
 
 
-def observables_program(mechanism: Mechanism) -> Program:
-    """(q, v) → the reported quantities: energies, center of mass, momentum."""
-    tree = mechanism.tree
+def observables_program(mechanism: Mechanism, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → the reported quantities: energies, center of mass, momentum."""
 
-    def observables(q: Any, v: Any) -> dict[str, Any]:
+    def observables(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        seen = parameters.at(row[0]).mechanism if parameters else mechanism
+        tree = seen.tree
         return {
             "kinetic": kinetic_energy(tree, q, v),
-            "potential": potential_energy(tree, q, mechanism.gravity),
+            "potential": potential_energy(tree, q, seen.gravity),
             "center_of_mass": center_of_mass(tree, q),
             "momentum": momentum(tree, q, v),
         }
 
-    return trace(observables, {"q": mechanism.nq, "v": mechanism.nv}, f"observables_{mechanism.name}")
+    return trace(observables, {**_state(mechanism), **row_of(parameters)}, f"observables_{mechanism.name}")

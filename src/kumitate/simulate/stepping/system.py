@@ -118,10 +118,13 @@ class TracedSystem(_Coordinates):
         held: Sequence[Scalar],
         jumps: Jumps | None = None,
         closing: Program | None = None,
+        row: slice = slice(0, 0),
     ):
+        """The system; `row`: where the parameters stand in what is `held`."""
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
         self.jumps, self.closing_program, self.closes = jumps, closing, closing is not None
+        self._start, self._row = row.start, [held[row]] if row.stop > row.start else []
 
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
         if self.closing_program is None:
@@ -132,7 +135,7 @@ class TracedSystem(_Coordinates):
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        outputs = call(self.projection, q, v)
+        outputs = call(self.projection, q, v, *self._row)
         return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -141,7 +144,7 @@ class TracedSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps.impacts, h, q, v, v_free)
+        outputs = call(self.jumps.impacts, h, q, v, v_free, *self._row)
         return Impact(*(outputs[name] for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
@@ -149,7 +152,11 @@ class TracedSystem(_Coordinates):
         return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
-        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
+        if self.forcing is None:
+            return self.held
+        found = call(self.forcing, t, q, v, self.held)
+        # parameters do not pass through the functions, so that the compiler sees that they stay
+        return [*found[: self._start], *self._row[0]] if self._row else found
 
 
 class CalledSystem(_Coordinates):
@@ -175,7 +182,7 @@ class CalledSystem(_Coordinates):
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float))
+        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float), *self._row)
         return closed_q.tolist(), closed_v.tolist()
 
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
@@ -184,6 +191,11 @@ class CalledSystem(_Coordinates):
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
         arrays = self.closing_kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return {spec.name: array.tolist() for spec, array in zip(self.closing_kernel.outputs, arrays, strict=True)}
+
+    @property
+    def _row(self) -> list[np.ndarray]:
+        forcing = self.actuation.forcing
+        return [self.held[forcing.row]] if forcing.parameters else []
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
@@ -199,7 +211,7 @@ class CalledSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.impacts is not None
-        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)), *self._row)
         found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
         return Impact(*(found[name].tolist() for name in Impact._fields))
 
@@ -217,11 +229,12 @@ def step_program(
     forcing: Program | None,
     jumps: Jumps | None = None,
     closing: Program | None = None,
+    row: slice = slice(0, 0),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
