@@ -8,7 +8,7 @@ records only the leaves that are read are written, and only those that a procedu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from ..tree import (
@@ -325,18 +325,16 @@ class ProcedureWriter(Language):
             self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
 
     def check_apart(self, node: Invoke, given: dict[int, str]) -> None:
-        """No argument that is written to overlaps another; fields of one record were checked before."""
-        arrays: list[tuple[str, int, str, str]] = []  # the path, the argument, the address, the number of elements
+        """No array that is written to overlaps another argument; fields of records are too many to compare at every call."""
+        arrays: list[tuple[str, str, str]] = []  # the name, the address, the number of elements
         at = 0
-        for k, (name, kind) in enumerate(node.procedure.parameters):
-            for path, array, leaf in _arrays(name, kind, at):
-                if leaf in given and (array.is_fixed or leaf + 1 in given):
-                    rows = given[leaf + 1] if not array.is_fixed else self.number(array.shape[0] or 0, INT)
-                    size = self.operation("mul.i", [rows, self.number(array.row_size, INT)])
-                    arrays.append((path, k, given[leaf], size))
+        for name, kind in node.procedure.parameters:
+            if isinstance(kind, ArrayKind) and at in given and (kind.is_fixed or at + 1 in given):
+                rows = self.number(kind.shape[0] or 0, INT) if kind.is_fixed else given[at + 1]
+                arrays.append((name, given[at], self.operation("mul.i", [rows, self.number(kind.row_size, INT)])))
             at += len(kind.leaves)
-        for (a, j, first, size), (b, k, second, other) in itertools.combinations(arrays, 2):
-            if j != k and not {a, b}.isdisjoint(node.procedure.writes):
+        for (a, first, size), (b, second, other) in itertools.combinations(arrays, 2):
+            if not {a, b}.isdisjoint(node.procedure.writes):
                 holds = self.apart(first, size, second, other)
                 what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
                 self.check(holds, node.site, what, [size, other])
@@ -360,15 +358,6 @@ class ProcedureWriter(Language):
         elif node.name in ("shl.i", "shr.i"):
             for a, b in ((zero, operands[1]), (operands[1], most)):
                 self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
-
-
-def _arrays(name: str, kind: Kind, at: int) -> Iterator[tuple[str, ArrayKind, int]]:
-    """The arrays of an argument: their paths, their kinds and the leaves of their addresses."""
-    if isinstance(kind, ArrayKind):
-        yield name, kind, at
-    elif isinstance(kind, RecordKind):
-        for k, part in enumerate(kind.parts):
-            yield from _arrays(f"{name}.{kind.names[k] if kind.names else k}", part, at + kind.span(k).start)
 
 
 def _number(kind: Kind) -> NumberKind:
