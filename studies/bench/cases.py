@@ -24,6 +24,7 @@ from .report import Report, Row
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
+from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
 
@@ -54,6 +55,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        TouchingPairs(),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
