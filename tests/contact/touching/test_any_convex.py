@@ -231,3 +231,16 @@ def test_hulls_of_one_point_and_of_a_line():
     for shape in (point, line):
         (found,) = Pair(Box((0.2, 0.2, 0.1)), shape)(np.array([*np.eye(3).ravel(), 0.3, 0, 0]), here, 1e-6)
         assert found[2] == pytest.approx(0.0, abs=1e-12)
+
+
+# --- machine code -----------------------------------------------------------------------------------------------------------
+@two
+def test_machine_code_gives_what_the_page_says(i, j):
+    seed, out, plain = 17, points_for(1), points_for(1)
+    rng = np.random.default_rng(seed)
+    for trial in range(4):
+        X, Y = random_pose(rng, 0.08), random_pose(rng, 0.08)
+        count = touch(SOLIDS, i, X, j, Y, MARGIN, -1, out, 0)
+        assert touch.plain(SOLIDS, i, X, j, Y, MARGIN, -1, plain, 0) == count
+        for one, other in zip(out, plain, strict=True):
+            np.testing.assert_allclose(one[:count], other[:count], atol=1e-8, err_msg=f"{seed}, {trial}")
