@@ -12,12 +12,13 @@ from typing import Any
 from ..model import Mechanism
 from ..scalar import Program, trace
 from .inputs import Traceable, choose
+from .of_derivatives import DERIVATIVES
 from .of_dynamics import DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX
 from .of_states import STATES
 
 __all__ = ["FORWARD_DYNAMICS", "MASS_MATRIX", "PROGRAMS", "make_program"]
 
-PROGRAMS: dict[str, Callable[..., Traceable]] = {**DYNAMICS, **STATES}
+PROGRAMS: dict[str, Callable[..., Traceable]] = {**DYNAMICS, **STATES, **DERIVATIVES}
 
 
 def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program:
