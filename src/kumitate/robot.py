@@ -25,6 +25,7 @@ from .simulate.checks import checked_state
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start
+from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
 
 __all__ = ["Robot", "load", "samples"]
 
@@ -216,6 +217,18 @@ class Robot:
         """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
+        """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
+
+        q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
+        world. With loops, only directions that keep them closed have a meaning.
+        """
+        return forward_derivatives(self, self._coordinates(q), v, tau, wrenches or {})
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
+        """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
+        return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
 
     def joint_wrenches(
         self,
