@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .robot import Robot
+from .compile import Kernel
+from .model import Mechanism
 
 __all__ = ["ForwardDerivatives", "InverseDerivatives", "forward_derivatives", "inverse_derivatives"]
+
+
+class Compiled(Protocol):
+    """What is needed of a robot."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+    def compile(self, function: str, *, wrenches: tuple[str, ...]) -> Kernel: ...
 
 
 class ForwardDerivatives(NamedTuple):
@@ -45,12 +53,12 @@ class InverseDerivatives(NamedTuple):
     by_a: np.ndarray
 
 
-def forward_derivatives(robot: Robot, q: np.ndarray, v: Any, tau: Any, wrenches: Mapping[str, Any]) -> ForwardDerivatives:
+def forward_derivatives(robot: Compiled, q: np.ndarray, v: Any, tau: Any, wrenches: Mapping[str, Any]) -> ForwardDerivatives:
     """See `Robot.derivatives`. Loops need one evaluation per direction, all of them in one batch."""
     names, values = tuple(wrenches), [np.asarray(wrench, dtype=float) for wrench in wrenches.values()]
     if not robot.mechanism.tree.closed:
         return ForwardDerivatives(*robot.compile("forward_slopes", wrenches=names)(q, v, tau, *values))
-    n, kernel = robot.nv, robot.compile("forward_slope", wrenches=names)
+    n, kernel = robot.mechanism.nv, robot.compile("forward_slope", wrenches=names)
     state = [np.asarray(part, dtype=float)[..., None, :] for part in (q, v, tau, *values)]
     units, still = np.eye(n), np.zeros((n, n))
     along = [np.vstack([units if k == j else still for j in range(3)]) for k in range(3)]
@@ -59,6 +67,6 @@ def forward_derivatives(robot: Robot, q: np.ndarray, v: Any, tau: Any, wrenches:
     return ForwardDerivatives(a[..., 0, :], by_q, by_v, by_tau)
 
 
-def inverse_derivatives(robot: Robot, q: np.ndarray, v: Any, a: Any, wrenches: Mapping[str, Any]) -> InverseDerivatives:
+def inverse_derivatives(robot: Compiled, q: np.ndarray, v: Any, a: Any, wrenches: Mapping[str, Any]) -> InverseDerivatives:
     """See `Robot.inverse_derivatives`."""
     return InverseDerivatives(*robot.compile("inverse_slopes", wrenches=tuple(wrenches))(q, v, a, *wrenches.values()))

@@ -5,6 +5,7 @@ components of v stay as they are. All of them are therefore square matrices (nv,
 """
 
 from .forward import ForwardSlopes, aba_derivatives
-from .inverse import InverseSlopes, rnea_derivatives
+from .inverse import rnea_derivatives
+from .slopes import InverseSlopes
 
 __all__ = ["ForwardSlopes", "InverseSlopes", "aba_derivatives", "rnea_derivatives"]

@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 from ...model import Link
-from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, trace
+from ...scalar import Scalar
 from ...spatial import Motion, Transform, Vector3, centripetal
+from .own_motion import OwnMotion, own_motion, units
 
 __all__ = ["Carrier", "Field", "carrier"]
 
@@ -67,25 +65,17 @@ class Carrier:
     subspace_slopes: tuple[tuple[Motion, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Joint:
-    """A joint's own velocity [ω; v] and acceleration [α; a] relative to its parent, in the link's axes; or their change."""
-
-    velocity: Motion
-    acceleration: Motion
-
-
 def carrier(link: Link, parent: Carrier, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> Carrier:
     """The motion of a link and the fields of its joint, from the motion of its parent."""
     q_joint, v_joint, a_joint = link.coordinates(q), link.velocities(v), link.velocities(vdot)
     X, S = link.pose(q), link.kind.subspace(q_joint)
-    own, by_q, by_v = _joint(link.kind, q_joint, v_joint, a_joint)
+    own, by_q, by_v = own_motion(link.kind, q_joint, v_joint, a_joint)
     R, d = X.rotation, X.translation
     omega_P, alpha_P = R.unrotate(parent.omega), R.unrotate(parent.acceleration.angular)
     at_origin = parent.acceleration.linear + parent.acceleration.angular.cross(d) + centripetal(parent.omega, d)
     carried = R.unrotate(at_origin)  # the acceleration of the point of the parent that is at the link's origin
 
-    def field(moved: Motion, change: _Joint) -> Field:
+    def field(moved: Motion, change: OwnMotion) -> Field:
         """Of a small motion of the link, and a change of the joint's own velocity and acceleration."""
         z, e = moved.angular, moved.linear
         dragged, rate = omega_P.cross(z), change.velocity
@@ -110,55 +100,5 @@ def carrier(link: Link, parent: Carrier, q: Sequence[Scalar], v: Sequence[Scalar
         X, S, omega, Motion(angular, linear), parent.omega.cross(d) + R.rotate(sliding),
         tuple(field(column, change) for column, change in zip(S, by_q, strict=True)),
         tuple(field(still, change) for change in by_v),
-        tuple(link.kind.subspace_rate(q_joint, unit) for unit in _units(link.kind)),
+        tuple(link.kind.subspace_rate(q_joint, unit) for unit in units(link.kind)),
     )  # fmt: skip
-
-
-def _joint(
-    kind: JointKind, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]
-) -> tuple[_Joint, list[_Joint], list[_Joint]]:
-    """The joint's own motion S v, S v̇ + Ṡ v, and its changes with each coordinate and with each velocity."""
-    S = kind.subspace(q)
-    if type(kind).subspace_rate is JointKind.subspace_rate:  # S is constant
-        own = _Joint(_combined(S, v), _combined(S, vdot))
-        return own, [_Joint(Motion(), Motion())] * kind.nv, [_Joint(column, Motion()) for column in S]
-    units, program, zeros = _units(kind), _relative(kind), [0.0] * kind.nv
-    slopes = _relative_slopes(kind)
-
-    def along(dq: Sequence[Scalar], dv: Sequence[Scalar]) -> _Joint:
-        found = call(slopes, q, v, vdot, dq, dv, zeros)
-        return _Joint(Motion.of(found["velocity_dot"]), Motion.of(found["acceleration_dot"]))
-
-    found = call(program, q, v, vdot)
-    own = _Joint(Motion.of(found["velocity"]), Motion.of(found["acceleration"]))
-    still = [0.0] * kind.nq
-    return own, [along(kind.rate(q, unit), zeros) for unit in units], [along(still, unit) for unit in units]
-
-
-@cache
-def _relative(kind: JointKind) -> Program:
-    """(q, v, v̇) → the joint's own velocity and acceleration, for kinds whose S depends on q."""
-
-    def relative(q: Any, v: Any, vdot: Any) -> dict[str, Any]:
-        S = kind.subspace(q)
-        drift = _combined(kind.subspace_rate(q, v), v)
-        return {"velocity": list(_combined(S, v)), "acceleration": list(_combined(S, vdot) + drift)}
-
-    return trace(relative, {"q": kind.nq, "v": kind.nv, "vdot": kind.nv}, f"joint_{kind.name}")
-
-
-@cache
-def _relative_slopes(kind: JointKind) -> Program:
-    return directional(_relative(kind))
-
-
-def _units(kind: JointKind) -> list[list[float]]:
-    return [[1.0 if i == k else 0.0 for i in range(kind.nv)] for k in range(kind.nv)]
-
-
-def _combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
-    """S v."""
-    total = Motion()
-    for column, rate in zip(S, v, strict=True):
-        total = total + column * rate
-    return total

@@ -15,7 +15,8 @@ from ..crba import crba
 from ..rnea import rnea
 from ..wrenches import Wrenches
 from .factors import InverseFactors, inverse_factors
-from .inverse import Matrix, rnea_derivatives
+from .inverse import rnea_derivatives
+from .slopes import Matrix
 
 __all__ = ["ForwardSlopes", "aba_derivatives"]
 

@@ -13,30 +13,12 @@ from ...model import Link, Tree, inward, outward
 from ...scalar import Scalar
 from ...spatial import Force, Transform, Vector3
 from ..motion import falling
-from ..passive import passive_force, passive_slope, spring_force
 from ..wrenches import Wrenches
 from .composite import MovingComposite, Weight
 from .fields import Carrier, carrier
+from .slopes import InverseSlopes, add_passive, zeros
 
 __all__ = ["InverseSlopes", "rnea_derivatives"]
-
-Matrix = list[list[Scalar]]
-
-
-class InverseSlopes(NamedTuple):
-    """Inverse dynamics and its derivatives.
-
-    Attributes:
-        tau: the forces of the drives (nv) [N·m, N].
-        by_q: ∂τ/∂q (nv, nv), along the degrees of freedom.
-        by_v: ∂τ/∂v (nv, nv).
-        by_a: ∂τ/∂v̇, the inertia matrix (nv, nv).
-    """
-
-    tau: list[Scalar]
-    by_q: Matrix
-    by_v: Matrix
-    by_a: Matrix
 
 
 class _Column(NamedTuple):
@@ -71,7 +53,7 @@ def rnea_derivatives(
     """Inverse dynamics with its derivatives; arguments as for `rnea`. Wrenches keep their directions in the world."""
     n = tree.nv
     tau: list[Scalar] = [0.0] * n
-    by_q, by_v, by_a = _zeros(n), _zeros(n), _zeros(n)
+    by_q, by_v, by_a = zeros(n), zeros(n), zeros(n)
     world = Carrier(Transform(), (), Vector3(), falling(gravity), Vector3())
     carriers = outward(tree, lambda link, parent: carrier(link, parent, q, v, vdot), world)
 
@@ -112,12 +94,8 @@ def rnea_derivatives(
 
     inward(tree, inside)
     for link in tree.links:
-        _add_passive(link, q, v, vdot, InverseSlopes(tau, by_q, by_v, by_a))
+        add_passive(link, q, v, vdot, InverseSlopes(tau, by_q, by_v, by_a))
     return InverseSlopes(tau, by_q, by_v, by_a)
-
-
-def _zeros(n: int) -> Matrix:
-    return [[0.0] * n for _ in range(n)]
 
 
 def _seen_by_parent(at: Carrier, carried: _Carried) -> _Carried:
@@ -127,16 +105,3 @@ def _seen_by_parent(at: Carrier, carried: _Carried) -> _Carried:
         for row, by_q, by_v, weight in carried.columns
     ]
     return _Carried(carried.composite.to_parent(X, rate), carried.force.to_parent(X), columns)
-
-
-def _add_passive(link: Link, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], slopes: InverseSlopes) -> None:
-    """Adds springs, damping, friction and armature of a joint."""
-    rates = link.velocities(v)
-    spring, lost = spring_force(link, link.coordinates(q)), passive_force(link, rates)
-    steep, accelerations = passive_slope(link, rates), link.velocities(vdot)
-    for k in range(link.kind.nv):
-        row = link.v_start + k
-        slopes.tau[row] = slopes.tau[row] + spring[k] + lost[k] + link.armature[k] * accelerations[k]
-        slopes.by_q[row][row] = slopes.by_q[row][row] + link.stiffness[k]
-        slopes.by_v[row][row] = slopes.by_v[row][row] + steep[k]
-        slopes.by_a[row][row] = slopes.by_a[row][row] + link.armature[k]
