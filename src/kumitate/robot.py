@@ -17,6 +17,7 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
+from .inverse_kinematics import Reached, inverse_kinematics
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
@@ -229,6 +230,22 @@ class Robot:
     def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
         """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
         return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
+
+    def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
+        """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.
+
+        Args:
+            goals: of `kumitate.inverse_kinematics`, such as PoseGoal("hand", X): one or several, weighted against each other;
+                or lists of them, each of lower priority than the one before.
+            q0: where the search starts (..., nq); by default the robot's start.
+            options: `limits` False to pass limits; `tolerance` of the errors [m, rad], 1e-8; `restarts`, searches from random
+                postures where the first fails, 30; `seed` of these.
+
+        Raises:
+            InputError: for goals with unknown places or targets of wrong shapes. Where a target is out of reach, `solved` is
+                False and q comes as near as was found.
+        """
+        return inverse_kinematics(self.mechanism, goals, self._coordinates(self.start[0] if q0 is None else q0), **options)
 
     def joint_wrenches(
         self,
