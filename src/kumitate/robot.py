@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
-from .inverse_kinematics import Reached, inverse_kinematics
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
@@ -27,6 +26,9 @@ from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start
 from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
+
+if TYPE_CHECKING:
+    from .inverse_kinematics import Reached
 
 __all__ = ["Robot", "load", "samples"]
 
@@ -245,6 +247,8 @@ class Robot:
             InputError: for goals with unknown places or targets of wrong shapes. Where a target is out of reach, `solved` is
                 False and q comes as near as was found.
         """
+        from .inverse_kinematics import inverse_kinematics  # loaded on first use
+
         return inverse_kinematics(self.mechanism, goals, self._coordinates(self.start[0] if q0 is None else q0), **options)
 
     def joint_wrenches(
