@@ -45,14 +45,14 @@ def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar
     for number, level in enumerate(levels):
         within = [[_dot(row, column) for column in null] for row in level.slopes]  # J N; N is symmetric
         left = [e - _dot(row, move) for e, row in zip(level.errors, level.slopes, strict=True)]
-        held = damping * level.squared_error() + LEAST_DAMPING
         product = _weighted_product(within, level.weights)
-        H = [[product[i][j] + (held if i == j else 0.0) for j in range(n)] for i in range(n)]
+        H = _plus(product, damping * level.squared_error() + LEAST_DAMPING)
         g = [sum((w * row[k] * e for w, row, e in zip(level.weights, within, left, strict=True)), 0.0) for k in range(n)]
         own = solve_symmetric(H, g)
         move = [a + _dot(row, own) for a, row in zip(move, null, strict=True)]
         if number + 1 < len(levels):
-            taken = [solve_symmetric(H, column) for column in product]
+            least = _plus(product, LEAST_DAMPING)  # with more damping, later levels would take back what this one moves
+            taken = [solve_symmetric(least, column) for column in product]
             null = [[null[i][k] - taken[i][k] for i in range(n)] for k in range(n)]
     return move
 
@@ -65,6 +65,11 @@ def _weighted_product(rows: Sequence[Sequence[Scalar]], weights: Sequence[float]
         for k in range(i + 1):
             found[i][k] = found[k][i] = sum((w * row[i] * row[k] for w, row in zip(weights, rows, strict=True)), 0.0)
     return found
+
+
+def _plus(A: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
+    """A + damping · 1."""
+    return [[entry + damping if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(A)]
 
 
 def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
