@@ -12,28 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis import closed_state, loop_equations
+from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
-from ..kinematics import neutral
 from ..model import Mechanism, check_resistance
 from ..model.values import checked_whole
 from .batch import Batch
-from .checks import (
-    by_name,
-    check_memory,
-    checked_baumgarte,
-    checked_rows,
-    checked_state,
-    checked_step,
-    step_count,
-    steps_held,
-)  # fmt: skip
+from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, step_count, steps_held  # fmt: skip
 from .evaluation import result_of
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
-from .starts import closed_starts
+from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
 from .stepping.compiled_step import CompiledStep, compiled_step
@@ -114,7 +104,7 @@ class MechanismSimulation:
         """
         check_resistance(mechanism)
         self.mechanism = mechanism
-        self._start = self._checked(*start)
+        self._starts = Starts(mechanism, *start)
         self.step_size = checked_step(step)
         self._busy = Lock()
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
@@ -124,15 +114,17 @@ class MechanismSimulation:
         by_pairs = side_by_side or bool(outputs)
         self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, traced=by_pairs)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
-        asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
+        asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
         forcing = Forcing(
             mechanism, controller, wrenches, loop_tau, checked_inputs(mechanism.name, inputs), self.parameters
         )  # fmt: skip
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
-        self._start = self._closed(*self._start, forcing)
-        self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
+        self._starts.close(self._loops, self.interaction.start, forcing.drives)
+        self.actuation = Actuation.of(
+            forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
+        )
         self.outputs = tuple(outputs)
         if self.interaction.steps_itself and (self.outputs or self.parameters is not None):
             raise InputError(
@@ -177,7 +169,7 @@ class MechanismSimulation:
             InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
-            self._stepper.begin(*self._given(q, v))
+            self._stepper.begin(*self._starts.given(q, v))
             self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
@@ -248,7 +240,7 @@ class MechanismSimulation:
     @cached_property
     def _stepper(self) -> Stepper:
         """The stepper for single steps."""
-        return self._stepper_at(*self._start)
+        return self._stepper_at(*self._starts.default)
 
     def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
         """A stepper from a state."""
@@ -319,7 +311,7 @@ class MechanismSimulation:
                 f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration"
             )
         check_memory(self.mechanism, count // every + 1)
-        q0, v0 = self._given(q, v)
+        q0, v0 = self._starts.given(q, v)
         self.interaction.warn()
         stepper = self._stepper_at(q0, v0)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
@@ -373,45 +365,6 @@ class MechanismSimulation:
         settings = {"duration": duration, **self.settings}
         return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
-    # --- states -----------------------------------------------------------------------------------------------------------
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """`count` initial states with their loops closed.
-
-        Args:
-            q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); those of the start by default.
-
-        Raises:
-            InputError: for another shape, or if a loop is open.
-        """
-        if q is None and v is None:
-            return np.tile(self._start[0], (count, 1)), np.tile(self._start[1], (count, 1))
-        m = self.mechanism
-        parts = ("q", self._start[0] if q is None else q, m.nq), ("v", np.zeros(m.nv) if v is None else v, m.nv)
-        rows = [
-            checked_rows(m, name, np.broadcast_to(x, (count, size)) if np.ndim(x) == 1 else x, size, count)
-            for name, x, size in parts
-        ]
-        if self._loops.names:
-            self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda q, v: self.compiled.code.closed(q, v))
-
-    def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The given start, with its loops closed."""
-        if q is None and v is None:
-            return self._start
-        if q is None:
-            q = self._start[0]
-        return self._closed(*self._checked(q, v), self.actuation.forcing)
-
-    def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        m = self.mechanism
-        return (
-            checked_state(m, "q", m.nq, neutral(m.tree) if q is None else q),
-            checked_state(m, "v", m.nv, np.zeros(m.nv) if v is None else v),
-        )
-
-    def _closed(self, q: np.ndarray, v: np.ndarray, forcing: Forcing) -> tuple[np.ndarray, np.ndarray]:
-        """A start with its gaps closed to rounding."""
-        q, v = self.interaction.start(*closed_state(self._loops, q, v))
-        self._loops.lines.check_directions(q, v, forcing.drives)
-        return q, v
+        """`count` initial states with their loops closed, as `Starts.many`."""
+        return self._starts.many(q, v, count, lambda q, v: self.compiled.code.closed(q, v))
