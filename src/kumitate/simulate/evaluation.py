@@ -31,7 +31,7 @@ def result_of(
     """The result of a recorded motion, with all outputs along it.
 
     Warns:
-        KumitateWarning: of steps whose contact could not be solved.
+        KumitateWarning: of steps whose contact could not be solved, and of bodies that overlap at the start.
     """
     mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
     time, q, v, work = rows.time, rows.q, rows.v, rows.work
@@ -43,7 +43,8 @@ def result_of(
         acceleration, _ = compiled.code.dynamics_kernel(NO_STEP, q, v, u)
     else:
         acceleration = touched.acceleration
-        for failure in touched.failures(mechanism.name, time):
+        overlaps = touched.overlaps(mechanism.name, float(settings["step"]))
+        for failure in [*overlaps, *touched.failures(mechanism.name, time)]:
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)

@@ -10,7 +10,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.scenes.step import UNSOLVED, advance_scene
 from kumitate.contact.surface import Surface
-from kumitate.errors import DivergenceError, InputError
+from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions import scene as scene_module
 from kumitate.simulate.simulation import MechanismSimulation
@@ -255,3 +255,23 @@ def test_a_box_larger_than_all_stands_on_a_fixed_table():
     q = upright((0.0, 0.0, 0.025), (0.3, 0.0, 0.15), (-0.3, 0.0, 0.11))
     run = simulation(table, contact).run(q, duration=0.2)
     assert np.abs(run.q - run.q[0]).max() < 1e-9
+
+
+@pytest.mark.parametrize("count", [2, 4], ids=["traced pairs", "scene"])
+def test_bodies_that_overlap_at_the_start_are_pushed_apart_at_half_a_metre_per_second(count):
+    """Without gravity: the speed of separation is 0.5 m/s until they are apart and after, momentum stays zero."""
+    bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), gravity=(0.0, 0.0, 0.0))
+    q = upright((0.0, 0.0, 0.0), (0.0, 0.0, 0.07), *((k, 0.0, 0.0) for k in range(2, count)))
+    with pytest.warns(KumitateWarning, match=r"'brick0' and 'brick1' overlap at the start, by up to 0\.05 m; .* at 0\.5 m/s"):
+        run = MechanismSimulation(bricks, contact=Contact(ground=())).run(q, duration=0.15)
+    speed = run.v[1:, 11] - run.v[1:, 5]
+    assert speed == pytest.approx(0.5, abs=1e-9)
+    assert np.abs(run.momentum).max() < 1e-12
+    assert run.contact.gap.min(initial=0.0) == pytest.approx(-0.05)
+    assert any("overlap at the start" in note for note in run.audit.notes)
+
+
+def test_bodies_in_their_places_cause_no_warning(recwarn):
+    sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(3))))
+    sim.run(upright((0.0, 0.0, 0.0599), (0.0, 0.0, 0.18), (1.0, 0.0, 0.06)), duration=0.01)
+    assert not [w for w in recwarn if issubclass(w.category, KumitateWarning)]

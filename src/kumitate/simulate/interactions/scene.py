@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...contact.impulse.contact_points import RECOVERY
 from ...contact.scene import Contact
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
@@ -125,7 +126,7 @@ class SceneContact(Interaction):
         turning[:, :, 3:] = np.cross(twists[:, :, 3:], twists[:, :, :3])
         acceleration = (reached - v) / h + turning.reshape(rows, -1)
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
-        return Touched(record, acceleration, sums[:, 1])
+        return Touched(record, acceleration, sums[:, 1], RECOVERY * h)
 
     def _record(self, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
         """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
