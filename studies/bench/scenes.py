@@ -15,8 +15,8 @@ from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
 from kumitate.model.convert import mujoco as mujoco_order
 from kumitate.simulate.interactions.scene import SceneCode, SceneContact
+from kumitate.simulate.scenes.stepper import SceneStepper
 from kumitate.simulate.simulation import MechanismSimulation
-from kumitate.simulate.stepping.scene_stepper import SceneStepper
 from kumitate.spatial import pose
 
 from ..contact_problems import solid, unconnected

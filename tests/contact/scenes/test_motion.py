@@ -13,8 +13,8 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions import scene as scene_module
+from kumitate.simulate.scenes import stepper as scene_stepper
 from kumitate.simulate.simulation import MechanismSimulation
-from kumitate.simulate.stepping import scene_stepper
 from kumitate.simulation import Simulation
 from studies.contact_problems import solid, unconnected
 
@@ -228,9 +228,9 @@ def test_few_bodies_are_traced_for_batches():
 def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
     sim, calls = simulation(mixed(3)), []
 
-    def unsolved(scene, q, v, work, records, every, log):
+    def unsolved(scene, q, v, work, records, every, most, log):
         calls.append(records)
-        return advance_scene(scene, q, v, work, records, every, log) if len(calls) < 3 else UNSOLVED
+        return advance_scene(scene, q, v, work, records, every, most, log) if len(calls) < 3 else UNSOLVED
 
     monkeypatch.setattr(scene_stepper, "advance_scene", unsolved)
     with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:

@@ -21,10 +21,10 @@ from .places import at_random, bin_of, mixed
 
 
 def blank(count: int, couplings: int) -> BlockFactors:
-    sizes = (count, count, count * ((count + BITS - 1) // BITS), count, count + 1, couplings, count)
-    node, body, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in sizes)
+    sizes = (1, count, count, count, count * ((count + BITS - 1) // BITS), count, count + 1, couplings, count)
+    listed = [np.zeros(size, dtype=np.int64) for size in sizes]
     blocks = [np.zeros((size, 6, 6)) for size in (count, count, couplings, couplings)]
-    return BlockFactors(node, body, near, degree, first, later, *blocks, mark)
+    return BlockFactors(*listed[:8], *blocks, listed[8])
 
 
 @pytest.mark.parametrize(("seed", "count"), [(1, 1), (2, 7), (3, 70)])
@@ -42,7 +42,7 @@ def test_block_factors_solve_what_numpy_solves(seed, count):
         factors.near[j * words + i // BITS] |= 1 << (i % BITS)
     found = eliminate(count, words, factors)
     assert len(couples) <= found < count * count
-    order, place = factors.body.copy(), factors.mark.copy()
+    order, place = factors.unit.copy(), factors.mark.copy()
     assert sorted(order) == list(range(count))
     for k in range(count):
         factors.diagonal[k] = full[order[k], :, order[k]]
@@ -97,7 +97,7 @@ def test_islands_are_what_can_be_reached(seed):
     scene, _, _ = scene_at(seed, 14)
     while (count := find(scene)) < 0:
         scene = roomier(scene)
-    islands = group(14, count, scene.points, scene.islands)
+    islands = group(scene.bodies.robots, count, scene.points, scene.islands)
     links = [tuple(body) for body in scene.points.body[:count] if body[1] >= 0]
     touched = {body for pair in scene.points.body[:count] for body in pair if body >= 0}
     reached = {body: {body} for body in touched}
@@ -141,7 +141,7 @@ def test_machine_code_and_python_make_the_same_steps():
         scene, q, v = scene_at(7, 3)
         scene = roomier(scene)
         log, work = log_of(3, 4, 200), np.zeros(1)
-        while (ended := make(scene, q, v, work, 4, 1, log)) == ROOM:
+        while (ended := make(scene, q, v, work, 4, 1, 4, log)) == ROOM:
             scene = roomier(scene)
         assert ended == DONE
         ends.append(np.concatenate([q.ravel(), v.ravel(), work, log.sums.ravel()]))
@@ -153,8 +153,8 @@ def test_room_grows_where_a_step_lacks_it():
     small = scene._replace(pairs=scene.pairs[:1], space=scene.space[:1])
     log = log_of(12, 1, 1000)
     before = q.copy()
-    assert advance_scene(small, q, v, np.zeros(1), 1, 1, log) == ROOM
+    assert advance_scene(small, q, v, np.zeros(1), 1, 1, 1, log) == ROOM
     assert np.array_equal(q, before)
     grown = roomier(small)
     assert len(grown.pairs) > small.counts[1]
-    assert advance_scene(grown, q, v, np.zeros(1), 1, 1, log) in (DONE, ROOM)
+    assert advance_scene(grown, q, v, np.zeros(1), 1, 1, 1, log) in (DONE, ROOM)

@@ -6,11 +6,51 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 
-__all__ = ["BlockFactors", "FreeBodies", "Islands", "Memory", "Placed", "Pulls", "ScenePoints", "SolverSpace"]
+__all__ = [
+    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace",
+]  # fmt: skip
 
 
-class FreeBodies(NamedTuple):
-    """The free bodies (n). Twists are [ω; v] of the center of mass [rad/s, m/s].
+class Robots(NamedTuple):
+    """The robots in a scene, and their links. Velocities by joints are in rows of six, the last of a robot filled up by zeros.
+
+    Attributes:
+        link: of each moving body its number among all links, −1 of free bodies; body: the moving body of each link.
+        owner: the robot of each link; first_link: where the links of each robot begin; first_row: its rows of velocities.
+        first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
+        first_column: where the blocks of each link's Jacobian begin, one per row.
+        jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
+        give: of each link, its twist per unit wrench on it; felt: space for efforts [N·m or N, or times s].
+        effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
+        before, free, after: velocities, as of `MovingBodies`.
+        pushed: 1 of robots that contact pushed in this step.
+    """
+
+    link: Ints
+    body: Ints
+    owner: Ints
+    first_link: Ints
+    first_row: Ints
+    first_block: Ints
+    row_owner: Ints
+    first_column: Ints
+    jacobian: Floats[6, 6]
+    inertia: Floats[6, 6]
+    mobility: Floats[6, 6]
+    give: Floats[6, 6]
+    felt: Floats[6]
+    effort: Floats[6]
+    undriven: Floats[6]
+    before: Floats[6]
+    free: Floats[6]
+    after: Floats[6]
+    pushed: Ints
+
+
+class MovingBodies(NamedTuple):
+    """The moving bodies (n): free ones, and links of robots. Twists are [ω; v] of the center of mass [rad/s, m/s].
+
+    Of links, the center is their origin; turn, place, push and the twists are all that is used.
 
     Attributes:
         mass: [kg]; center: of mass in the body's frame B [m]; central: its inertia about that center in B [kg·m²].
@@ -22,6 +62,7 @@ class FreeBodies(NamedTuple):
         before, free, after: twists at the start of a step, after the step without contact, and after it with contact.
         quiet: the number of steps in which the body has hardly moved; it sleeps from `Rules.patience` on.
         still: 1 if it sleeps in this step.
+        robots: what the links among them belong to.
     """
 
     mass: Floats
@@ -41,6 +82,7 @@ class FreeBodies(NamedTuple):
     after: Floats[6]
     quiet: Ints
     still: Ints
+    robots: Robots
 
 
 class Pulls(NamedTuple):
@@ -62,8 +104,8 @@ class Placed(NamedTuple):
     Poses are rows of twelve: a rotation row by row, then a position [m].
 
     Attributes:
-        body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, among those fixed to one
-            another, or −1.
+        body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, or −1; family: of the
+            robot, or −1: unless pairs are named, links of one robot do not touch each other.
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
         friction, kinetic, restitution: of the surface.
@@ -73,6 +115,7 @@ class Placed(NamedTuple):
 
     body: Ints
     owner: Ints
+    family: Ints
     own: Floats[12]
     pose: Floats[12]
     half: Floats[3]
@@ -98,7 +141,7 @@ class ScenePoints(NamedTuple):
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
-        before, free: velocities of A relative to B along the frame's axes [m/s], as in `FreeBodies`.
+        before, free: velocities of A relative to B along the frame's axes [m/s], as in `MovingBodies`.
         mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
         impulse: along the frame's axes [N·s]; speed: the velocity after it.
         known: 1 if the impulse is remembered from the last step; recalled: that impulse; steady: the part of it that is kept in
@@ -163,16 +206,21 @@ class Islands(NamedTuple):
 class BlockFactors(NamedTuple):
     """The matrix of one island in blocks of 6 × 6, and its factors; nodes are numbered in the order of elimination.
 
+    A unit is a free body, by its number, or a row of a robot's velocities, by its number and that of all bodies.
+
     Attributes:
-        node: of each body; body: of each node.
-        near: one row of bits per body, of those that it is coupled with while the order is found; degree: how many.
+        count: of the nodes of the island; listed: its units.
+        node: of each unit; in the place of a robot's link, the row of efforts for wrenches on it; unit: of each node.
+        near: one row of bits per unit, of those that it is coupled with while the order is found; degree: how many.
         first, later: the later nodes that node k is coupled with are later[first[k] : first[k + 1]], in order.
         diagonal, inverse: of each node; lower, upper: of each coupling, (later, k) and (k, later).
         mark: space for the nodes' positions.
     """
 
+    count: Ints
+    listed: Ints
     node: Ints
-    body: Ints
+    unit: Ints
     near: Ints
     degree: Ints
     first: Ints
@@ -192,7 +240,7 @@ class SolverSpace(NamedTuple):
         first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps.
-        effort: of each node, [n; f], and after a solution its change of twist.
+        effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.
     """
 
     K: Floats[3, 3]

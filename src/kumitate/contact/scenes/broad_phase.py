@@ -6,13 +6,13 @@ The order along x hardly changes from step to step, so that sorting by insertion
 from __future__ import annotations
 
 from ...procedure import Floats, Ints, procedure
-from .arrays import FreeBodies, Placed
+from .arrays import MovingBodies, Placed
 
 __all__ = ["near_pairs", "place_solids"]
 
 
 @procedure
-def place_solids(bodies: FreeBodies, placed: Placed, margin: float) -> None:
+def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
     """Poses and bounding boxes of the solids, larger by half of the margin [m] on every side."""
     for s in range(len(placed.body)):
         body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
@@ -101,8 +101,10 @@ def _may(placed: Placed, allowed: Ints, i: int, j: int) -> int:
     """Whether the bodies of two solids may touch."""
     if placed.body[i] == placed.body[j]:
         return 0
-    if placed.body[i] < 0 or placed.body[j] < 0 or len(allowed) == 0:
+    if placed.body[i] < 0 or placed.body[j] < 0:
         return 1
+    if len(allowed) == 0:
+        return 0 if placed.family[i] >= 0 and placed.family[i] == placed.family[j] else 1
     a, b = min(placed.owner[i], placed.owner[j]), max(placed.owner[i], placed.owner[j])
     key, low, high = (a << 31) + b, 0, len(allowed) - 1
     while low < high:

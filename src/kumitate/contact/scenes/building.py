@@ -13,12 +13,13 @@ from ...model import Geometry, Mechanism, Place, Plane
 from ...spatial import Transform
 from ..scene import Contact, Touchable
 from ..touching import points_for, solids_of
-from .arrays import BlockFactors, FreeBodies, Islands, Memory, Placed, Pulls, ScenePoints, SolverSpace
+from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace
+from .parts import RobotPart, central_inertia, robot_parts
 from .rules import Rules
 from .scene import Log, Scene
 from .solvers.ordering import BITS
 
-__all__ = ["fault_of", "free_bodies", "log_of", "roomier", "scene_of", "solid_names"]
+__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "scene_of", "solid_names"]
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
@@ -35,19 +36,11 @@ class _Item(NamedTuple):
 
 
 def fault_of(mechanism: Mechanism, contact: Contact) -> str:
-    """Why a mechanism is not a scene of free bodies, or ""."""
-    tree = mechanism.tree
-    if tree.closed:
+    """Why a mechanism is not a scene of free bodies and robots, or ""."""
+    if mechanism.tree.closed:
         return "it has loops or couplings"
-    for link in tree.links:
-        if link.kind.name != "floating" or link.parent >= 0:
-            return f"joint {link.name!r} is {link.kind.name}, and only free bodies are possible"
-        if any(float(part) != 0.0 for part in chain(link.armature, link.damping, link.friction, link.stiffness)):
-            return f"joint {link.name!r} has damping, friction, stiffness or armature"
-        if not (float(link.inertia.mass) > 0.0 and np.linalg.eigvalsh(_central(link.inertia)[1]).min() > 0.0):
-            return f"the body of joint {link.name!r} has an inertia that is not positive"
     try:
-        solids_of([item.geometry.shape for item in _items(mechanism, Touchable.of(mechanism, tree, contact))])
+        solids_of([item.geometry.shape for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))])
     except ModelError as error:
         return str(error)
     return ""
@@ -77,19 +70,20 @@ def scene_of(
             f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
             "does"
         )
-    links, solids = len(tree.links), len(items)
+    links, solids, parts = len(tree.links), len(items), robot_parts(mechanism)
+    units = links + sum(map(rows_of, parts))
     gravity = np.array([float(part) for part in mechanism.gravity])
     places = [tree.places[name] for name in wrenches]
     return Scene(
         rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
-        bodies=free_bodies(mechanism),
+        bodies=moving_bodies(mechanism, parts),
         pulls=Pulls(
-            _ints([place.link for place in places]),
+            _ints([max(place.link, 0) for place in places]),  # on what does not move, wrenches stay zero
             _rows([list(place.pose.translation) for place in places], 3),
             np.zeros((len(places), 6)),
         ),
         solids=solids_of([item.geometry.shape for item in items]),
-        placed=_placed(mechanism, contact, items),
+        placed=_placed(mechanism, contact, items, parts),
         allowed=_allowed(mechanism, found),
         pairs=np.zeros((0, 2), dtype=np.int64),
         starts=np.zeros(solids + 2, dtype=np.int64),
@@ -98,25 +92,25 @@ def scene_of(
         found=points_for(0),
         points=_made(ScenePoints, 0),
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
-        factors=_factors(links, _COUPLINGS * links),
-        trial=_trial(0, links),
+        factors=_factors(units, _COUPLINGS * units),
+        trial=_trial(0, units + links),
         counts=np.zeros(4, dtype=np.int64),
-    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links))  # fmt: skip
+    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units))  # fmt: skip
 
 
 def roomier(scene: Scene) -> Scene:
     """The scene with the room that `counts` says it lacked, and some more; everything that is remembered is kept."""
-    links = len(scene.bodies.mass)
+    links, units = len(scene.bodies.mass), len(scene.factors.unit)
     _, pairs, points, couplings = (int(count) for count in scene.counts)
     wanted_pairs = _more(pairs, len(scene.pairs))
     wanted_points = _more(points, len(scene.points.gap))
     changed: dict[str, Any] = {}
     if wanted_pairs > len(scene.pairs) or wanted_points > len(scene.points.gap):
-        changed = _room(wanted_pairs, wanted_points, links)
+        changed = _room(wanted_pairs, wanted_points, links, units)
         for new, old in zip(changed["memory"], scene.memory, strict=True):
             new[: len(old)] = old
     if couplings > len(scene.factors.later):
-        changed["factors"] = _factors(links, _more(couplings, 0))
+        changed["factors"] = _factors(units, _more(couplings, 0))
     return scene._replace(**changed)
 
 
@@ -138,37 +132,32 @@ def _items(mechanism: Mechanism, found: Touchable) -> list[_Item]:
     return sorted(moving, key=lambda item: item.place.link) + [_Item(*item) for item in found.standing]
 
 
-def _central(inertia: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The center of mass [m] and the inertia about it [kg·m²]."""
-    mass = float(inertia.mass)
-    center = np.array([float(part) for part in inertia.first_moment]) / mass
-    I = inertia.rotational
-    about = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
-    return center, about - mass * (center @ center * np.eye(3) - np.outer(center, center))
-
-
-def free_bodies(mechanism: Mechanism) -> FreeBodies:
-    """The bodies of a mechanism that `fault_of` has nothing against."""
+def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> MovingBodies:
+    """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
     links = mechanism.tree.links
-    made: FreeBodies = _made(FreeBodies, len(links))
-    for k, link in enumerate(links):
+    arrays = {name: _empty(kind, len(links)) for name, kind in MovingBodies.__annotations__.items() if name != "robots"}
+    made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
+    for k in np.flatnonzero(made.robots.link < 0):
+        link = links[k]
         made.mass[k] = float(link.inertia.mass)
-        made.center[k], made.central[k] = _central(link.inertia)
+        made.center[k], made.central[k] = central_inertia(link.inertia)
         made.yielding[k] = np.linalg.inv(made.central[k])
         base = _pose_row(link.placement)
         made.base_turn[k], made.base_place[k] = base[:9].reshape(3, 3), base[9:]
     return made
 
 
-def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item]) -> Placed:
+def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
     made = _made(Placed, len(items))
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    family = {link: robot for robot, part in enumerate(parts) for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
     for k, item in enumerate(items):
         made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
         made.own[k] = _pose_row((item.place.pose @ item.geometry.pose).dense())
-        if item.place.link >= 0:
-            made.own[k, 9:] -= _central(mechanism.tree.links[item.place.link].inertia)[0]
+        made.family[k] = family.get(item.place.link, -1)
+        if item.place.link >= 0 and made.family[k] < 0:
+            made.own[k, 9:] -= central_inertia(mechanism.tree.links[item.place.link].inertia)[0]
         surface = contact.of(item.name)
         made.friction[k], made.kinetic[k], made.restitution[k] = surface.friction, surface.kinetic, surface.restitution
         if not flat[k]:
@@ -189,7 +178,7 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     return _ints(sorted(keys) or [-1])
 
 
-def _room(pairs: int, points: int, links: int) -> dict[str, Any]:
+def _room(pairs: int, points: int, links: int, units: int) -> dict[str, Any]:
     """The arrays of a scene with room for some pairs and points."""
     return {
         "pairs": np.zeros((pairs, 2), dtype=np.int64),
@@ -198,21 +187,49 @@ def _room(pairs: int, points: int, links: int) -> dict[str, Any]:
         "found": points_for(points // 8 + 1),
         "points": _made(ScenePoints, points),
         "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
-        "trial": _trial(points, links),
+        "trial": _trial(points, units + links),
     }
 
 
-def _factors(links: int, couplings: int) -> BlockFactors:
-    words = links * ((links + BITS - 1) // BITS)
-    counts = (links, links, words, links, links + 1, couplings, links)
-    node, body, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in counts)
-    diagonal, inverse, lower, upper = (np.zeros((size, 6, 6)) for size in (links, links, couplings, couplings))
-    return BlockFactors(node, body, near, degree, first, later, diagonal, inverse, lower, upper, mark)
+def _factors(units: int, couplings: int) -> BlockFactors:
+    words = units * ((units + BITS - 1) // BITS)
+    counts = (1, units, units, units, words, units, units + 1, couplings, units)
+    count, listed, node, unit, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in counts)
+    diagonal, inverse, lower, upper = (np.zeros((size, 6, 6)) for size in (units, units, couplings, couplings))
+    return BlockFactors(count, listed, node, unit, near, degree, first, later, diagonal, inverse, lower, upper, mark)
 
 
-def _trial(points: int, links: int) -> SolverSpace:
+def _trial(points: int, efforts: int) -> SolverSpace:
     made = _made(SolverSpace, points)
-    return made._replace(effort=np.zeros((links, 6)))
+    return made._replace(effort=np.zeros((efforts, 6)))
+
+
+def rows_of(part: RobotPart) -> int:
+    """The rows of six that its velocities take."""
+    return -(-part.mechanism.nv // 6)
+
+
+def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
+    """The robots of a scene with so many moving bodies, still without any state."""
+    made = Robots(*(_empty(kind, 0) for kind in Robots.__annotations__.values()))
+    link, rows = np.full(bodies, -1, dtype=np.int64), [rows_of(part) for part in parts]
+    links = [len(part.links) for part in parts]
+    body = _ints([number for part in parts for number in part.links])
+    link[body] = np.arange(len(body))
+    owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
+    blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
+    velocities = {name: np.zeros((sum(rows), 6)) for name in ("felt", "effort", "undriven", "before", "free", "after")}
+    return made._replace(
+        link=link, body=body, owner=owner, row_owner=row_owner, first_link=_starts(links), first_row=_starts(rows),
+        first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
+        jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
+        give=np.zeros((len(body), 6, 6)), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
+    )  # fmt: skip
+
+
+def _starts(sizes: Sequence[int]) -> np.ndarray:
+    """Where each of some stretches begins, and where the last one ends."""
+    return _ints([0, *np.cumsum(sizes, dtype=np.int64)])
 
 
 def _made(kind: Any, rows: int) -> Any:

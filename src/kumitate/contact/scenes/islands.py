@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from ...procedure import Ints, procedure
-from .arrays import Islands, ScenePoints
+from .arrays import Islands, Robots, ScenePoints
 
 __all__ = ["group"]
 
 
 @procedure
-def group(bodies: int, count: int, points: ScenePoints, islands: Islands) -> int:
-    """Lists bodies and points by islands; returns how many islands have points. Bodies without points are in none."""
+def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> int:
+    """Lists bodies and points by islands; returns how many islands have points. Bodies without points are in none.
+
+    The links of a robot are always together.
+    """
+    bodies = len(robots.link)
     for body in range(bodies):
-        islands.parent[body] = body
+        link = robots.link[body]
+        islands.parent[body] = body if link < 0 else robots.body[robots.first_link[robots.owner[link]]]
         islands.label[body] = -1
     for c in range(count):
         a, b = points.body[c, 0], points.body[c, 1]

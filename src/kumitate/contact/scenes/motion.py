@@ -8,20 +8,25 @@ from __future__ import annotations
 import math
 
 from ...procedure import Floats, Shaped, local, procedure
-from .arrays import FreeBodies, Pulls
+from .arrays import MovingBodies, Pulls
+from .robots import let_go
 from .rules import Rules
 
 __all__ = ["flown", "moved", "read_state"]
 
 
 @procedure
-def read_state(rules: Rules, bodies: FreeBodies, pulls: Pulls, q: Floats[7], v: Floats[6]) -> None:
-    """Poses, inertias, and the twists before the step and after it without contact."""
+def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v: Floats[6]) -> None:
+    """Poses, inertias, and the twists before the step and after it without contact; robots are at their poses already."""
     for body in range(len(bodies.mass)):
         bodies.still[body] = 0
-        _pose(bodies, body, q[body])
-        _twist(bodies, body, v[body])
-        _effort(bodies, body)
+        if bodies.robots.link[body] < 0:
+            _pose(bodies, body, q[body])
+            _twist(bodies, body, v[body])
+            _effort(bodies, body)
+        else:
+            for k in range(6):
+                bodies.push[body, k] = 0.0
     for k in range(len(pulls.body)):
         body, at, value = pulls.body[k], pulls.at[k], pulls.value[k]
         lever = local(3)
@@ -35,11 +40,13 @@ def read_state(rules: Rules, bodies: FreeBodies, pulls: Pulls, q: Floats[7], v: 
         for i in range(3):
             push[3 + i] += value[3 + i]
     for body in range(len(bodies.mass)):
-        _free(rules, bodies, body)
+        if bodies.robots.link[body] < 0:
+            _free(rules, bodies, body)
+    let_go(rules, bodies)
 
 
 @procedure
-def _pose(bodies: FreeBodies, body: int, q: Shaped[7]) -> None:
+def _pose(bodies: MovingBodies, body: int, q: Shaped[7]) -> None:
     turn, own, base = bodies.turn[body], local(3, 3), bodies.base_turn[body]
     _rotation(q[0], q[1], q[2], q[3], own)
     for i in range(3):
@@ -81,7 +88,7 @@ def _turned(R: Shaped[3, 3], own: Shaped[3, 3], turned: Shaped[3, 3]) -> None:
 
 
 @procedure
-def _twist(bodies: FreeBodies, body: int, v: Shaped[6]) -> None:
+def _twist(bodies: MovingBodies, body: int, v: Shaped[6]) -> None:
     """[ω; v] of the center of mass in the world, from that of B's origin in its own axes."""
     center, turn, twist = bodies.center[body], bodies.turn[body], bodies.before[body]
     x = v[3] + v[1] * center[2] - v[2] * center[1]
@@ -93,7 +100,7 @@ def _twist(bodies: FreeBodies, body: int, v: Shaped[6]) -> None:
 
 
 @procedure
-def _effort(bodies: FreeBodies, body: int) -> None:
+def _effort(bodies: MovingBodies, body: int) -> None:
     """The push of the drives."""
     center, turn, effort, push = bodies.center[body], bodies.turn[body], bodies.effort[body], bodies.push[body]
     x = effort[0] - center[1] * effort[5] + center[2] * effort[4]
@@ -105,7 +112,7 @@ def _effort(bodies: FreeBodies, body: int) -> None:
 
 
 @procedure
-def _free(rules: Rules, bodies: FreeBodies, body: int) -> None:
+def _free(rules: Rules, bodies: MovingBodies, body: int) -> None:
     """The twist after an explicit step without contact."""
     twist, inertia, mobility = bodies.before[body], bodies.inertia[body], bodies.mobility[body]
     spin, torque = local(3), local(3)
@@ -122,7 +129,7 @@ def _free(rules: Rules, bodies: FreeBodies, body: int) -> None:
 
 
 @procedure
-def moved(rules: Rules, bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
+def moved(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step with the twist `after` all along it (Moreau 1988)."""
     turn, twist, angle = bodies.turn[body], bodies.after[body], local(3)
     for i in range(3):
@@ -145,7 +152,7 @@ def moved(rules: Rules, bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6
 
 
 @procedure
-def _settle(bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
+def _settle(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """Completes a state: the quaternion to unit length, B's origin and its velocity from those of the center of mass.
 
     The angular part of v and the quaternion are given, the others are in `bodies.place` and the last half of `after`.
@@ -172,7 +179,7 @@ def _settle(bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
 
 
 @procedure
-def flown(rules: Rules, bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
+def flown(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step of a body that nothing touches: its spin by the classical Runge-Kutta method of order four."""
     h = rules.step
     state, slope, total = local(7), local(7), local(7)
@@ -199,7 +206,7 @@ def flown(rules: Rules, bodies: FreeBodies, body: int, q: Shaped[7], v: Shaped[6
 
 
 @procedure
-def _spin(bodies: FreeBodies, body: int, state: Shaped[7], slope: Shaped[7]) -> None:
+def _spin(bodies: MovingBodies, body: int, state: Shaped[7], slope: Shaped[7]) -> None:
     """The rates of the quaternion and of ω in the axes of B, under a torque that is constant in the world (Euler)."""
     own, turn, base = local(3, 3), local(3, 3), bodies.base_turn[body]
     _rotation(state[0], state[1], state[2], state[3], own)

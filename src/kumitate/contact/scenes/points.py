@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, procedure
+from ...procedure import Shaped, local, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
-from .arrays import FreeBodies, Placed, ScenePoints
+from .arrays import MovingBodies, Placed, ScenePoints
 from .rules import Rules
 
 __all__ = ["along", "keep_near", "prepare"]
@@ -19,7 +19,7 @@ TOUCHING = 1e-11
 
 
 @procedure
-def prepare(rules: Rules, bodies: FreeBodies, placed: Placed, points: ScenePoints, count: int) -> float:
+def prepare(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int) -> float:
     """Completes points of which solids, place, gap and normal are known; returns the fastest approach of any point [m/s]."""
     fastest = rules.fall
     for c in range(count):
@@ -67,7 +67,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
 
 
 @procedure
-def _stand(bodies: FreeBodies, placed: Placed, points: ScenePoints, c: int) -> None:
+def _stand(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """The bodies, levers and axes of a point."""
     a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
     points.body[c, 0] = a
@@ -95,18 +95,18 @@ def _stand(bodies: FreeBodies, placed: Placed, points: ScenePoints, c: int) -> N
 
 
 @procedure
-def _measure(bodies: FreeBodies, points: ScenePoints, c: int) -> None:
+def _measure(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
     """The velocities of a point, and its effective mass."""
     a, b, most = points.body[c, 0], points.body[c, 1], SMALLEST
     for k in range(3):
         axis = points.frame[c, k]
         before = along(axis, points.lever_a[c], bodies.before[a])
         free = along(axis, points.lever_a[c], bodies.free[a])
-        size = _yield(axis, points.lever_a[c], bodies.mass[a], bodies.mobility[a])
+        size = _yield(bodies, a, axis, points.lever_a[c])
         if b >= 0:
             before -= along(axis, points.lever_b[c], bodies.before[b])
             free -= along(axis, points.lever_b[c], bodies.free[b])
-            size += _yield(axis, points.lever_b[c], bodies.mass[b], bodies.mobility[b])
+            size += _yield(bodies, b, axis, points.lever_b[c])
         points.before[c, k] = before
         points.free[c, k] = free
         most = max(most, size)
@@ -124,15 +124,33 @@ def along(axis: Shaped[3], lever: Shaped[3], twist: Shaped[6]) -> float:
 
 
 @procedure
-def _yield(axis: Shaped[3], lever: Shaped[3], mass: float, mobility: Shaped[3, 3]) -> float:
-    """The velocity along an axis per unit impulse along it [1/kg]."""
+def _yield(bodies: MovingBodies, body: int, axis: Shaped[3], lever: Shaped[3]) -> float:
+    """The velocity of a body along an axis per unit impulse along it [1/kg]."""
     x = lever[1] * axis[2] - lever[2] * axis[1]
     y = lever[2] * axis[0] - lever[0] * axis[2]
     z = lever[0] * axis[1] - lever[1] * axis[0]
+    link, mobility = bodies.robots.link[body], bodies.mobility[body]
+    if link >= 0:
+        return _yield_of(bodies.robots.give[link], x, y, z, axis)
     turned = x * (mobility[0, 0] * x + mobility[0, 1] * y + mobility[0, 2] * z)
     turned += y * (mobility[1, 0] * x + mobility[1, 1] * y + mobility[1, 2] * z)
     turned += z * (mobility[2, 0] * x + mobility[2, 1] * y + mobility[2, 2] * z)
-    return turned + 1.0 / mass
+    return turned + 1.0 / bodies.mass[body]
+
+
+@procedure
+def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3]) -> float:
+    """wᵀ `give` w of the wrench w = [x, y, z; axis]."""
+    wrench, total = local(6), 0.0
+    wrench[0] = x
+    wrench[1] = y
+    wrench[2] = z
+    for k in range(3):
+        wrench[3 + k] = axis[k]
+    for i in range(6):
+        for j in range(6):
+            total += wrench[i] * give[i, j] * wrench[j]
+    return total
 
 
 @procedure

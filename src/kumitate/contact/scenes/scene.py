@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 from ..touching.solids import Points, Solids
-from .arrays import BlockFactors, FreeBodies, Islands, Memory, Placed, Pulls, ScenePoints, SolverSpace
+from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
 from .rules import Rules
 
 __all__ = ["Log", "Scene"]
@@ -45,7 +45,7 @@ class Scene(NamedTuple):
     """
 
     rules: Rules
-    bodies: FreeBodies
+    bodies: MovingBodies
     pulls: Pulls
     solids: Solids
     placed: Placed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...procedure import procedure
-from .arrays import FreeBodies, Islands
+from .arrays import Islands, MovingBodies
 from .rules import Rules
 
 __all__ = ["asleep", "count_quiet"]
@@ -13,7 +13,7 @@ QUIET = 1e-9
 
 
 @procedure
-def asleep(rules: Rules, island: int, bodies: FreeBodies, islands: Islands) -> int:
+def asleep(rules: Rules, island: int, bodies: MovingBodies, islands: Islands) -> int:
     """Whether all bodies of an island sleep; one that is awake, or pushed, wakes the others."""
     if rules.patience == 0:
         return 0
@@ -28,7 +28,7 @@ def asleep(rules: Rules, island: int, bodies: FreeBodies, islands: Islands) -> i
 
 
 @procedure
-def count_quiet(bodies: FreeBodies, body: int, touched: int) -> None:
+def count_quiet(bodies: MovingBodies, body: int, touched: int) -> None:
     """Counts the steps in which a body that something touches has hardly moved."""
     most = 0.0
     for k in range(6):

@@ -28,15 +28,19 @@ STOPPED = 10.0
 
 
 @procedure
-def advance_scene(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, log: Log) -> int:
-    """Advances a state by records · every steps from where `log.marks` says; returns how that ended.
+def advance_scene(
+    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, most: int, log: Log
+) -> int:  # fmt: skip
+    """Advances a state by records · every steps from where `log.marks` says, but at most by `most`; returns how that ended.
 
     A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call.
     """
-    while log.marks[0] < records:
+    made = 0
+    while log.marks[0] < records and made < most:
         ended = _step(scene, q, v, work, log)
         if ended != DONE:
             return ended
+        made += 1
         log.marks[1] += 1
         if log.marks[1] == every:
             log_record(scene, q, v, work, log)
@@ -54,7 +58,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> i
         return ROOM
     if log.marks[1] == 0 and log.marks[2] + scene.counts[1] > len(log.touches):
         return FULL
-    islands = group(len(bodies.mass), count, points, scene.islands)
+    islands = group(bodies.robots, count, points, scene.islands)
     worst, part = 0.0, 0.0
     for island in range(islands):
         if asleep(rules, island, bodies, scene.islands) == 1:
@@ -138,6 +142,10 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
             work[0] += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
     for body in range(len(bodies.mass)):
         pushed = scene.islands.label[body]
+        if bodies.robots.link[body] >= 0:
+            if pushed == 1:
+                bodies.robots.pushed[bodies.robots.owner[bodies.robots.link[body]]] = 1
+            continue
         if pushed == 0:
             for k in range(6):
                 bodies.after[body, k] = bodies.free[body, k]

@@ -13,6 +13,7 @@ from ...contact.impulse.contact_points import RECOVERY
 from ...contact.scene import Contact
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
+from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
@@ -21,9 +22,13 @@ from ...errors import InputError
 from ...model import Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
+from ..scenes.free_rows import FreeRows
+from ..scenes.quantities import Quantities
+from ..scenes.robots import RobotSteps
+from ..scenes.stepper import Logged, SceneStepper
 from ..stepping.actuation import Actuation
-from ..stepping.free_bodies import FreeBodyQuantities
-from ..stepping.scene_stepper import Logged, SceneStepper
+from ..stepping.choice import EXPLICIT
+from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
 
 __all__ = ["SceneContact"]
@@ -52,11 +57,11 @@ class SceneContact(Interaction):
 
     @classmethod
     def suits(cls, mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
-        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` bodies, all of them free.
+        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` free bodies, robots beside them.
 
         `traced`: whether few bodies should be traced nevertheless.
         """
-        bodies = len(mechanism.tree.links)
+        bodies = len(free_links(mechanism))
         if contact.model != "rigid" or bodies < FEWEST or (traced and bodies <= MOST_TRACED):
             return False
         return not fault_of(mechanism, contact)
@@ -98,7 +103,10 @@ class SceneContact(Interaction):
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
         scene = scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False)
-        read_state(scene.rules, scene.bodies, scene.pulls, q.reshape(-1, 7), np.zeros((len(q) // 7, 6)))
+        still = np.zeros(self.mechanism.nv)
+        for robot in robots_of(self.mechanism, [], flies=False):
+            robot.put(scene.bodies, _NEAR, q, still, still)
+        read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
         while (count := find(scene)) < 0:
             scene = roomier(scene)
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
@@ -115,18 +123,27 @@ class SceneContact(Interaction):
         first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
         sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in found]), first)
         added = np.add.reduceat(np.concatenate([part.log.sums[:, 3] for part in found]), first)
-        reached = np.concatenate([part.log.reached for part in found]).reshape(len(begins), -1)[first]
+        acceleration = self._acceleration(found, first, h, v)
         starts = np.cumsum([0, *(len(part.begins) for part in found)])
         touches = np.concatenate([part.log.touches + start * _UNIT for part, start in zip(found, starts, strict=False)])
         row_of = np.full(len(begins), -1)
         row_of[first] = np.arange(rows)
         touches[:, 0] = row_of[touches[:, 0].astype(int)]
-        turning = np.zeros((rows, self.mechanism.nv // 6, 6))
-        twists = v.reshape(rows, -1, 6)
-        turning[:, :, 3:] = np.cross(twists[:, :, 3:], twists[:, :, :3])
-        acceleration = (reached - v) / h + turning.reshape(rows, -1)
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
         return Touched(record, acceleration, sums[:, 1], RECOVERY * h)
+
+    def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
+        """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
+        bodies, rows = len(self.mechanism.tree.links), FreeRows(self.mechanism)
+        reached = np.concatenate([part.log.reached for part in found]).reshape(-1, bodies, 6)[first][:, rows.links]
+        twists, acceleration = v[:, rows.v], np.zeros_like(v)
+        rates = (reached - twists) / h
+        rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
+        acceleration[:, rows.v] = rates
+        for robot in robots_of(self.mechanism, [], flies=False):
+            after = np.concatenate([part.reached[robot.number] for part in found])[first]
+            acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
+        return acceleration
 
     def _record(self, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
         """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
@@ -157,6 +174,11 @@ class SceneContact(Interaction):
         )  # fmt: skip
 
 
+def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> list[RobotSteps]:
+    """The robots of a mechanism, with the places of wrenches that are on them."""
+    return [RobotSteps(part, number, places, flies) for number, part in enumerate(robot_parts(mechanism))]
+
+
 #: Touches are logged with the number of their record; this row moves them on by one record.
 _UNIT = np.array([1.0] + [0.0] * 16)
 
@@ -170,7 +192,7 @@ class SceneCode:
 
     def __init__(self, interaction: SceneContact, integrator: Integrator):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
-        self._quantities = FreeBodyQuantities(interaction.mechanism)
+        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism, [], flies=False))
         self.code = self
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
@@ -181,7 +203,16 @@ class SceneCode:
 
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         """Energies, center of mass and momentum of states (n, nq), (n, nv); efforts (n, size) do not matter."""
-        return list(self._quantities(q, v))
+        return self._quantities(q, v)
+
+    def robots(self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray) -> list[RobotSteps]:
+        """The robots of the scene; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
+        flies = getattr(self.integrator, "flight", None) is not None
+        found = robots_of(self.mechanism, places, flies=flies)
+        for robot in found:
+            rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
+            robot.flies = flies and rate * step < EXPLICIT
+        return found
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The efforts along a run, which are those that were held."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ....procedure import Floats, Shaped, local, procedure
-from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import along
-from .blocks import solve_factored
+from .articulated import couple, forget_links, inertial_row, on_robot, put_inertia, solve_twists
 from .laws import add_wrench, onto_cone
 
 __all__ = ["advance", "assemble", "change_of", "inertial"]
@@ -13,24 +13,17 @@ __all__ = ["advance", "assemble", "change_of", "inertial"]
 
 @procedure
 def assemble(
-    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> None:
     """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
-    count = islands.first_body[island + 1] - islands.first_body[island]
-    for node in range(count):
-        _clear(factors.diagonal[node])
-        body = factors.body[node]
-        for i in range(3):
-            factors.diagonal[node, 3 + i, 3 + i] = bodies.mass[body]
-            for j in range(3):
-                factors.diagonal[node, i, j] = bodies.inertia[body, i, j]
-    for e in range(factors.first[count]):
-        _clear(factors.lower[e])
-        _clear(factors.upper[e])
+    _assemble_inertias(bodies, factors)
     felt, reach_a, reach_b, turned = local(3, 3), local(3, 6), local(3, 6), local(3, 6)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         _felt(points.frame[c], trial.K[c], felt)
+        if on_robot(bodies.robots, points, c):
+            couple(bodies.robots, points, c, felt, factors)
+            continue
         a = factors.node[points.body[c, 0]]
         _reach(points.lever_a[c], reach_a)
         _turn(felt, reach_a, turned)
@@ -51,12 +44,33 @@ def assemble(
 
 
 @procedure
-def advance(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
-    """New impulses of the points: solves (M + JᵀKJ) dv = Jᵀ(base − λ), then λ' = cone(base − K J dv)."""
-    count = islands.first_body[island + 1] - islands.first_body[island]
+def _assemble_inertias(bodies: MovingBodies, factors: BlockFactors) -> None:
+    """The inertias, and zeros elsewhere."""
+    count, free = factors.count[0], len(bodies.mass)
+    for e in range(factors.first[count]):
+        _clear(factors.lower[e])
+        _clear(factors.upper[e])
     for node in range(count):
+        unit = factors.unit[node]
+        if unit >= free:
+            put_inertia(bodies.robots, unit - free, node, factors)
+            continue
+        _clear(factors.diagonal[node])
+        for i in range(3):
+            factors.diagonal[node, 3 + i, 3 + i] = bodies.mass[unit]
+            for j in range(3):
+                factors.diagonal[node, i, j] = bodies.inertia[unit, i, j]
+
+
+@procedure
+def advance(
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+) -> None:
+    """New impulses of the points: solves (M + JᵀKJ) dv = Jᵀ(base − λ), then λ' = cone(base − K J dv)."""
+    for node in range(factors.count[0]):
         for k in range(6):
             trial.effort[node, k] = 0.0
+    forget_links(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         lack = trial.aim[c]
@@ -65,7 +79,7 @@ def advance(island: int, islands: Islands, points: ScenePoints, factors: BlockFa
         add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
         if points.body[c, 1] >= 0:
             add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
-    solve_factored(count, factors, trial.effort)
+    solve_twists(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, new = trial.aim[c], points.impulse[c]
@@ -76,8 +90,11 @@ def advance(island: int, islands: Islands, points: ScenePoints, factors: BlockFa
 
 
 @procedure
-def inertial(bodies: FreeBodies, body: int, effort: Shaped[6]) -> None:
-    """effort = −M (v − v_free)."""
+def inertial(bodies: MovingBodies, body: int, effort: Shaped[6]) -> None:
+    """effort = −M (v − v_free) of a unit."""
+    if body >= len(bodies.mass):
+        inertial_row(bodies.robots, body - len(bodies.mass), effort)
+        return
     inertia, after, free = bodies.inertia[body], bodies.after[body], bodies.free[body]
     for i in range(3):
         effort[i] = 0.0

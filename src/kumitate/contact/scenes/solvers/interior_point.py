@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 from ....procedure import Shaped, local, procedure
-from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
-from .blocks import factor, solve_factored
+from .blocks import factor
 from .cone_scaling import divided, product, scale_point, step_to_cone
 from .laws import add_wrench, move, onto_cone, residual
 
@@ -37,14 +38,13 @@ STALLED = 1e-2
 
 @procedure
 def interior_point(
-    island: int, rounds: int, enough: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    island: int, rounds: int, enough: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most so many rounds from the impulses of the points.
 
     Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or END of the fastest.
     """
-    count = islands.first_body[island + 1] - islands.first_body[island]
     _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
     share, stalls, end = 1.0, 0, max(enough, END * fastest)
     for _ in range(rounds):
@@ -53,7 +53,7 @@ def interior_point(
             break
         _scale(island, math.sqrt(tau), islands, points, trial)
         assemble(island, bodies, islands, points, factors, trial)
-        factor(count, factors)
+        factor(factors.count[0], factors)
         if share < CRAMPED:  # the last step met the boundary: away from it first
             _direction(island, tau, 0.0, bodies, islands, points, factors, trial)
         else:
@@ -151,14 +151,14 @@ def _scale(island: int, root: float, islands: Islands, points: ScenePoints, tria
 
 @procedure
 def _direction(
-    island: int, tau: float, seconds: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
+    island: int, tau: float, seconds: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
     trial: SolverSpace,
 ) -> None:  # fmt: skip
     """dx, dz and the changes of twists towards x∘z = τ m; `seconds`: 1 to correct by the products of the predictor's steps."""
-    count = islands.first_body[island + 1] - islands.first_body[island]
     total = local(3)
-    for node in range(count):
-        inertial(bodies, factors.body[node], trial.effort[node])
+    for node in range(factors.count[0]):
+        inertial(bodies, factors.unit[node], trial.effort[node])
+    forget_links(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         _push(c, tau * points.mass[c], seconds, points, trial)
@@ -168,7 +168,7 @@ def _direction(
         add_wrench(points.frame[c], points.lever_a[c], total, 1.0, trial.effort[factors.node[points.body[c, 0]]])
         if points.body[c, 1] >= 0:
             add_wrench(points.frame[c], points.lever_b[c], total, -1.0, trial.effort[factors.node[points.body[c, 1]]])
-    solve_factored(count, factors, trial.effort)
+    solve_twists(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, dx, dz, mu = trial.aim[c], trial.dx[c], trial.dz[c], points.friction[c]
@@ -230,14 +230,11 @@ def _longest(island: int, islands: Islands, points: ScenePoints, trial: SolverSp
 
 @procedure
 def _go(
-    island: int, share: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
+    island: int, share: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
     trial: SolverSpace,
 ) -> None:  # fmt: skip
     """A share of the step: twists, speeds, x and z, which rounding must not take out of their cones."""
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
-        for k in range(6):
-            bodies.after[body, k] += share * trial.effort[factors.node[body], k]
+    go_on(island, share, bodies, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         x, z = trial.x[c], trial.z[c]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ....procedure import Shaped, procedure
-from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import along
+from ..robots import leads, pushed
 
 __all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
 
@@ -42,7 +43,7 @@ def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share:
 
 
 @procedure
-def move(island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints) -> None:
+def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         for k in range(6):
@@ -55,6 +56,11 @@ def move(island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints)
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         body = islands.bodies[at]
+        if bodies.robots.link[body] >= 0:
+            robot = leads(bodies.robots, body)
+            if robot >= 0:
+                pushed(bodies, robot)
+            continue
         twist, mobility, each = bodies.after[body], bodies.mobility[body], 1.0 / bodies.mass[body]
         x, y, z = twist[0], twist[1], twist[2]
         for k in range(3):

@@ -6,7 +6,7 @@ It converges in a few steps from the impulses of the last step, and for islands 
 from __future__ import annotations
 
 from ....procedure import procedure
-from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
 from .laws import linearise, move, residual
@@ -28,14 +28,13 @@ SOFT = 10.0 / STIFF
 @procedure
 def newton(
     island: int, passes: int, begun: int, enough: float, fastest: float,
-    bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+    bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
     first step. fastest: the largest velocity of a point [m/s].
     """
-    count = islands.first_body[island + 1] - islands.first_body[island]
     now = residual(island, islands, points, trial)
     best, strength = now, STIFF
     save(island, islands, points, trial.best)
@@ -46,14 +45,14 @@ def newton(
         by_mode = 1 if step == 0 and begun == 0 else 0
         _laws(island, strength, step, by_mode, islands, points, trial)
         assemble(island, bodies, islands, points, factors, trial)
-        factor(count, factors)
-        advance(island, islands, points, factors, trial)
+        factor(factors.count[0], factors)
+        advance(island, bodies, islands, points, factors, trial)
         move(island, bodies, islands, points)
         after = residual(island, islands, points, trial)
         if enough < after < SOFT * fastest:
             save(island, islands, points, trial.tried)
             _laws(island, strength, step, 0, islands, points, trial)
-            advance(island, islands, points, factors, trial)
+            advance(island, bodies, islands, points, factors, trial)
             move(island, bodies, islands, points)
             finer = residual(island, islands, points, trial)
             if finer < after:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 
-from ....procedure import Shaped, local, procedure
-from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .articulated import forget_links, go_on, solve_twists, weighed_row
 from .assembly import assemble, change_of, inertial
-from .blocks import factor, solve_factored
+from .blocks import factor
 from .laws import add_wrench, move, residual
 
 __all__ = ["proximal"]
@@ -28,11 +29,10 @@ SMALL_CHANGE = 1e-12
 
 @procedure
 def proximal(
-    island: int, rounds: int, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    island: int, rounds: int, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """So many rounds from the impulses of the points; returns the residual that they leave [m/s]."""
-    count = islands.first_body[island + 1] - islands.first_body[island]
     for _ in range(rounds):
         for at in range(islands.first_point[island], islands.first_point[island + 1]):
             c = islands.points[at]
@@ -41,15 +41,12 @@ def proximal(
         for _ in range(STEPS):
             _laws(island, islands, points, trial)
             assemble(island, bodies, islands, points, factors, trial)
-            factor(count, factors)
+            factor(factors.count[0], factors)
             _lacks(island, bodies, islands, points, factors, trial)
-            solve_factored(count, factors, trial.effort)
+            solve_twists(island, bodies.robots, islands, factors, trial.effort)
             most = _changes(island, islands, points, factors, trial)
             share = _search(island, bodies, islands, points, factors, trial)
-            for at in range(islands.first_body[island], islands.first_body[island + 1]):
-                body = islands.bodies[at]
-                for k in range(6):
-                    bodies.after[body, k] += share * trial.effort[factors.node[body], k]
+            go_on(island, share, bodies, islands, factors, trial.effort)
             for at in range(islands.first_point[island], islands.first_point[island + 1]):
                 c = islands.points[at]
                 for k in range(3):
@@ -121,11 +118,12 @@ def _laws(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace
 
 @procedure
 def _lacks(
-    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> None:
     """effort = Jᵀ P − M (v − v_free), minus the gradient."""
-    for node in range(islands.first_body[island + 1] - islands.first_body[island]):
-        inertial(bodies, factors.body[node], trial.effort[node])
+    for node in range(factors.count[0]):
+        inertial(bodies, factors.unit[node], trial.effort[node])
+    forget_links(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         add_wrench(points.frame[c], points.lever_a[c], trial.base[c], 1.0, trial.effort[factors.node[points.body[c, 0]]])
@@ -147,20 +145,16 @@ def _changes(island: int, islands: Islands, points: ScenePoints, factors: BlockF
 
 @procedure
 def _search(
-    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> float:
     """The share of the step at which the objective is least, by the secant method within bounds."""
     along_step, square, effort = 0.0, 0.0, local(6)
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
-        change, inertia = trial.effort[factors.node[body]], bodies.inertia[body]
-        inertial(bodies, body, effort)
+    for node in range(factors.count[0]):
+        change = trial.effort[node]
+        inertial(bodies, factors.unit[node], effort)
         for i in range(6):
             along_step -= effort[i] * change[i]
-        for i in range(3):
-            square += bodies.mass[body] * change[3 + i] * change[3 + i]
-            for j in range(3):
-                square += change[i] * inertia[i, j] * change[j]
+        square += _weighed(bodies, node, factors, trial.effort)
     low, high = 0.0, 1.0
     at_low, at_high = _slope(island, 0.0, along_step, square, islands, points, trial), 0.0
     at_high = _slope(island, 1.0, along_step, square, islands, points, trial)
@@ -179,6 +173,19 @@ def _search(
             high = share
             at_high = here
     return low
+
+
+@procedure
+def _weighed(bodies: MovingBodies, node: int, factors: BlockFactors, changes: Floats[6]) -> float:
+    """A node's part of dvᵀ M dv."""
+    unit, change, total = factors.unit[node], changes[node], 0.0
+    if unit >= len(bodies.mass):
+        return weighed_row(bodies.robots, unit - len(bodies.mass), factors, changes)
+    for i in range(3):
+        total += bodies.mass[unit] * change[3 + i] * change[3 + i]
+        for j in range(3):
+            total += change[i] * bodies.inertia[unit, i, j] * change[j]
+    return total
 
 
 @procedure

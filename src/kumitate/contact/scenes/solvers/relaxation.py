@@ -7,8 +7,9 @@ backwards, and the velocities of its bodies follow at once.
 from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
-from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import along
+from ..robots import nudged
 from .laws import add_wrench, move, onto_cone, residual
 
 __all__ = ["relax"]
@@ -18,7 +19,7 @@ SHARE = 0.6
 
 
 @procedure
-def relax(island: int, sweeps: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def relax(island: int, sweeps: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
     """So many sweeps from the impulses of the points; returns the residual that they leave [m/s]."""
     first, last = islands.first_point[island], islands.first_point[island + 1]
     for sweep in range(sweeps):
@@ -29,7 +30,7 @@ def relax(island: int, sweeps: int, bodies: FreeBodies, islands: Islands, points
 
 
 @procedure
-def _relax_point(c: int, bodies: FreeBodies, points: ScenePoints, trial: SolverSpace) -> None:
+def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: SolverSpace) -> None:
     a, b, aim = points.body[c, 0], points.body[c, 1], trial.aim[c]
     for k in range(3):
         u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
@@ -48,10 +49,13 @@ def _relax_point(c: int, bodies: FreeBodies, points: ScenePoints, trial: SolverS
 
 
 @procedure
-def _push(bodies: FreeBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float) -> None:
+def _push(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float) -> None:
     """The velocities of a body after an impulse more."""
-    wrench, twist, mobility = local(6), bodies.after[body], bodies.mobility[body]
+    wrench, twist, mobility, link = local(6), bodies.after[body], bodies.mobility[body], bodies.robots.link[body]
     add_wrench(frame, lever, impulse, sign, wrench)
+    if link >= 0:
+        nudged(bodies, link, wrench)
+        return
     for i in range(3):
         twist[i] += mobility[i, 0] * wrench[0] + mobility[i, 1] * wrench[1] + mobility[i, 2] * wrench[2]
         twist[3 + i] += wrench[3 + i] / bodies.mass[body]

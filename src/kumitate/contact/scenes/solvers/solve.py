@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
-from ..arrays import BlockFactors, FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .interior_point import interior_point
 from .laws import move, residual
 from .newton import newton
@@ -34,7 +34,7 @@ TIMES, SWEEPS, SLOW = 8, 100, 5
 
 @procedure
 def solve(
-    island: int, bodies: FreeBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> tuple[int, float, float]:
     """Solves the laws of an island.
 
@@ -60,7 +60,7 @@ def solve(
         part = _steady(island, islands, points)
         for at in range(islands.first_point[island], islands.first_point[island + 1]):
             points.steady[islands.points[at]] = part
-    couplings = pattern(island, islands, points, factors)
+    couplings = pattern(island, bodies.robots, islands, points, factors)
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island, islands, points)
@@ -72,7 +72,7 @@ def solve(
 
 @procedure
 def _chain(
-    island: int, accepted: float, begun: int, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    island: int, accepted: float, begun: int, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """One method after another until the residual is small; the best impulses of all are the result."""
@@ -157,7 +157,7 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
 
 @procedure
 def _tame(
-    island: int, accepted: float, fastest: float, bodies: FreeBodies, islands: Islands, points: ScenePoints,
+    island: int, accepted: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....procedure import Floats, procedure
-from ..arrays import FreeBodies, Islands, ScenePoints, SolverSpace
+from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from .laws import move
 
 __all__ = ["best_again", "keep_best", "restore", "save"]
@@ -38,7 +38,7 @@ def keep_best(island: int, now: float, best: float, islands: Islands, points: Sc
 
 @procedure
 def best_again(
-    island: int, now: float, best: float, bodies: FreeBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
+    island: int, now: float, best: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
 ) -> None:
     """Goes back to the best impulses if those that the points have now are worse."""
     if not now <= best:

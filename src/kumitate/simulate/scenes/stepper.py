@@ -9,13 +9,14 @@ import numpy as np
 
 from ...contact.scenes.building import log_of, roomier
 from ...contact.scenes.scene import Log, Scene
-from ...contact.scenes.step import DONE, FULL, ROOM, advance_scene
+from ...contact.scenes.step import DONE, ROOM, UNSOLVED, advance_scene
 from ...errors import InputError
 from ..integrators import FAILED
-from .actuation import Actuation
-from .outputs import STATE
-from .state import LIST
-from .stepper import Stepper
+from ..stepping.actuation import Actuation
+from ..stepping.outputs import STATE
+from ..stepping.state import LIST
+from ..stepping.stepper import Stepper
+from .free_rows import FreeRows
 
 if TYPE_CHECKING:
     from ..interactions.scene import SceneCode
@@ -24,13 +25,20 @@ __all__ = ["Logged", "SceneStepper"]
 
 #: The rows of a log for touches: at least this many, and this many per record and body.
 _TOUCHES, _PER_BODY = 4096, 8
+#: More steps than anyone asks for.
+_ALL = 2**62
 
 
 class Logged(NamedTuple):
-    """What was recorded of some records: the number of the step that each begins with, and the log."""
+    """What was recorded of some records: the number of the step that each begins with, the log, and of robots the velocities.
+
+    Attributes:
+        reached: of each robot, its velocities after the first step of each record, in the axes before it.
+    """
 
     begins: np.ndarray
     log: Log
+    reached: list[np.ndarray]
 
 
 class SceneStepper(Stepper):
@@ -49,7 +57,10 @@ class SceneStepper(Stepper):
         }  # fmt: skip
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
-        self.scene: Scene = code.scene(step, actuation.forcing.places)
+        places = actuation.forcing.places
+        self.scene: Scene = code.scene(step, places)
+        self.robots = code.robots(step, places, q, v)
+        self._rows = FreeRows(code.mechanism)
         self._system = None
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
@@ -77,11 +88,9 @@ class SceneStepper(Stepper):
         return {name: self.state[name][0].copy() for name in STATE}
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        log = self._advanced(records, every)
-        known = {
-            "q": log.q.reshape(records, -1), "v": log.v.reshape(records, -1), "work": log.work,
-            "error": np.maximum.accumulate(log.sums[:, 1] / FAILED),
-        }  # fmt: skip
+        log, q, v = self._advanced(records, every)
+        error = np.maximum.accumulate(log.sums[:, 1] / FAILED)
+        known = {"q": q, "v": v, "work": log.work, "error": error}
         known["error"] = np.maximum(known["error"], self.state["error"][0])
         self.state["error"][0] = known["error"][-1]
         for name, array in seen.items():
@@ -96,29 +105,64 @@ class SceneStepper(Stepper):
         self.load(carried)
         return interaction.record_of(found, h, q, v)
 
-    def _advanced(self, records: int, every: int) -> Log:
-        """The log of so many records; the state is advanced by them."""
-        scene, state, bodies = self.scene, self.state, len(self.scene.bodies.mass)
+    def _advanced(self, records: int, every: int) -> tuple[Log, np.ndarray, np.ndarray]:
+        """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
+        state, bodies = self.state, len(self.scene.bodies.mass)
         begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
-        q, v, work = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6), state["work"]
         log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records)
-        while (ended := advance_scene(scene, q, v, work, records, every, log)) != DONE:
-            if ended == ROOM:
-                self.scene = scene = roomier(scene)
-            elif ended == FULL:
-                more = np.zeros((2 * len(log.touches) + int(scene.counts[1]), log.touches.shape[1]))
-                more[: len(log.touches)] = log.touches
-                log = log._replace(touches=more)
-            else:  # no usable solution: the run ends at the state before it
-                v[:] = np.inf
-                log.v[log.marks[0] * bodies :] = np.inf
-                log.q[log.marks[0] * bodies :] = np.tile(q, (records - int(log.marks[0]), 1))
-                break
+        if self.robots:
+            log, q, v, reached = self._with_robots(log, records, every)
+        else:
+            rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
+            log, reached = self._made(log, rows, records, every, _ALL), []
+            q, v = log.q.reshape(records, -1), log.v.reshape(records, -1)
+            q[log.marks[0] :], v[log.marks[0] :] = state["q"], np.inf
+            state["v"][:] = state["v"] if log.marks[0] == records else np.inf
         state["number"][0] += records * every
         used = log.touches[: int(log.marks[2])].copy()
-        self.logged.append(Logged(begins, log._replace(touches=used)))
+        self.logged.append(Logged(begins, log._replace(touches=used), reached))
+        return log, q, v
+
+    def _made(self, log: Log, rows: tuple[np.ndarray, np.ndarray], records: int, every: int, most: int) -> Log:
+        """The log after at most so many steps, which end where contact has no usable solution."""
+        while (ended := advance_scene(self.scene, *rows, self.state["work"], records, every, most, log)) not in (
+            DONE,
+            UNSOLVED,
+        ):
+            if ended == ROOM:
+                self.scene = roomier(self.scene)
+            else:
+                more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1]), log.touches.shape[1]))
+                more[: len(log.touches)] = log.touches
+                log = log._replace(touches=more)
+        self._unsolved = ended == UNSOLVED
         return log
+
+    def _with_robots(
+        self, log: Log, records: int, every: int
+    ) -> tuple[Log, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
+        """As `_advanced`, step by step: the states of robots go into the scene and out of it again."""
+        state, rows, h = self.state, self._rows, self.step
+        (q, v), number = (state["q"][0], state["v"][0]), float(state["number"][0])
+        reached = [np.zeros((records, len(robot.part.v))) for robot in self.robots]
+        seen_q, seen_v = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf)
+        for k in range(records * every):
+            for robot in self.robots:
+                robot.put(self.scene.bodies, h, q, v, self._tau)
+            moving = rows.of(q, v)
+            log = self._made(log, moving, records, every, 1)
+            if self._unsolved:
+                seen_q[k // every :], v[:] = q, np.inf
+                break
+            rows.back(*moving, q, v)
+            for robot, velocities in zip(self.robots, reached, strict=True):
+                if k % every == 0:
+                    velocities[k // every] = robot.reached(self.scene.bodies)
+                state["work"][0] += robot.move(self.scene.bodies, (number + k) * h, h, q, v, self.scene.pulls.value)
+            if (k + 1) % every == 0:
+                seen_q[k // every], seen_v[k // every], log.work[k // every] = q, v, state["work"][0]
+        return log, seen_q, seen_v, reached
 
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them."""
@@ -126,6 +170,8 @@ class SceneStepper(Stepper):
         tau, wrenches, drives = forcing.split(u[None])
         if drives:
             raise InputError(f"{forcing.mechanism.name}: a scene of free bodies has no loops to drive; leave out `loop_tau`")
-        self.scene.bodies.effort[:] = tau.reshape(-1, 6)
+        self._tau = tau[0]
+        self._rows.put_efforts(self._tau, self.scene.bodies.effort)
         for k, name in enumerate(forcing.places):
-            self.scene.pulls.value[k] = wrenches[name][0]
+            moving = forcing.mechanism.tree.places[name].link >= 0
+            self.scene.pulls.value[k] = wrenches[name][0] if moving else 0.0
