@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
-from kumitate.contact.scenes.step import UNSOLVED, advance_scene
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions import scene as scene_module
-from kumitate.simulate.scenes import stepper as scene_stepper
+from kumitate.simulate.scenes import advance
+from kumitate.simulate.scenes.advance import Advance
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
 from studies.contact_problems import solid, unconnected
@@ -226,13 +226,13 @@ def test_few_bodies_are_traced_for_batches():
 
 
 def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
-    sim, calls = simulation(mixed(3)), []
+    sim, calls, solve = simulation(mixed(3)), [], Advance.go
 
-    def unsolved(scene, q, v, work, records, every, most, log):
-        calls.append(records)
-        return advance_scene(scene, q, v, work, records, every, most, log) if len(calls) < 3 else UNSOLVED
+    def unsolved(steps):
+        calls.append(steps)
+        return solve(steps) if len(calls) < 3 else False
 
-    monkeypatch.setattr(scene_stepper, "advance_scene", unsolved)
+    monkeypatch.setattr(Advance, "go", unsolved)
     with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:
         sim.run(upright((0.0, 0.0, 0.06), (1.0, 0.0, 0.06), (2.0, 0.0, 0.5)), duration=0.1)
     assert len(caught.value.result) > 1
@@ -242,8 +242,8 @@ def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
 def test_logs_grow_where_they_lack_room(monkeypatch):
     q, v = at_random(np.random.default_rng(3), 3)
     expected = simulation(mixed(3)).run(q, v, duration=0.4)
-    monkeypatch.setattr(scene_stepper, "_TOUCHES", 1)
-    monkeypatch.setattr(scene_stepper, "_PER_BODY", 0)
+    monkeypatch.setattr(advance, "_TOUCHES", 1)
+    monkeypatch.setattr(advance, "_PER_BODY", 0)
     found = simulation(mixed(3)).run(q, v, duration=0.4)
     assert np.array_equal(found.q, expected.q)
     assert np.array_equal(found.contact.force, expected.contact.force)

@@ -25,11 +25,15 @@ class FreeRows:
 
     def of(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows (links of the mechanism, 7) and (…, 6) of a state (nq), (nv)."""
-        rows_q, rows_v = np.zeros((self._count, 7)), np.zeros((self._count, 6))
-        rows_q[self.links], rows_v[self.links] = q[self.q], v[self.v]
-        return rows_q, rows_v
+        rows = np.zeros((self._count, 7)), np.zeros((self._count, 6))
+        self.take(q, v, *rows)
+        return rows
 
-    def back(self, rows_q: np.ndarray, rows_v: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
+    def take(self, q: np.ndarray, v: np.ndarray, rows_q: np.ndarray, rows_v: np.ndarray) -> None:
+        """Writes a state into rows."""
+        rows_q[self.links], rows_v[self.links] = q[self.q], v[self.v]
+
+    def give(self, rows_q: np.ndarray, rows_v: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
         """Writes rows into a state."""
         q[self.q], v[self.v] = rows_q[self.links], rows_v[self.links]
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...contact.scenes.building import log_of, roomier
 from ...contact.scenes.scene import Log, Scene
-from ...contact.scenes.step import DONE, ROOM, UNSOLVED, advance_scene
 from ...errors import InputError
 from ..integrators import FAILED
 from ..stepping.actuation import Actuation
 from ..stepping.outputs import STATE
 from ..stepping.state import LIST
 from ..stepping.stepper import Stepper
+from .advance import Advance
 from .free_rows import FreeRows
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Logged", "SceneStepper"]
 
-#: The rows of a log for touches: at least this many, and this many per record and body.
-_TOUCHES, _PER_BODY = 4096, 8
 #: More steps than anyone asks for.
 _ALL = 2**62
 
@@ -58,10 +55,16 @@ class SceneStepper(Stepper):
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
         places = actuation.forcing.places
-        self.scene: Scene = code.scene(step, places)
         self.robots = code.robots(step, places, q, v)
         self._rows = FreeRows(code.mechanism)
+        rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
+        self._steps = Advance(code.scene(step, places), *rows, self.state["work"])
         self._system = None
+
+    @property
+    def scene(self) -> Scene:
+        """The scene, with the impulses of the last step."""
+        return self._steps.scene
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         super().begin(q, v)
@@ -73,7 +76,7 @@ class SceneStepper(Stepper):
         rows = carried[LIST]
         while len(rows) > len(self.scene.memory.feature):
             self.scene.counts[1:] = (0, len(rows), 0)
-            self.scene = roomier(self.scene)
+            self._steps.make_room()
         memory, known = self.scene.memory, len(rows)
         memory.solid[:known], memory.feature[:known], memory.impulse[:known] = rows[:, :2], rows[:, 2], rows[:, 3:]
         self.scene.counts[0] = known
@@ -107,62 +110,44 @@ class SceneStepper(Stepper):
 
     def _advanced(self, records: int, every: int) -> tuple[Log, np.ndarray, np.ndarray]:
         """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
-        state, bodies = self.state, len(self.scene.bodies.mass)
+        state = self.state
         begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
-        log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records)
+        self._steps.begin(records, every, 1 if self.robots else _ALL)
         if self.robots:
-            log, q, v, reached = self._with_robots(log, records, every)
+            log, q, v, reached = self._with_robots(records, every)
         else:
-            rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
-            log, reached = self._made(log, rows, records, every, _ALL), []
+            solved, log, reached = self._steps.go(), self._steps.taken(), []
             q, v = log.q.reshape(records, -1), log.v.reshape(records, -1)
-            q[log.marks[0] :], v[log.marks[0] :] = state["q"], np.inf
-            state["v"][:] = state["v"] if log.marks[0] == records else np.inf
+            if not solved:  # the run ends at the state before that step
+                q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
         state["number"][0] += records * every
-        used = log.touches[: int(log.marks[2])].copy()
-        self.logged.append(Logged(begins, log._replace(touches=used), reached))
+        self.logged.append(Logged(begins, log, reached))
         return log, q, v
 
-    def _made(self, log: Log, rows: tuple[np.ndarray, np.ndarray], records: int, every: int, most: int) -> Log:
-        """The log after at most so many steps, which end where contact has no usable solution."""
-        while (ended := advance_scene(self.scene, *rows, self.state["work"], records, every, most, log)) not in (
-            DONE,
-            UNSOLVED,
-        ):
-            if ended == ROOM:
-                self.scene = roomier(self.scene)
-            else:
-                more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1]), log.touches.shape[1]))
-                more[: len(log.touches)] = log.touches
-                log = log._replace(touches=more)
-        self._unsolved = ended == UNSOLVED
-        return log
-
     def _with_robots(
-        self, log: Log, records: int, every: int
+        self, records: int, every: int
     ) -> tuple[Log, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
         """As `_advanced`, step by step: the states of robots go into the scene and out of it again."""
-        state, rows, h = self.state, self._rows, self.step
+        state, steps, h = self.state, self._steps, self.step
         (q, v), number = (state["q"][0], state["v"][0]), float(state["number"][0])
         reached = [np.zeros((records, len(robot.part.v))) for robot in self.robots]
-        seen_q, seen_v = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf)
+        seen_q, seen_v, work = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf), np.zeros(records)
         for k in range(records * every):
             for robot in self.robots:
                 robot.put(self.scene.bodies, h, q, v, self._tau)
-            moving = rows.of(q, v)
-            log = self._made(log, moving, records, every, 1)
-            if self._unsolved:
+            self._rows.take(q, v, steps.q, steps.v)
+            if not steps.go():
                 seen_q[k // every :], v[:] = q, np.inf
                 break
-            rows.back(*moving, q, v)
+            self._rows.give(steps.q, steps.v, q, v)
             for robot, velocities in zip(self.robots, reached, strict=True):
                 if k % every == 0:
                     velocities[k // every] = robot.reached(self.scene.bodies)
                 state["work"][0] += robot.move(self.scene.bodies, (number + k) * h, h, q, v, self.scene.pulls.value)
             if (k + 1) % every == 0:
-                seen_q[k // every], seen_v[k // every], log.work[k // every] = q, v, state["work"][0]
-        return log, seen_q, seen_v, reached
+                seen_q[k // every], seen_v[k // every], work[k // every] = q, v, state["work"][0]
+        return steps.taken()._replace(work=work), seen_q, seen_v, reached
 
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them."""
