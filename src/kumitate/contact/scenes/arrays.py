@@ -108,7 +108,9 @@ class Placed(NamedTuple):
             robot, or −1: unless pairs are named, links of one robot do not touch each other.
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
-        friction, kinetic, restitution: of the surface.
+        material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
+            the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s].
+        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
     """
@@ -121,9 +123,10 @@ class Placed(NamedTuple):
     half: Floats[3]
     middle: Floats[3]
     reach: Floats
-    friction: Floats
-    kinetic: Floats
-    restitution: Floats
+    material: Ints
+    materials: int
+    surfaces: Floats[4]
+    belt: Floats[3]
     low: Floats[3]
     high: Floats[3]
     sorted: Ints
@@ -141,7 +144,8 @@ class ScenePoints(NamedTuple):
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
-        before, free: velocities of A relative to B along the frame's axes [m/s], as in `MovingBodies`.
+        drift: the part of belts in the velocities, along the frame's axes.
+        before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
         mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
         impulse: along the frame's axes [N·s]; speed: the velocity after it.
         known: 1 if the impulse is remembered from the last step; recalled: that impulse; steady: the part of it that is kept in
@@ -163,6 +167,7 @@ class ScenePoints(NamedTuple):
     mass: Floats
     target: Floats
     plastic: Floats
+    drift: Floats[3]
     before: Floats[3]
     free: Floats[3]
     mode: Floats[3]

@@ -12,6 +12,7 @@ from ...errors import InputError, ModelError
 from ...model import Geometry, Mechanism, Place, Plane
 from ...spatial import Transform
 from ..scene import Contact, Touchable
+from ..surface import Surface
 from ..touching import points_for, solids_of
 from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace
 from .parts import RobotPart, central_inertia, robot_parts
@@ -148,7 +149,10 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
-    made = _made(Placed, len(items))
+    material, surfaces = _materials(contact, [item.name for item in items])
+    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name != "materials"}
+    blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
+    made = Placed(materials=int(material.max()) + 1, **blank | {"material": material, "surfaces": surfaces})
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     family = {link: robot for robot, part in enumerate(parts) for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
@@ -158,8 +162,8 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
         made.family[k] = family.get(item.place.link, -1)
         if item.place.link >= 0 and made.family[k] < 0:
             made.own[k, 9:] -= central_inertia(mechanism.tree.links[item.place.link].inertia)[0]
-        surface = contact.of(item.name)
-        made.friction[k], made.kinetic[k], made.restitution[k] = surface.friction, surface.kinetic, surface.restitution
+        turn = made.own[k, :9].reshape(3, 3) @ _pose_row(item.geometry.pose.dense())[:9].reshape(3, 3).T
+        made.belt[k] = turn @ contact.of(item.name).belt
         if not flat[k]:
             points, radius = item.geometry.shape.support()
             low, high = points.min(axis=0) - radius, points.max(axis=0) + radius
@@ -167,6 +171,16 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
             made.reach[k] = np.linalg.norm(points - made.middle[k], axis=1).max() + radius
     made.pose[:] = made.own
     return made._replace(sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
+
+
+def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The kinds of surfaces: of which kind that of each body is, and what every two kinds combine to."""
+    paired = {name for pair in contact.pairs for name in pair}
+    kinds: dict[tuple[Surface, str], int] = {}
+    found = [kinds.setdefault((contact.of(name), name if name in paired else ""), len(kinds)) for name in names]
+    one_of = dict(zip(found, names, strict=True))
+    both = [contact.where(one_of[a], one_of[b]) for a in range(len(kinds)) for b in range(len(kinds))]
+    return _ints(found), _rows([[one.friction, one.kinetic, one.restitution, one.threshold] for one in both], 4)
 
 
 def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:

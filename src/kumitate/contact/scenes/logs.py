@@ -28,7 +28,7 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
     for c in range(count):
         deepest = max(deepest, -points.gap[c])
         for k in range(3):
-            gained += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
+            gained += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
     if log.marks[1] == 0:
         for k in range(4):
             log.sums[record, k] = 0.0

@@ -24,6 +24,7 @@ def prepare(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoi
     fastest = rules.fall
     for c in range(count):
         _stand(bodies, placed, points, c)
+        _drift(bodies, placed, points, c)
         _measure(bodies, points, c)
         _aim(rules, placed, points, c)
         if points.gap[c] < 1.0:
@@ -59,6 +60,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
         points.place[to, k] = points.place[c, k]
         points.lever_a[to, k] = points.lever_a[c, k]
         points.lever_b[to, k] = points.lever_b[c, k]
+        points.drift[to, k] = points.drift[c, k]
         points.before[to, k] = points.before[c, k]
         points.free[to, k] = points.free[c, k]
         points.mode[to, k] = points.mode[c, k]
@@ -107,11 +109,30 @@ def _measure(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
             before -= along(axis, points.lever_b[c], bodies.before[b])
             free -= along(axis, points.lever_b[c], bodies.free[b])
             size += _yield(bodies, b, axis, points.lever_b[c])
-        points.before[c, k] = before
-        points.free[c, k] = free
+        points.before[c, k] = before + points.drift[c, k]
+        points.free[c, k] = free + points.drift[c, k]
         most = max(most, size)
     points.size[c] = most
     points.mass[c] = 1.0 / most
+
+
+@procedure
+def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
+    """The velocities of belts along the tangents: of A's, less that of B's."""
+    for k in range(3):
+        points.drift[c, k] = 0.0
+    for side in range(2):
+        belt, body = placed.belt[points.solid[c, side]], points.body[c, side]
+        if belt[0] != 0.0 or belt[1] != 0.0 or belt[2] != 0.0:
+            for k in range(1, 3):
+                axis, total = points.frame[c, k], 0.0
+                for i in range(3):
+                    if body < 0:
+                        total += axis[i] * belt[i]
+                    else:
+                        turn = bodies.turn[body]
+                        total += axis[i] * (turn[i, 0] * belt[0] + turn[i, 1] * belt[1] + turn[i, 2] * belt[2])
+                points.drift[c, k] += total if side == 0 else -total
 
 
 @procedure
@@ -156,19 +177,17 @@ def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3])
 @procedure
 def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
     """The target, the friction that applies, and the mode that the point is guessed to be in."""
-    a, b = points.solid[c, 0], points.solid[c, 1]
+    a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
+    surface = placed.surfaces[a * placed.materials + b]
     n, x, y = points.before[c, 0], points.before[c, 1], points.before[c, 2]
     slid = x * x + y * y > AT_REST * AT_REST
-    if slid:
-        points.friction[c] = min(placed.kinetic[a], placed.kinetic[b])
-    else:
-        points.friction[c] = min(placed.friction[a], placed.friction[b])
-    gap, free, restitution = points.gap[c], points.free[c, 0], min(placed.restitution[a], placed.restitution[b])
+    points.friction[c] = surface[1] if slid else surface[0]
+    gap, free, restitution = points.gap[c], points.free[c, 0], surface[2]
     if abs(gap) < TOUCHING:
         gap = 0.0
     plastic = min(-gap / rules.step, RECOVERY)
     target = plastic
-    if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -2.0 * rules.fall:
+    if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         target = max(plastic, min(free - n, 0.0) - restitution * n)
     points.plastic[c] = plastic

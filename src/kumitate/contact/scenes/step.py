@@ -139,7 +139,7 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
             if points.body[c, 1] >= 0:
                 scene.islands.label[points.body[c, 1]] = 1
         for k in range(3):
-            work[0] += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
+            work[0] += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
     for body in range(len(bodies.mass)):
         pushed = scene.islands.label[body]
         if bodies.robots.link[body] >= 0:

@@ -62,6 +62,9 @@ class SceneContact(Interaction):
         `traced`: whether few bodies should be traced nevertheless.
         """
         bodies = len(free_links(mechanism))
+        if contact.belts:
+            _check_belts(mechanism, contact)
+            return True
         if contact.model != "rigid" or bodies < FEWEST or (traced and bodies <= MOST_TRACED):
             return False
         return not fault_of(mechanism, contact)
@@ -172,6 +175,15 @@ class SceneContact(Interaction):
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
         )  # fmt: skip
+
+
+def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
+    """Refuses belts where they are not computed."""
+    other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
+    if fault := other or fault_of(mechanism, contact):
+        raise InputError(
+            f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
+        )
 
 
 def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> list[RobotSteps]:

@@ -56,7 +56,7 @@ class _FreeBodies:
         angular = np.einsum("nbij,nbj->nbi", turn, about) + np.cross(place, linear)
         moment = np.einsum("b,nbi->ni", self.mass, place)
         momentum = np.concatenate([angular.sum(axis=1), linear.sum(axis=1)], axis=1)
-        return kinetic, -moment @ self._gravity, moment / self.mass.sum(), momentum
+        return kinetic, -moment @ self._gravity, moment / max(float(self.mass.sum()), 1e-300), momentum
 
 
 def _rotations(q: np.ndarray) -> np.ndarray:

@@ -73,7 +73,7 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
             u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
             if b >= 0:
                 u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
-            points.speed[c, k] = u
+            points.speed[c, k] = u + points.drift[c, k]
 
 
 @procedure

@@ -36,7 +36,7 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
         u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
         if b >= 0:
             u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
-        aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * u
+        aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (u + points.drift[c, k])
     aim[0] += SHARE * points.mass[c] * points.target[c]
     onto_cone(aim, points.friction[c])
     for k in range(3):

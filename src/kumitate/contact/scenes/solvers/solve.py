@@ -151,7 +151,7 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         for k in range(3):
-            total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
+            total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
     return total
 
 
