@@ -17,7 +17,7 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
-from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
+from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
@@ -143,6 +143,10 @@ class Robot:
                 kept_q[columns.q] = kept_v[columns.v] = False
         return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
+        """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
+        return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:
         """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
@@ -183,7 +187,8 @@ class Robot:
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included.
+        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
+        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
@@ -197,14 +202,11 @@ class Robot:
             wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
             loop_tau: forces of drives along the degrees of freedom of loop joints (..., nv of the loop) [N·m, N], by loop name.
 
-        Loops and couplings are included: q and v must satisfy them (`assemble` finds such q and v).
-
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        options: dict[str, Any] = {"method": method, "order": order, "partition": partition}
-        kernel = self.compile("forward_dynamics", wrenches=names, loop_tau=drives, **options)
+        kernel = self.compile("forward_dynamics", method=method, order=order, partition=partition, wrenches=names, loop_tau=drives)
         found = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
         self._loops.lines.check_directions(q, v, drives)
         return found
@@ -311,8 +313,8 @@ class Robot:
 
     def mass_center_motion(self, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
         """The "position", "velocity" and "acceleration" (..., 3) of the center of mass in the world [m, m/s, m/s²]."""
-        motion = self.compile("mass_center_motion")(self._coordinates(q), v, a)
-        return dict(zip(("position", "velocity", "acceleration"), motion, strict=True))
+        names, kernel = ("position", "velocity", "acceleration"), self.compile("mass_center_motion")
+        return dict(zip(names, kernel(self._coordinates(q), v, a), strict=True))
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """[n; f] (..., 6) of all supports, in addition to weight and `wrenches`: about the world's origin [N·m, N]."""

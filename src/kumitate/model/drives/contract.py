@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 from ...scalar import Scalar
 from ..values import MASS, MOST, NOT_NEGATIVE, checked_number
 
-__all__ = ["Command", "Drive", "Law"]
+__all__ = ["Command", "Drive", "DriveLaw"]
 
 
 class Command(NamedTuple):
@@ -30,7 +30,7 @@ class Command(NamedTuple):
     feed_forward: Scalar = 0.0
 
 
-class Law(NamedTuple):
+class DriveLaw(NamedTuple):
     """The effort of a drive before it is limited, and how it falls as the joint moves.
 
     Attributes:
@@ -69,5 +69,5 @@ class Drive(ABC):
                 object.__setattr__(self, field.name, given)
 
     @abstractmethod
-    def law(self, q: Scalar, v: Scalar, command: Command) -> Law:
+    def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:
         """The effort at a coordinate q [rad or m] and velocity v [rad/s or m/s]."""

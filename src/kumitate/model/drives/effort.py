@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...scalar import Scalar
-from .contract import Command, Drive, Law
+from .contract import Command, Drive, DriveLaw
 
 __all__ = ["EffortDrive"]
 
@@ -20,5 +20,5 @@ class EffortDrive(Drive):
 
     kind = "effort"
 
-    def law(self, q: Scalar, v: Scalar, command: Command) -> Law:
-        return Law(command.target + command.feed_forward)
+    def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:
+        return DriveLaw(command.target + command.feed_forward)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...scalar import Scalar
-from .contract import Command, Drive, Law
+from .contract import Command, Drive, DriveLaw
 
 __all__ = ["PositionDrive"]
 
@@ -26,6 +26,6 @@ class PositionDrive(Drive):
     kp: float
     kd: float = 0.0
 
-    def law(self, q: Scalar, v: Scalar, command: Command) -> Law:
+    def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:
         effort = self.kp * (command.target - q) + self.kd * (command.target_velocity - v) + command.feed_forward
-        return Law(effort, self.kp, self.kd)
+        return DriveLaw(effort, self.kp, self.kd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...scalar import Scalar
-from .contract import Command, Drive, Law
+from .contract import Command, Drive, DriveLaw
 
 __all__ = ["VelocityDrive"]
 
@@ -24,5 +24,5 @@ class VelocityDrive(Drive):
     kind = "velocity"
     kd: float
 
-    def law(self, q: Scalar, v: Scalar, command: Command) -> Law:
-        return Law(self.kd * (command.target - v) + command.feed_forward, damping=self.kd)
+    def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:
+        return DriveLaw(self.kd * (command.target - v) + command.feed_forward, damping=self.kd)

@@ -79,7 +79,7 @@ class ImpulseContact(Interaction):
             if rate * step < EXPLICIT:
                 return TimeStepping(RK4())
             notes.append(
-                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
+                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
                 f"{step:g} s between contacts; all steps are implicit in them, of order 1. A smaller step is more exact"
             )
             return TimeStepping()

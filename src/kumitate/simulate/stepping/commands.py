@@ -19,7 +19,7 @@ COMMANDS = Command._fields
 
 
 def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The commands of a mechanism's drives, none if it has none; and the given inputs that are no commands.
+    """The commands of a mechanism's drives, none if it has no drives; and all other inputs.
 
     Args:
         given: inputs by name; a command is an array, a number for all joints, a dictionary by joint, or a function of (t, q, v)

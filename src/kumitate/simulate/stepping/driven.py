@@ -12,7 +12,7 @@ from ...scalar import Program, Scalar, call, loop, select, trace
 from .forcing import Forcing
 from .parts import parts_of
 
-__all__ = ["driven_dynamics", "drive_power", "efforts_program", "moved_by", "settled"]
+__all__ = ["drive_power", "driven_dynamics", "efforts_program", "moved_by", "settled"]
 
 #: How often the drives that are at their limits are found again; a pass is made only where some have changed.
 PASSES = 3
