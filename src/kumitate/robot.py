@@ -157,8 +157,8 @@ class Robot:
             ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
         """
         v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
-        closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
-        return closed_q if v is None else (closed_q, closed_v)
+        closed = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
+        return closed[0] if v is None else closed
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
         """The gap of every loop and coupling at q, and how fast it opens with v; the largest over a batch."""
@@ -205,8 +205,8 @@ class Robot:
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
-        names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
-        kernel = self.compile("forward_dynamics", method=method, order=order, partition=partition, wrenches=names, loop_tau=drives)
+        drives, options = tuple(loop_tau or ()), {"method": method, "order": order, "partition": partition}
+        kernel = self.compile("forward_dynamics", wrenches=tuple(wrenches or ()), loop_tau=drives, **options)
         found = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
         self._loops.lines.check_directions(q, v, drives)
         return found
@@ -292,8 +292,8 @@ class Robot:
 
         For d = (0, 0, −1) this is minus the height of the lowest point. The points are compiled in: each set has a kernel.
         """
-        constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
-        return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
+        checked = checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()
+        return self.compile("reach", place=place, points=tuple(map(tuple, checked)))(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
         """The center of mass of all moving bodies (..., 3) [m]."""
@@ -313,13 +313,12 @@ class Robot:
 
     def mass_center_motion(self, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
         """The "position", "velocity" and "acceleration" (..., 3) of the center of mass in the world [m, m/s, m/s²]."""
-        names, kernel = ("position", "velocity", "acceleration"), self.compile("mass_center_motion")
-        return dict(zip(names, kernel(self._coordinates(q), v, a), strict=True))
+        motion = self.compile("mass_center_motion")(self._coordinates(q), v, a)
+        return dict(zip(("position", "velocity", "acceleration"), motion, strict=True))
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """[n; f] (..., 6) of all supports, in addition to weight and `wrenches`: about the world's origin [N·m, N]."""
-        kernel = self.compile("ground_wrench", wrenches=tuple(wrenches or ()))
-        return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+        return self.compile("ground_wrench", wrenches=tuple(wrenches or ()))(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def zmp(self, q: Any, v: Any, a: Any, *, height: float = 0.0, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The zero-moment point (..., 3) on horizontal ground at `height` [m]; not finite in free flight."""
@@ -352,8 +351,7 @@ class Robot:
         """
         key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
         if key not in self._kernels:
-            program = stored_program(self.mechanism, function, options)
-            self._kernels[key] = Kernel(program, dtype, portable=portable)
+            self._kernels[key] = Kernel(stored_program(self.mechanism, function, options), dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:
