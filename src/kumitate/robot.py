@@ -49,10 +49,7 @@ class Robot:
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, v) at which simulations begin by default.
-
-        The one given; otherwise at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
-        """
+        """The state (q, v) at which simulations begin: the one given; otherwise neutral, within limits, closed and at rest."""
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
         return default_start(self._loops), np.zeros(self.nv)
@@ -205,8 +202,9 @@ class Robot:
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
         """
-        drives, options = tuple(loop_tau or ()), {"method": method, "order": order, "partition": partition}
-        kernel = self.compile("forward_dynamics", wrenches=tuple(wrenches or ()), loop_tau=drives, **options)
+        names, drives = tuple(wrenches or ()), tuple(loop_tau or ())
+        options: dict[str, Any] = {"method": method, "order": order, "partition": partition}
+        kernel = self.compile("forward_dynamics", wrenches=names, loop_tau=drives, **options)
         found = kernel(self._coordinates(q), v, tau, *(wrenches or {}).values(), *(loop_tau or {}).values())
         self._loops.lines.check_directions(q, v, drives)
         return found
@@ -318,7 +316,8 @@ class Robot:
 
     def ground_wrench(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """[n; f] (..., 6) of all supports, in addition to weight and `wrenches`: about the world's origin [N·m, N]."""
-        return self.compile("ground_wrench", wrenches=tuple(wrenches or ()))(self._coordinates(q), v, a, *(wrenches or {}).values())
+        kernel = self.compile("ground_wrench", wrenches=tuple(wrenches or ()))
+        return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
 
     def zmp(self, q: Any, v: Any, a: Any, *, height: float = 0.0, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """The zero-moment point (..., 3) on horizontal ground at `height` [m]; not finite in free flight."""
@@ -340,8 +339,7 @@ class Robot:
         """The compiled kernel of one of this class's functions, to be called without checks of the state.
 
         Args:
-            function: its name, such as "forward_dynamics".
-            dtype: float64, or float32 for twice the lanes.
+            function: its name, such as "forward_dynamics"; dtype: float64, or float32 for twice the lanes.
             portable: whether results have the same bits on every processor, at some cost.
             options: of that function: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each
                 of which becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.

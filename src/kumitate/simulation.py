@@ -58,7 +58,9 @@ class Simulation(simulation.MechanismSimulation):
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         start = options.pop("start", robot.start)
         inputs, driven = by_name("inputs", options.pop("inputs", None)), robot.mechanism.driven
-        known = checked_inputs(robot.name, {name: values for name, values in inputs.items() if not driven or name not in COMMANDS})
+        known = checked_inputs(
+            robot.name, {name: values for name, values in inputs.items() if not driven or name not in COMMANDS}
+        )
         known |= {name: np.zeros(len(driven)) for name in COMMANDS if driven}
         found: list[Output] = []
         for name, what in named.items():

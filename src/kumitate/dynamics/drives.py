@@ -1,7 +1,7 @@
 """The efforts of drives within a step that is implicit in them, each within its limit.
 
 Over a step h the effort of a drive at the state that the step leads to, q + h v' and v' = v + h v̇, is linear in v̇:
-τ = e − r v̇ with r = h (kd + h kp) ≥ 0, so that r acts like an armature and stiff drives cannot overshoot. Where |τ| would exceed
+τ = e − r v̇ with r = h (kd + h kp) ≥ 0, which acts like an armature, so that stiff drives stay stable. Where |τ| would be above
 the limit, the effort is the limit, a constant; which drives these are follows from the motion that results (`limited`).
 """
 
@@ -69,9 +69,7 @@ def limited(joint: Driven, force: DriveForce, rate: Scalar) -> DriveForce:
 
 def changed(before: Sequence[DriveForce], after: Sequence[DriveForce]) -> Scalar:
     """Whether any drive has reached its limit, or left it: a condition."""
-    apart = [
-        absolute(a.resisting - b.resisting) + absolute(a.effort - b.effort) for a, b in zip(before, after, strict=True)
-    ]
+    apart = [absolute(a.resisting - b.resisting) + absolute(a.effort - b.effort) for a, b in zip(before, after, strict=True)]
     return reduce(either, [distance > 0.0 for distance in apart])
 
 

@@ -139,7 +139,7 @@ class Joint:
             reflected to the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
         stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: its
             equilibrium coordinate [rad or m].
-        drive: what drives it in simulations, in joints of one degree of freedom; None for nothing but the efforts of a controller.
+        drive: what drives it in simulations, in joints of one degree of freedom; None for a controller's efforts alone.
     """
 
     name: str

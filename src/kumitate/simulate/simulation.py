@@ -98,8 +98,8 @@ class MechanismSimulation:
             outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
-                its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs of
-                one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
+                its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs
+                of one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
 
         All others are those of `kumitate.simulate`.

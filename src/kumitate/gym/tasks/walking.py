@@ -91,7 +91,8 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     return Task(
         robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen,
         begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
-        inputs={"command": 3, "target": target}, outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
+        inputs={"command": 3, "target": target},
+        outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
         info=("follows", "turns", "slip"), step=step, integrator="semi_implicit_euler",
         contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(freedoms)),
     )  # fmt: skip

@@ -29,8 +29,8 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
         loop, joint: their names.
 
     Raises:
-        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it, has a drive or is coupled to
-            another; or if a joint to be reversed has properties that are given in one direction only.
+        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it, has a drive or is
+            coupled to another; or if a joint to be reversed has properties that are given in one direction only.
     """
     opened = next((item for item in mechanism.loops if item.name == loop), None)
     if opened is None:

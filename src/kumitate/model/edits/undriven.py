@@ -20,6 +20,6 @@ def check_undriven(mechanism: Mechanism, joints: Iterable[str], what: str) -> No
     for name in joints:
         if name in driven:
             raise ModelError(
-                f"{mechanism.name}: joint {name!r} {what}, but it has a {driven[name].kind} drive, which would be lost with its "
-                f"target; take the drive out first, by mechanism.with_drives({{{name!r}: None}})"
+                f"{mechanism.name}: joint {name!r} {what}, but it has a {driven[name].kind} drive, which would be lost with "
+                f"its target; take the drive out first, by mechanism.with_drives({{{name!r}: None}})"
             )

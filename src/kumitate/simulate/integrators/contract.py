@@ -22,8 +22,8 @@ class Impact(NamedTuple):
         touching: 1 if anything touches, else 0.
         missed: the residual of the contact laws, as a part of the speeds of the points.
         unsolved: how much of that is due to a solver that did not converge.
-        power: of all applied efforts at the mean of the velocities before and after [W]: velocities jump, and efforts in between
-            do work along the mean velocity, as the kinetic energy requires.
+        power: of all applied efforts at the mean of the velocities before and after [W]: velocities jump, and efforts do work
+            in between along the mean velocity, as the kinetic energy requires.
     """
 
     v: Sequence[Scalar]

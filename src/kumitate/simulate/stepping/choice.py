@@ -44,7 +44,8 @@ def chosen_integrator(
         name = "rkf45"
         if rate * step >= EXPLICIT:
             stiff = (
-                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
+                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for explicit "
+                f"{step:g} s steps; "
             )
             name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
             notes.append(

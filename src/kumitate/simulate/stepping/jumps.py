@@ -33,7 +33,8 @@ def jump_program(forcing: Forcing, dynamics: Program, impacts: Program, motion: 
         def rates(found: dict[str, Any]) -> list[Scalar]:
             return [(after - before) / h + turn for after, before, turn in zip(found["v"], v, turning, strict=True)]
 
-        free, parts, power = call(dynamics, h, q, v, u), parts_of(forcing, u), 0.0
+        free, parts = call(dynamics, h, q, v, u), parts_of(forcing, u)
+        power: Scalar = 0.0
         if motion is None:
             found = touched(free["acceleration"])
         else:

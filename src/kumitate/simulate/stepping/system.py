@@ -72,7 +72,7 @@ def motion_program(
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
-    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints and with what drives resist by (nv)."""
+    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
     nv = mechanism.nv
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "u": forcing.size, "tau": nv}
     moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
