@@ -326,7 +326,7 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
     np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
     joint4 = shown["driven"].mechanism.v_names.index("joint4")
-    assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.03)  # its weight over 2000 N·m/rad
+    assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over 2000 N·m/rad
     waved = shown["waved"]
     np.testing.assert_allclose(waved.q[-1], 0.1 * np.sin(3.0 * 0.5), atol=0.05)
     last = sim.start()
