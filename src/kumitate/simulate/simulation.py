@@ -84,6 +84,7 @@ class MechanismSimulation:
         held_method: str = "rows",
         contact: Contact | str | None = None,
         tolerance: float = 1e-8,
+        limits: bool = True,
         traced: bool = True,
         start: tuple[Any, Any] = (None, None),
         outputs: Sequence[Output] = (),
@@ -114,7 +115,7 @@ class MechanismSimulation:
         self._busy = Lock()
         self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
-        self.interaction = interaction_of(mechanism, contact, held, held_method)
+        self.interaction = interaction_of(mechanism, contact, held, held_method, limits=limits)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])

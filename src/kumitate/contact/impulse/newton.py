@@ -67,15 +67,24 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
         patch.if_near(_felt, *state, otherwise=(Force(), NO_STIFFNESS))
         for patch, state in zip(given.patches, states, strict=True)
     ]
-    factors = given.stiffened([K for _, K in felt])
-    return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
+    held = _held(given, guess, approach)
+    factors = given.stiffened([K for _, K in felt], [K for _, K in held])
+    return _after_all(given, guess, states, factors, [lack for lack, _ in felt], held), factors
 
 
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
     """A step with the factors of the previous one: valid where no point slides and none has changed its mode."""
     states = _states(given, guess, targets, approach)
     lacks = [patch.if_near(_lack, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
-    return _after_all(given, guess, states, factors, lacks)
+    return _after_all(given, guess, states, factors, lacks, _held(given, guess, approach))
+
+
+def _held(given: Problem, guess: Impulses, approach: Approach) -> list[tuple[Scalar, Scalar]]:
+    """The (base, K) of every stop."""
+    return [
+        stop.law(impulse, guess.v, approach.first, approach.strength)
+        for stop, impulse in zip(given.stops, guess.stops, strict=True)
+    ]
 
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
@@ -88,16 +97,24 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
 
 
 def _after_all(
-    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
+    given: Problem,
+    guess: Impulses,
+    states: Sequence[tuple[Any, ...]],
+    factors: SparseFactors,
+    lacks: Sequence[Force],
+    held: Sequence[tuple[Scalar, Scalar]],
 ) -> Impulses:
-    """All impulses after a Newton step; `lacks`: the residual wrench of each patch."""
+    """All impulses after a Newton step; `lacks`: the residual wrench of each patch; `held`: the laws of the stops."""
     still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
-    turned = given.jacobians.twists(factors.solve(given.efforts(lacks, still)))
+    missing = [base - old for (base, _), old in zip(held, guess.stops, strict=True)]
+    dv = factors.solve(given.efforts(lacks, still, missing))
+    turned = given.jacobians.twists(dv)
     points = []
     for patch, state, impulses in zip(given.patches, states, guess.points, strict=True):
         change = patch.twist(given.jacobians, turned)
         points.append(patch.if_near(_after, *state, change, otherwise=impulses))
-    return given.after(points, guess.loops)
+    stops = [maximum(base - K * stop.rate(dv), 0.0) for stop, (base, K) in zip(given.stops, held, strict=True)]
+    return given.after(points, guess.loops, stops)
 
 
 def _laws(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 from ...dynamics.crba import crba
@@ -19,6 +19,7 @@ from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .friction_cone import onto_cone
 from .jacobians import LinkJacobians, Pattern, along, frozen
+from .stops import Stop, diagonal
 
 __all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
 
@@ -36,11 +37,13 @@ class Impulses:
         points: (normal, tangent, tangent) of every point of every patch [N·s].
         loops: the impulses of the loop equations.
         v: the velocities (nv) after these impulses.
+        stops: the impulses of joints' stops, away from their limits.
     """
 
     points: list[list[list[Scalar]]]
     loops: list[Scalar]
     v: list[Scalar]
+    stops: list[Scalar] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Problem:
 
     Attributes:
         branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
-        patches, loops: where impulses act.
+        patches, loops, stops: where impulses act.
         factors: those of the inertia matrix plus the stiffness of loops.
         v_free: the velocities (nv) after the step without contact.
     """
@@ -98,6 +101,7 @@ class Problem:
     loops: Sequence[LoopEquation]
     factors: SparseFactors
     v_free: Sequence[Scalar]
+    stops: Sequence[Stop] = ()
 
     @classmethod
     def of(
@@ -106,6 +110,7 @@ class Problem:
         patches: Sequence[ContactPatch],
         loops: Sequence[LoopEquation],
         v_free: Sequence[Scalar],
+        stops: Sequence[Stop] = (),
     ) -> Problem:
         """The problem with its factors."""
         factors = branch_factors.factors
@@ -113,7 +118,7 @@ class Problem:
             stiff = {i: dict(row) for i, row in branch_factors.M.items()}
             _add_loops(stiff, loops)
             factors = SparseFactors.of(stiff, symmetric=True)
-        return cls(branch_factors, patches, loops, factors, v_free)
+        return cls(branch_factors, patches, loops, factors, v_free, stops)
 
     @property
     def jacobians(self) -> LinkJacobians:
@@ -127,9 +132,9 @@ class Problem:
 
     @property
     def fastest(self) -> Scalar:
-        """The largest component of a point's velocity after the step without contact [m/s]."""
-        parts = (absolute(part) for patch in self.patches for point in patch.points for part in point.free)
-        return reduce(maximum, parts, 0.0)
+        """The largest component of a point's velocity, or velocity at a stop, after the step without contact [m/s, rad/s]."""
+        parts = [part for patch in self.patches for point in patch.points for part in point.free]
+        return reduce(maximum, (absolute(part) for part in (*parts, *(stop.free for stop in self.stops))), 0.0)
 
     @property
     def coupled(self) -> bool:
@@ -139,10 +144,10 @@ class Problem:
     def nothing(self) -> Impulses:
         """No impulses."""
         points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
-        return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
+        return Impulses(points, [0.0 for _ in self.loops], list(self.v_free), [0.0 for _ in self.stops])
 
-    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
-        """The effect of the points' impulses, and of the impulses that keep the loops closed; `loops`: their first guess."""
+    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar], stops: Sequence[Scalar] = ()) -> Impulses:
+        """The effect of the points' and stops' impulses, and of those that keep the loops closed; `loops`: their first guess."""
         wrenches = [
             sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
             for patch, of_points in zip(self.patches, points, strict=True)
@@ -155,7 +160,7 @@ class Problem:
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.loops, loops, strict=True)
             ]
-            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls), moved, strict=True)]
+            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls, stops), moved, strict=True)]
             change = self.factors.solve(left)
             v = [rate + more for rate, more in zip(v, change, strict=True)]
             moved = [done + along(self.M[i], change) for i, done in enumerate(moved)]
@@ -163,10 +168,10 @@ class Problem:
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.loops, loops, strict=True)
             ]
-        return Impulses(points, loops, v)
+        return Impulses(points, loops, v, list(stops))
 
-    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
-        """Jᵀ λ (nv), from one wrench per patch and one impulse per equation."""
+    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar], stops: Sequence[Scalar] = ()) -> list[Scalar]:
+        """Jᵀ λ (nv), from one wrench per patch, and one impulse per equation and stop."""
         on: dict[int, Force] = {}
         for patch, wrench in zip(self.patches, wrenches, strict=True):
             for link, part in patch.wrenches(wrench).items():
@@ -175,10 +180,12 @@ class Problem:
         for equation, impulse in zip(self.loops, loops, strict=True):
             for k, value in equation.row.items():
                 total[k] = total[k] + value * impulse
+        for stop, impulse in zip(self.stops, stops, strict=True):
+            total[stop.bound.v] = total[stop.bound.v] + stop.bound.sign * impulse
         return total
 
-    def stiffened(self, on_patches: Sequence[Dense]) -> SparseFactors:
-        """The factors of M + Jᵀ K J with one K (6×6) per patch, plus the stiffness of loops."""
+    def stiffened(self, on_patches: Sequence[Dense], on_stops: Sequence[Scalar] = ()) -> SparseFactors:
+        """The factors of M + Jᵀ K J with one K (6×6) per patch and one per stop, plus the stiffness of loops."""
         on: dict[int, Dense] = {}
         near: dict[int, Scalar] = {}
         for patch, K in zip(self.patches, on_patches, strict=True):
@@ -186,9 +193,12 @@ class Problem:
                 link = patch.links[0]
                 on[link] = on[link] + K if link in on else K
                 near[link] = either(near[link], patch.near) if link in near else patch.near
+        along_joints = diagonal(self.stops, on_stops)
         if not self.coupled:
-            return self.branch_factors.stiffened(on, near)
+            return self.branch_factors.stiffened(on, near, along_joints)
         H = {i: dict(row) for i, row in self.M.items()}
+        for k, stiff in along_joints.items():
+            H[k][k] = H[k][k] + stiff
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
             if patch.shift is not None:
@@ -230,6 +240,8 @@ class Problem:
             worst = maximum(worst, patch.if_near(_open, *state, otherwise=0.0))
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
+        for stop, impulse in zip(self.stops, guess.stops, strict=True):
+            worst = maximum(worst, stop.missed(impulse, guess.v))
         return worst
 
     def gained(self, guess: Impulses) -> Scalar:
@@ -237,6 +249,8 @@ class Problem:
         total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
+        for stop, impulse in zip(self.stops, guess.stops, strict=True):
+            total = total + 0.5 * impulse * (stop.free + stop.rate(guess.v))
         return total
 
     def work(self, guess: Impulses) -> Scalar:
@@ -244,7 +258,10 @@ class Problem:
 
         Loops are closed before and after, so their impulses do no work.
         """
-        return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
+        total = self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
+        for stop, impulse in zip(self.stops, guess.stops, strict=True):
+            total = total + 0.5 * impulse * (stop.velocity + stop.rate(guess.v))
+        return total
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
         twists = self.jacobians.twists(guess.v)

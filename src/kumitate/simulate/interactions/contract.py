@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ...compile import Kernel
-from ...model import Mechanism
+from ...model import Bound, Mechanism
 from ..integrators import Integrator
 from ..stepping.choice import chosen_integrator
 from ..stepping.forcing import Forcing
@@ -63,6 +63,8 @@ class Interaction:
         impacts: the program of impulsive contact, which makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
+        bounds: the limits at which joints stop.
+        touches: whether contact of bodies makes velocities jump.
     """
 
     mechanism: Mechanism
@@ -72,6 +74,8 @@ class Interaction:
     impacts: Program | None = None
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
+    bounds: tuple[Bound, ...] = ()
+    touches: bool = False
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model import Bound
 from ...model.digest import digest
-from ...scalar import Hole, Program, call, maximum, trace
+from ...scalar import Hole, Program, call, maximum, select, trace
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
@@ -92,13 +93,33 @@ class StepCode:
     def jumps(self) -> Program | None:
         """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact; None without."""
         impacts = self._interaction.impacts
-        return None if impacts is None else jump_program(self._forcing, self.dynamics, impacts, self.motion)
+        if impacts is None:
+            return None
+        if self.integrator.implicit_damping:
+            return jump_program(self._forcing, self.dynamics, impacts, self.motion)
+        settings = {**self._settings, "implicit_damping": True}  # steps with impulses are implicit whatever others are
+        if not self.mechanism.driven:
+            return jump_program(self._forcing, dynamics_program(self.mechanism, self._forcing, **settings), impacts)
+        motion = motion_program(self.mechanism, self._forcing, **settings)
+        return jump_program(self._forcing, driven_dynamics(motion, self._forcing, implicit=True), impacts, motion)
+
+    @property
+    def touches(self) -> bool:
+        """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
+        return self._interaction.touches
+
+    @property
+    def bounds(self) -> Sequence[Bound]:
+        """The limits at which joints stop."""
+        return self._interaction.bounds
 
     @cached_property
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         projection = self.projection if self.projects else None
-        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps)
+        return step_program(
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, self.bounds
+        )  # fmt: skip
 
     @cached_property
     def repeated(self) -> Program:
@@ -232,13 +253,17 @@ class Signals:
         return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
 
     def _a(self) -> Any:
-        """The accelerations; where contact makes velocities jump, their mean over the step that begins here."""
+        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
         compiled, q, v = self._compiled, self("q"), self("v")
         if compiled.jumps is None:
             return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
         h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
-        after = call(compiled.jumps, h, q, v, self("u"))["v"]
-        return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+        jumped = call(compiled.jumps, h, q, v, self("u"))
+        mean = [(b - a) / h + turn for a, b, turn in zip(v, jumped["v"], turning, strict=True)]
+        if compiled.touches:
+            return mean
+        free = call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
+        return [select(jumped["touching"] > 0.5, a, b) for a, b in zip(mean, free, strict=True)]
 
 
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
