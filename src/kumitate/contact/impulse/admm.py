@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...scalar import Scalar, loop, maximum
+from ...scalar import Scalar, loop
 from ...spatial import Dense, Force, Motion
 from .contact_points import ContactFrame
 from .friction_cone import onto_cone
@@ -25,9 +25,7 @@ STRENGTH = 5.0
 
 def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], rounds: int) -> Impulses:
     """The guess after this many rounds; `targets`: the least normal velocities of the points [m/s]."""
-    strengths = [STRENGTH * stop.mass for stop in given.stops]
-    coupled = [patch.if_near(_coupled, patch.frames, otherwise=NO_STIFFNESS) for patch in given.patches]
-    factors = given.stiffened(coupled, strengths)
+    factors = given.stiffened([patch.if_near(_coupled, patch.frames, otherwise=NO_STIFFNESS) for patch in given.patches])
     twists = given.jacobians.twists(guess.v)
     wanted, begun = [], []  # impulses that satisfy the laws, and the matching velocities relative to the target
     for patch, old, aims in zip(given.patches, guess.points, targets, strict=True):
@@ -37,17 +35,8 @@ def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], r
         begun.append(new)
         wanted.append(wished)
 
-    def stopped(impulses: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """The stops' impulses that satisfy their laws, and the matching velocities."""
-        found, wishes = [], []
-        for stop, old, R in zip(given.stops, impulses, strengths, strict=True):
-            aim = old - R * (stop.rate(v) - stop.target)
-            found.append(maximum(aim, 0.0))
-            wishes.append((found[-1] - aim) * (stop.size / STRENGTH))
-        return found, wishes
-
     def turn(_: Any, now: Any) -> Any:
-        impulses, loops, wanted, (stops, opened) = now
+        impulses, loops, wanted = now
         wrenches = []
         for patch, old, wishes, aims in zip(given.patches, impulses, wanted, targets, strict=True):
             lacks = [
@@ -59,11 +48,7 @@ def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], r
             old - equation.stiffness * (equation.rate(given.v_free) + equation.softness * old)
             for old, equation in zip(loops, given.loops, strict=True)
         ]
-        pushes = [
-            old + R * (wish - (stop.free - stop.target))
-            for stop, old, wish, R in zip(given.stops, stops, opened, strengths, strict=True)
-        ]
-        dv = factors.solve(given.efforts(wrenches, pulls, pushes))
+        dv = factors.solve(given.efforts(wrenches, pulls))
         v = [rate + dv[k] for k, rate in enumerate(given.v_free)]
         twists = given.jacobians.twists(v)
         after, wishes_after = [], []
@@ -76,11 +61,10 @@ def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], r
             old - equation.stiffness * (equation.rate(v) + equation.softness * old)
             for old, equation in zip(loops, given.loops, strict=True)
         ]
-        return (after, loops, wishes_after, stopped(stops, v)), None
+        return (after, loops, wishes_after), None
 
-    start = (begun, guess.loops, wanted, stopped(guess.stops, guess.v))
-    (points, loops, _, (stops, _)), _ = loop(rounds, turn, start, varies=True)
-    return given.after(points, loops, stops)
+    (points, loops, _), _ = loop(rounds, turn, (begun, guess.loops, wanted), varies=True)
+    return given.after(points, loops)
 
 
 def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:

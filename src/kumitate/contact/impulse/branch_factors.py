@@ -50,20 +50,14 @@ class BranchFactors:
         free = [_branch(jacobians, M, trunk, links, None) for links in branches]
         return cls(jacobians, M, trunk, branches, free, _joined(jacobians, M, trunk, free, None))
 
-    def stiffened(
-        self, on: Mapping[int, Dense], near: Mapping[int, Scalar], along_joints: Mapping[int, Scalar] | None = None
-    ) -> SparseFactors:
-        """The factors of M + Σ Jᵀ K J; `on`: K (6×6) by link index; `near`: by link index, whether its K can be nonzero.
-
-        `along_joints`: stiffness of single degrees of freedom, by their indices in v.
-        """
-        found, own = [], along_joints or {}
+    def stiffened(self, on: Mapping[int, Dense], near: Mapping[int, Scalar]) -> SparseFactors:
+        """The factors of M + Σ Jᵀ K J; `on`: K (6×6) by link index; `near`: by link index, whether its K can be nonzero."""
+        found = []
         for links, free in zip(self.branches, self.free, strict=True):
             touched = [near[link.index] for link in links if link.index in near]
-            touched += [own[k] > 0.0 for k in _freedoms(links) if k in own]
-            bent = partial(_branch, self.jacobians, self.M, self.trunk, links, on, own)
+            bent = partial(_branch, self.jacobians, self.M, self.trunk, links, on)
             found.append(when(reduce(either, touched), bent, free) if touched else free)
-        return _joined(self.jacobians, self.M, self.trunk, found, on, own)
+        return _joined(self.jacobians, self.M, self.trunk, found, on)
 
 
 def _trunk_and_branches(tree: Tree) -> tuple[list[Link], list[list[Link]]]:
@@ -85,30 +79,18 @@ def _trunk_and_branches(tree: Tree) -> tuple[list[Link], list[list[Link]]]:
 
 
 def _branch(
-    jacobians: LinkJacobians,
-    M: Pattern,
-    trunk: Sequence[Link],
-    links: Sequence[Link],
-    on: Mapping[int, Dense] | None,
-    along_joints: Mapping[int, Scalar] | None = None,
+    jacobians: LinkJacobians, M: Pattern, trunk: Sequence[Link], links: Sequence[Link], on: Mapping[int, Dense] | None
 ) -> Branch:
     carrying, left = _freedoms(trunk), _rows(jacobians.tree, M, links)
-    _add_along(left, links, along_joints or {})
     K = NO_STIFFNESS if on is None else jacobians.add_stiffness(left, links, on)
     steps = SparseFactors.eliminated(left, _freedoms(links), symmetric=on is None)
     return Branch(steps, {i: {j: left[i].get(j, 0.0) for j in carrying} for i in carrying}, K)
 
 
 def _joined(
-    jacobians: LinkJacobians,
-    M: Pattern,
-    trunk: Sequence[Link],
-    branches: Sequence[Branch],
-    on: Mapping[int, Dense] | None,
-    along_joints: Mapping[int, Scalar] | None = None,
+    jacobians: LinkJacobians, M: Pattern, trunk: Sequence[Link], branches: Sequence[Branch], on: Mapping[int, Dense] | None
 ) -> SparseFactors:
     left = _rows(jacobians.tree, M, trunk)
-    _add_along(left, trunk, along_joints or {})
     for branch in branches:
         for i, row in branch.taken.items():
             for j, value in row.items():
@@ -131,13 +113,6 @@ def _rows(tree: Tree, M: Pattern, links: Sequence[Link]) -> Pattern:
                     rows.setdefault(k, {})[j] = M[k].get(j, 0.0)
                     rows.setdefault(j, {})[k] = M[j].get(k, 0.0)
     return {k: dict(sorted(rows[k].items())) for k in sorted(rows)}
-
-
-def _add_along(left: Pattern, links: Sequence[Link], along_joints: Mapping[int, Scalar]) -> None:
-    """Adds the stiffness of these links' degrees of freedom."""
-    for k in _freedoms(links):
-        if k in along_joints:
-            left[k][k] = left[k][k] + along_joints[k]
 
 
 def _freedoms(links: Sequence[Link]) -> list[int]:

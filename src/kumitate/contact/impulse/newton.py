@@ -67,24 +67,15 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
         patch.if_near(_felt, *state, otherwise=(Force(), NO_STIFFNESS))
         for patch, state in zip(given.patches, states, strict=True)
     ]
-    held = _held(given, guess, approach)
-    factors = given.stiffened([K for _, K in felt], [K for _, K in held])
-    return _after_all(given, guess, states, factors, [lack for lack, _ in felt], held), factors
+    factors = given.stiffened([K for _, K in felt])
+    return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
 
 
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
     """A step with the factors of the previous one: valid where no point slides and none has changed its mode."""
     states = _states(given, guess, targets, approach)
     lacks = [patch.if_near(_lack, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
-    return _after_all(given, guess, states, factors, lacks, _held(given, guess, approach))
-
-
-def _held(given: Problem, guess: Impulses, approach: Approach) -> list[tuple[Scalar, Scalar]]:
-    """The (base, K) of every stop."""
-    return [
-        stop.law(impulse, guess.v, approach.first, approach.strength)
-        for stop, impulse in zip(given.stops, guess.stops, strict=True)
-    ]
+    return _after_all(given, guess, states, factors, lacks)
 
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
@@ -97,24 +88,16 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
 
 
 def _after_all(
-    given: Problem,
-    guess: Impulses,
-    states: Sequence[tuple[Any, ...]],
-    factors: SparseFactors,
-    lacks: Sequence[Force],
-    held: Sequence[tuple[Scalar, Scalar]],
+    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
 ) -> Impulses:
-    """All impulses after a Newton step; `lacks`: the residual wrench of each patch; `held`: the laws of the stops."""
+    """All impulses after a Newton step; `lacks`: the residual wrench of each patch."""
     still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
-    missing = [base - old for (base, _), old in zip(held, guess.stops, strict=True)]
-    dv = factors.solve(given.efforts(lacks, still, missing))
-    turned = given.jacobians.twists(dv)
+    turned = given.jacobians.twists(factors.solve(given.efforts(lacks, still)))
     points = []
     for patch, state, impulses in zip(given.patches, states, guess.points, strict=True):
         change = patch.twist(given.jacobians, turned)
         points.append(patch.if_near(_after, *state, change, otherwise=impulses))
-    stops = [maximum(base - K * stop.rate(dv), 0.0) for stop, (base, K) in zip(given.stops, held, strict=True)]
-    return given.after(points, guess.loops, stops)
+    return given.after(points, guess.loops)
 
 
 def _laws(

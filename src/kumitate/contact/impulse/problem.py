@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 
 from ...dynamics.crba import crba
@@ -19,7 +19,6 @@ from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .friction_cone import onto_cone
 from .jacobians import LinkJacobians, Pattern, along, frozen
-from .stops import Stop, diagonal
 
 __all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
 
@@ -37,13 +36,11 @@ class Impulses:
         points: (normal, tangent, tangent) of every point of every patch [N·s].
         loops: the impulses of the loop equations.
         v: the velocities (nv) after these impulses.
-        stops: the impulses of joints' stops, away from their limits.
     """
 
     points: list[list[list[Scalar]]]
     loops: list[Scalar]
     v: list[Scalar]
-    stops: list[Scalar] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Problem:
 
     Attributes:
         branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
-        patches, loops, stops: where impulses act.
+        patches, loops: where impulses act.
         factors: those of the inertia matrix plus the stiffness of loops.
         v_free: the velocities (nv) after the step without contact.
     """
@@ -101,7 +98,6 @@ class Problem:
     loops: Sequence[LoopEquation]
     factors: SparseFactors
     v_free: Sequence[Scalar]
-    stops: Sequence[Stop] = ()
 
     @classmethod
     def of(
@@ -110,7 +106,6 @@ class Problem:
         patches: Sequence[ContactPatch],
         loops: Sequence[LoopEquation],
         v_free: Sequence[Scalar],
-        stops: Sequence[Stop] = (),
     ) -> Problem:
         """The problem with its factors."""
         factors = branch_factors.factors
@@ -118,7 +113,7 @@ class Problem:
             stiff = {i: dict(row) for i, row in branch_factors.M.items()}
             _add_loops(stiff, loops)
             factors = SparseFactors.of(stiff, symmetric=True)
-        return cls(branch_factors, patches, loops, factors, v_free, stops)
+        return cls(branch_factors, patches, loops, factors, v_free)
 
     @property
     def jacobians(self) -> LinkJacobians:
@@ -132,9 +127,9 @@ class Problem:
 
     @property
     def fastest(self) -> Scalar:
-        """The largest component of a point's velocity, or velocity at a stop, after the step without contact [m/s, rad/s]."""
-        parts = [part for patch in self.patches for point in patch.points for part in point.free]
-        return reduce(maximum, (absolute(part) for part in (*parts, *(stop.free for stop in self.stops))), 0.0)
+        """The largest component of a point's velocity after the step without contact [m/s]."""
+        parts = (absolute(part) for patch in self.patches for point in patch.points for part in point.free)
+        return reduce(maximum, parts, 0.0)
 
     @property
     def coupled(self) -> bool:
@@ -144,10 +139,10 @@ class Problem:
     def nothing(self) -> Impulses:
         """No impulses."""
         points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
-        return Impulses(points, [0.0 for _ in self.loops], list(self.v_free), [0.0 for _ in self.stops])
+        return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
 
-    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar], stops: Sequence[Scalar] = ()) -> Impulses:
-        """The effect of the points' and stops' impulses, and of those that keep the loops closed; `loops`: their first guess."""
+    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
+        """The effect of the points' impulses, and of the impulses that keep the loops closed; `loops`: their first guess."""
         wrenches = [
             sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
             for patch, of_points in zip(self.patches, points, strict=True)
@@ -160,7 +155,7 @@ class Problem:
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.loops, loops, strict=True)
             ]
-            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls, stops), moved, strict=True)]
+            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls), moved, strict=True)]
             change = self.factors.solve(left)
             v = [rate + more for rate, more in zip(v, change, strict=True)]
             moved = [done + along(self.M[i], change) for i, done in enumerate(moved)]
@@ -168,10 +163,10 @@ class Problem:
                 old - equation.stiffness * (equation.rate(v) + equation.softness * old)
                 for equation, old in zip(self.loops, loops, strict=True)
             ]
-        return Impulses(points, loops, v, list(stops))
+        return Impulses(points, loops, v)
 
-    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar], stops: Sequence[Scalar] = ()) -> list[Scalar]:
-        """Jᵀ λ (nv), from one wrench per patch, and one impulse per equation and stop."""
+    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
+        """Jᵀ λ (nv), from one wrench per patch and one impulse per equation."""
         on: dict[int, Force] = {}
         for patch, wrench in zip(self.patches, wrenches, strict=True):
             for link, part in patch.wrenches(wrench).items():
@@ -180,12 +175,10 @@ class Problem:
         for equation, impulse in zip(self.loops, loops, strict=True):
             for k, value in equation.row.items():
                 total[k] = total[k] + value * impulse
-        for stop, impulse in zip(self.stops, stops, strict=True):
-            total[stop.bound.v] = total[stop.bound.v] + stop.bound.sign * impulse
         return total
 
-    def stiffened(self, on_patches: Sequence[Dense], on_stops: Sequence[Scalar] = ()) -> SparseFactors:
-        """The factors of M + Jᵀ K J with one K (6×6) per patch and one per stop, plus the stiffness of loops."""
+    def stiffened(self, on_patches: Sequence[Dense]) -> SparseFactors:
+        """The factors of M + Jᵀ K J with one K (6×6) per patch, plus the stiffness of loops."""
         on: dict[int, Dense] = {}
         near: dict[int, Scalar] = {}
         for patch, K in zip(self.patches, on_patches, strict=True):
@@ -193,12 +186,9 @@ class Problem:
                 link = patch.links[0]
                 on[link] = on[link] + K if link in on else K
                 near[link] = either(near[link], patch.near) if link in near else patch.near
-        along_joints = diagonal(self.stops, on_stops)
         if not self.coupled:
-            return self.branch_factors.stiffened(on, near, along_joints)
+            return self.branch_factors.stiffened(on, near)
         H = {i: dict(row) for i, row in self.M.items()}
-        for k, stiff in along_joints.items():
-            H[k][k] = H[k][k] + stiff
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
             if patch.shift is not None:
@@ -240,8 +230,6 @@ class Problem:
             worst = maximum(worst, patch.if_near(_open, *state, otherwise=0.0))
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
-        for stop, impulse in zip(self.stops, guess.stops, strict=True):
-            worst = maximum(worst, stop.missed(impulse, guess.v))
         return worst
 
     def gained(self, guess: Impulses) -> Scalar:
@@ -249,8 +237,6 @@ class Problem:
         total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
-        for stop, impulse in zip(self.stops, guess.stops, strict=True):
-            total = total + 0.5 * impulse * (stop.free + stop.rate(guess.v))
         return total
 
     def work(self, guess: Impulses) -> Scalar:
@@ -258,10 +244,7 @@ class Problem:
 
         Loops are closed before and after, so their impulses do no work.
         """
-        total = self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
-        for stop, impulse in zip(self.stops, guess.stops, strict=True):
-            total = total + 0.5 * impulse * (stop.velocity + stop.rate(guess.v))
-        return total
+        return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
         twists = self.jacobians.twists(guess.v)

@@ -11,12 +11,10 @@ from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
 
-__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "STOPPING", "Penalty", "check_model", "multipoint", "rigid"]
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "check_model", "multipoint", "rigid"]
 
 #: Models that change velocities once per step, by name.
 IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}
-#: Those of them that solve the stops of joints together with contact.
-STOPPING = ("rigid",)
 #: Models that are continuous forces, by name: each is made from options and the mass of the mechanism [kg].
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
 

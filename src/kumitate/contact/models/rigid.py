@@ -49,7 +49,7 @@ class _Pass:
 def rigid(given: Problem) -> Solved:
     """The impulses of a step: λ_n ≥ 0 and u_n ≥ target with complementarity; |λ_t| ≤ μ λ_n, opposite to u_t where it slides.
 
-    The target closes the gap exactly, or rebounds with the restitution. Stops of joints obey the same law without friction. Several points with restitution and friction can add
+    The target closes the gap exactly, or rebounds with the restitution. Several points with restitution and friction can add
     kinetic energy under Newton's law (Kane and Levinson 1985); the rebound is then reduced until the energy is conserved.
     """
     targets = [[point.target for point in patch.points] for patch in given.patches]
@@ -81,8 +81,6 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
-    for stop in given.stops:
-        closing = maximum(closing, stop.target - stop.free)
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:

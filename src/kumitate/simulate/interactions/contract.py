@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ...compile import Kernel
-from ...model import Bound, Mechanism
+from ...model import Mechanism
 from ..integrators import Integrator
 from ..stepping.choice import chosen_integrator
 from ..stepping.forcing import Forcing
@@ -60,22 +60,18 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
-        impacts: the program of impulsive contact, which makes velocities jump once per step.
+        touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
-        bounds: the limits at which joints stop.
-        touches: whether contact of bodies makes velocities jump.
     """
 
     mechanism: Mechanism
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
-    impacts: Program | None = None
+    touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
-    bounds: tuple[Bound, ...] = ()
-    touches: bool = False
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -88,6 +84,10 @@ class Interaction:
         """
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+
+    def impacts(self, *, resisted: bool) -> Program:
+        """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
+        raise NotImplementedError
 
     def warn(self) -> None:
         """Warns of known limitations before a run."""

@@ -12,15 +12,14 @@ import numpy as np
 from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
-from ...contact.impulse.step import impact_program
-from ...contact.models import FORCE_MODELS, rigid
+from ...contact.models import FORCE_MODELS
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
 from ...contact.straddling import warn_of_thin_boxes
-from ...model import Bound, Mechanism
+from ...model import Mechanism
 from ...model.digest import digest
-from ...scalar import Program, trace
-from ..integrators import Integrator, WithStops
+from ...scalar import trace
+from ..integrators import Integrator
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.system import NO_STEP
 from .contract import Asked, Interaction, StepKernels, content_of
@@ -39,35 +38,26 @@ class ForceContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     forces: ContactForces
-    bounds: tuple[Bound, ...] = ()
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact, bounds: tuple[Bound, ...] = ()) -> ForceContact:
+    def of(cls, mechanism: Mechanism, contact: Contact) -> ForceContact:
         """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
         in
         `warn_of_thin_boxes`.
         """
         model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
         forces = ContactForces.of(mechanism, contact, model)
-        return cls(mechanism, contact, forces, bounds)
+        return cls(mechanism, contact, forces)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" takes an adaptive integrator, because springs at contact points may be stiff."""
         if asked.name != "auto":
-            return self._stopping(super().integrator(asked, notes))
+            return super().integrator(asked, notes)
         notes.append(
             "integrator: rkf45_adaptive was taken, as springs, dampers and rounded friction at points of contact may be too "
             "fast for fixed steps"
         )
-        return self._stopping(super().integrator(asked._replace(name="rkf45_adaptive"), notes))
-
-    def _stopping(self, flight: Integrator) -> Integrator:
-        return WithStops(flight) if self.bounds else flight
-
-    @cached_property
-    def impacts(self) -> Program | None:  # type: ignore[override]
-        """The impulses of joints' stops."""
-        return impact_program(self.mechanism, None, rigid, self.bounds) if self.bounds else None
+        return super().integrator(asked._replace(name="rkf45_adaptive"), notes)
 
     def warn(self) -> None:
         """Warns as `warn_of_thin_boxes` does."""
@@ -81,7 +71,7 @@ class ForceContact(Interaction):
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
         """The contact and the shapes that can touch, as text."""
-        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs, bool(self.bounds))
+        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]

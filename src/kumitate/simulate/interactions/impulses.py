@@ -19,7 +19,7 @@ from ...contact.shapes import touches
 from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
-from ...model import Bound, Mechanism
+from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import Program, trace
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
@@ -44,12 +44,11 @@ class ImpulseContact(Interaction):
     contact: Contact
     pairs: list[Pair]
     model: Callable[[Any], Any]
-    bounds: tuple[Bound, ...] = ()
     touches = True
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact | str, bounds: tuple[Bound, ...] = ()) -> ImpulseContact:
-        """The contact of a mechanism; a name stands for that model with default options; `bounds`: where joints stop.
+    def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
+        """The contact of a mechanism; a name stands for that model with default options.
 
         Raises:
             InputError: if there is no such model.
@@ -62,12 +61,11 @@ class ImpulseContact(Interaction):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
-        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], bounds)
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
 
-    @cached_property
-    def impacts(self) -> Program:  # type: ignore[override]
+    def impacts(self, *, resisted: bool) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model, self.bounds)
+        return impact_program(self.mechanism, self.contact, self.model, resisted=resisted)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -118,7 +116,7 @@ class ImpulseContact(Interaction):
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
         """The contact and the shapes that can touch, as text."""
-        return content_of(self.model, self.contact, self.pairs, bool(self.bounds))
+        return content_of(self.model, self.contact, self.pairs)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]

@@ -32,13 +32,19 @@ class StepCode:
     Attributes:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
+        bounds: the limits at which joints stop.
     """
 
     def __init__(
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-        outputs: tuple[Output, ...] = (), key: str | None = None,
+        outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation; `key`: everything that the code depends on, as text."""
+        """The code for the sources of efforts of an actuation.
+
+        Args:
+            bounds: where joints stop; `key`: everything that the code depends on, as text.
+        """
+        self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
@@ -92,26 +98,23 @@ class StepCode:
     @cached_property
     def jumps(self) -> Program | None:
         """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact; None without."""
-        impacts = self._interaction.impacts
-        if impacts is None:
+        driven = bool(self.mechanism.driven or self.bounds)
+        if not (self.touches or self.bounds):
             return None
-        if self.integrator.implicit_damping:
-            return jump_program(self._forcing, self.dynamics, impacts, self.motion)
-        settings = {**self._settings, "implicit_damping": True}  # steps with impulses are implicit whatever others are
-        if not self.mechanism.driven:
-            return jump_program(self._forcing, dynamics_program(self.mechanism, self._forcing, **settings), impacts)
-        motion = motion_program(self.mechanism, self._forcing, **settings)
-        return jump_program(self._forcing, driven_dynamics(motion, self._forcing, implicit=True), impacts, motion)
+        impacts = self._interaction.impacts(resisted=driven) if self.touches else None
+        # steps with impulses are implicit whatever others are
+        implicit = self.integrator.implicit_damping
+        if not driven:
+            return jump_program(self._forcing, self.dynamics, impacts)
+        motion = self.motion if implicit else None
+        if motion is None:
+            motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
+        return jump_program(self._forcing, motion, impacts, self.bounds)
 
     @property
     def touches(self) -> bool:
         """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
         return self._interaction.touches
-
-    @property
-    def bounds(self) -> Sequence[Bound]:
-        """The limits at which joints stop."""
-        return self._interaction.bounds
 
     @cached_property
     def program(self) -> Program:
@@ -271,7 +274,7 @@ _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-    outputs: tuple[Output, ...] = (),
+    outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
 ) -> CompiledStep:  # fmt: skip
     """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
 
@@ -282,11 +285,11 @@ def compiled_step(
     functions_of_commands = tuple(name for name, source in forcing.commands.items() if callable(source))
     shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, functions_of_commands)
     asked = tuple((output.name, output.key) for output in outputs)
-    settings = (_settings(integrator), shape, stabilisation, asked)
+    settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content
     text = None if known is None or content is None else repr((known, content, settings))
     key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
-    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, text))
+    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, bounds, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
 
