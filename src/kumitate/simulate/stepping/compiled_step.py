@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
 from ...model import Bound
 from ...model.digest import digest
-from ...scalar import Hole, Program, call, maximum, select, trace
+from ...scalar import Hole, Program, call, maximum, minimum, trace, when
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
@@ -111,6 +111,24 @@ class StepCode:
             motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
         return jump_program(self._forcing, motion, impacts, self.bounds)
 
+    @cached_property
+    def accelerations(self) -> Program:
+        """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+        m, bounds = self.mechanism, self.bounds
+
+        def accelerations(h: Any, q: Any, v: Any, u: Any) -> Any:
+            def jumped() -> list[Any]:
+                after, turning = call(self.jumps, h, q, v, u)["v"], kinematics.turning(m.tree, v)  # type: ignore[arg-type]
+                return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+
+            if self.touches:
+                return jumped()
+            free = call(self.dynamics, NO_STEP, q, v, u)["acceleration"]
+            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * free[bound.v]) for bound in bounds]
+            return when(reduce(minimum, ahead) < 0.0, jumped, free) if ahead else free
+
+        return trace(accelerations, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"accelerations_{m.name}")
+
     @property
     def touches(self) -> bool:
         """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
@@ -174,6 +192,11 @@ class StepCode:
     def dynamics_kernel(self) -> Kernel:
         """The accelerations of the run and the power."""
         return Kernel(self._stored("dynamics"))
+
+    @cached_property
+    def accelerations_kernel(self) -> Kernel:
+        """(h, q, v, u) → v̇, as `accelerations`."""
+        return Kernel(self._stored("accelerations"))
 
     @cached_property
     def jump_kernel(self) -> Kernel:
@@ -257,16 +280,7 @@ class Signals:
 
     def _a(self) -> Any:
         """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
-        compiled, q, v = self._compiled, self("q"), self("v")
-        if compiled.jumps is None:
-            return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
-        h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
-        jumped = call(compiled.jumps, h, q, v, self("u"))
-        mean = [(b - a) / h + turn for a, b, turn in zip(v, jumped["v"], turning, strict=True)]
-        if compiled.touches:
-            return mean
-        free = call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
-        return [select(jumped["touching"] > 0.5, a, b) for a, b in zip(mean, free, strict=True)]
+        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
 
 
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
