@@ -329,6 +329,9 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over 2000 N·m/rad
     waved = shown["waved"]
     np.testing.assert_allclose(waved.q[-1], 0.1 * np.sin(3.0 * 0.5), atol=0.05)
+    fallen = shown["fallen"]
+    assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
+    assert fallen.audit.limits_passed == ()
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
 

@@ -1,10 +1,11 @@
 """The efforts at joints that depend on the motion that they cause: drives at their limits, and stops of joints.
 
-Within a step h both are linear in pieces. A drive is e − r v̇ (`drives`) or its limit. A stop is nothing, or what gives its joint
-the velocity t that closes the gap: λ + R (t − u)/h with R far above all inertias, which acts like an armature too; the multiplier
-λ makes the rest of the error vanish (augmented Lagrangian). Which piece holds follows from the motion: a stop holds while it pushes,
-and where its joint would pass it. A Newton iteration over the pieces finds the motion that agrees with them (semismooth Newton,
-or primal-dual active set: Hintermüller, Ito, Kunisch 2002); `solve` may contain the contact of bodies, which is then solved with it.
+Within a step h both are linear in pieces. A drive is e − r v̇ (`drives`) or its limit. A stop is nothing, or what gives its
+joint the velocity t that closes the gap: λ + R (t − u)/h with R far above all inertias, which acts like an armature too; the
+multiplier λ makes the rest of the error vanish (augmented Lagrangian). Which piece holds follows from the motion: a stop holds
+while it pushes, and where its joint would pass it. A Newton iteration over the pieces finds the motion that agrees with them
+(a primal-dual active set: Hintermüller, Ito and Kunisch 2002). `solve` may contain the contact of bodies, which is then solved
+with it.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ def settled(
 
     def moved(drives: Sequence[DriveForce], multipliers: Sequence[Scalar], holds: Sequence[Scalar]) -> dict[str, Any]:
         pushes = [Push(joint.v, force.effort, force.resisting) for joint, force in zip(driven, drives, strict=True)]
-        return solve([*pushes, *(stop.push(*of, h) for stop, *of in zip(stops, multipliers, holds, strict=True))])
+        pushes += [stop.push(force, hold, h) for stop, force, hold in zip(stops, multipliers, holds, strict=True)]
+        return solve(pushes)
 
     def seen(found: dict[str, Any], now: Settled) -> Settled:
         rates, apart = found["rates"], []
@@ -118,7 +120,9 @@ def settled(
         for joint, wish, acted in zip(driven, wished, now.drives, strict=True):
             drives.append(limited(joint, wish, rates[joint.v]))
             if joint.limit < inf:
-                apart.append(absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0)
+                apart.append(
+                    absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0
+                )
         multipliers, holds = [], []
         for stop, multiplier, held in zip(stops, now.multipliers, now.holds, strict=True):
             rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
@@ -136,7 +140,7 @@ def settled(
     def again(_: Any, now: Settled) -> tuple[Settled, None]:
         return seen(moved(now.drives, now.multipliers, now.holds), now), None
 
-    nothing = [0.0 for _ in stops]
+    nothing: list[Scalar] = [0.0 for _ in stops]
     start = Settled({}, list(wished), nothing, nothing, 0.0)
     first = seen(moved(wished, nothing, nothing), start)
     return loop(PASSES, again, first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

@@ -71,9 +71,8 @@ def simulate(
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
             jump ("rigid", "multipoint") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
             being rkf45_adaptive. `Result.contact` has their forces.
-        limits: whether joints stop at their position limits (`Limits.lower`, `upper`): by impulses in the steps that reach them,
-            without rebound, in one problem with the contact of bodies. They do not stop with `held`, with the contact model
-            "multipoint", and in chains of 100 or more similar links.
+        limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
+            without rebound, together with the contact of bodies.
         traced: whether functions may be compiled; False calls them all.
         progress: called with the fraction done from time to time.
 

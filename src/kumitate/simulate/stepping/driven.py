@@ -20,7 +20,8 @@ def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: An
     nv = forcing.mechanism.nv
 
     def moved(pushes: Sequence[Push]) -> dict[str, Any]:
-        tau, resisting = [u[k] for k in range(nv)], [0.0] * nv
+        tau: list[Scalar] = [u[k] for k in range(nv)]
+        resisting: list[Scalar] = [0.0] * nv
         for push in pushes:
             tau[push.index] = tau[push.index] + push.effort
             resisting[push.index] = resisting[push.index] + push.resisting
@@ -61,7 +62,7 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
 def drive_power(
     driven: Sequence[Driven], wished: Sequence[DriveForce], v: Sequence[Scalar], rates: Sequence[Scalar], h: Scalar
 ) -> Scalar:
-    """The power of drives in a step h from velocities v that change at `rates` [W]: of the efforts that act, at the mean velocity.
+    """The power of drives in a step h from velocities v that change at `rates` [W]: of what acts, at the mean velocity.
 
     Times the step it is the kinetic energy that they add, however stiff they are.
     """

@@ -21,7 +21,7 @@ _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
 
 
 def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bounds: Sequence[Bound] = ()) -> Program:
-    """(h, q, v, u) → velocities after a step h, whether anything touches, and the work and power in it; and what `impacts` gives.
+    """(h, q, v, u) → the velocities after a step h, whether anything touches, work and power; and what `impacts` gives.
 
     Drives keep their limits, and joints theirs, in the motion that contact leads to.
 
@@ -63,9 +63,7 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")
 
 
-def _work_of_stops(
-    stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar
-) -> tuple[Scalar, Scalar]:
+def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar]:
     """The work of stops in a step [J], and the sum of their forces."""
     work: Scalar = 0.0
     pushing: Scalar = 0.0
