@@ -85,9 +85,9 @@ class Interaction:
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
-    def impacts(self, *, resisted: bool) -> Program:
+    def impacts(self, *, resisted: bool) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
-        raise NotImplementedError
+        return None
 
     def warn(self) -> None:
         """Warns of known limitations before a run."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dynamics.drives import DriveForce, drive_forces, effort_along
-from ...dynamics.settling import Push, settled
+from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush
 from ...model import Driven
 from ...scalar import Program, Scalar, call, trace
 from .forcing import Forcing
@@ -15,11 +16,11 @@ from .parts import parts_of
 __all__ = ["drive_power", "driven_dynamics", "efforts_program", "moved_by"]
 
 
-def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[Push]], Any]:
+def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[JointPush]], Any]:
     """The motion, "acceleration" and "power", by further efforts at joints; and "resisting" (nv), by what these resist it."""
     nv = forcing.mechanism.nv
 
-    def moved(pushes: Sequence[Push]) -> dict[str, Any]:
+    def moved(pushes: Sequence[JointPush]) -> dict[str, Any]:
         tau: list[Scalar] = [u[k] for k in range(nv)]
         resisting: list[Scalar] = [0.0] * nv
         for push in pushes:
@@ -44,7 +45,7 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
         moved = moved_by(motion, forcing, h, q, v, u)
         wished = drive_forces(m.driven, q, v, parts_of(forcing, u).commands, step)
 
-        def solve(pushes: Sequence[Push]) -> dict[str, Any]:
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             found = moved(pushes)
             return {"rates": found["acceleration"], "power": found["power"]}
 
@@ -52,7 +53,7 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
             found = settled(m.driven, wished, [], step, solve).found
         else:
             efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(m.driven, wished, strict=True)]
-            found = solve([Push(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
+            found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
         power = drive_power(m.driven, wished, v, found["rates"], step)
         return {"acceleration": found["rates"], "power": found["power"] + power}
 

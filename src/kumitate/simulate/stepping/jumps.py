@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
-from ...dynamics.drives import drive_forces
-from ...dynamics.settling import Push, Stop, settled, stops_at
+from ...dynamics.settling.drives import drive_forces
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush, Stop, stops_at
 from ...model import Bound
 from ...scalar import Program, Scalar, call, maximum, select, trace
 from .driven import drive_power, moved_by
@@ -40,7 +41,7 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
         plain = not (wished or stops)
         moved = moved_by(motion, forcing, h, q, v, u)
 
-        def solve(pushes: Sequence[Push]) -> dict[str, Any]:
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             free = call(motion, h, q, v, u) if plain else moved(pushes)
             v_free = [rate + h * (a - b) for rate, a, b in zip(v, free["acceleration"], turning, strict=True)]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ..model import Command, Driven
-from ..scalar import Scalar, absolute, is_zero, maximum, minimum, select
+from ...model import Command, Driven
+from ...scalar import Scalar, absolute, is_zero, maximum, minimum, select
 
 __all__ = ["DriveForce", "drive_forces", "effort_along", "limited"]
 
