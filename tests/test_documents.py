@@ -291,6 +291,7 @@ def learning(shown: Shown, values: Shown) -> None:
     assert shown["observations"].shape == (64, 4)
     assert shown["rewards"].max() <= 1.0
     np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
+    assert np.ptp(shown["robots"].batch.parameters["mass:*"]) > 0.0
     reaching = shown["VectorEnv"](shown["reaching"], 2)
     reaching.reset(seed=0)
     for _ in range(3000):
@@ -334,6 +335,8 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert fallen.audit.limits_passed == ()
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+    assert (shown["heavier"].parameters["mass:link3"], shown["shaken"].mechanism.body("link3").mass) == (6.0, 6.0)
+    assert shown["many"].parameters["gravity"].tolist() == [3.7] * 8 + [9.81] * 56
 
 
 def sweeps(shown: Shown, values: Shown) -> None:
