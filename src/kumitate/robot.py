@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,7 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .errors import InputError
 from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
-from .model.samples import SAMPLES, sample
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
@@ -31,7 +28,7 @@ from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives,
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
 
-__all__ = ["Robot", "load", "samples"]
+__all__ = ["Robot"]
 
 
 @plain_calls(
@@ -399,35 +396,3 @@ class Robot(Nearness):
     @cached_property
     def _unit_quaternions(self) -> Any:
         return unit_quaternions(self.mechanism)
-
-
-def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
-    """A robot from a file, a sample's name, or a mechanism made in Python.
-
-    Args:
-        source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
-        floating_base: whether the root link of the file floats freely instead of being fixed to the world.
-        fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
-
-    Raises:
-        ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
-
-    >>> load("pendulum").nv
-    1
-    """
-    if isinstance(source, Mechanism):
-        return Robot(source)
-    if str(source) not in SAMPLES:
-        from .model.read import names_file, read_file  # loaded only to read a file
-
-        if names_file(source):
-            return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
-    if floating_base:
-        raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
-    chosen = sample(str(source))
-    return Robot(chosen.build(), start=(chosen.q, chosen.v))
-
-
-def samples() -> list[str]:
-    """The names of the mechanisms that come with the package."""
-    return list(SAMPLES)

@@ -29,7 +29,7 @@ from .checks import (
     steps_held,
 )  # fmt: skip
 from .evaluation import result_of
-from .integrators import TimeStepping, WithStops
+from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
 from .results.result import Result
@@ -41,7 +41,6 @@ from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
-from .stepping.reading import checked_inputs
 from .stepping.stabilisation import Stabilisation
 from .stepping.state import State, read_carried, write_carried
 from .stepping.stepper import Stepper
@@ -110,6 +109,7 @@ class MechanismSimulation:
             parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
                 "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
                 lists the kinds. Until other values are given, they are those of the mechanism.
+
         All others are those of `kumitate.simulate`.
 
         Raises:
@@ -128,13 +128,9 @@ class MechanismSimulation:
         self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
-        self.integrator = self.interaction.integrator(asked, self.notes)
-        if self.bounds and not isinstance(self.integrator, TimeStepping):
-            self.integrator = WithStops(self.integrator)
+        self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
-        forcing = Forcing(
-            mechanism, controller, wrenches, loop_tau, checked_inputs(mechanism.name, others), commands, self.parameters
-        )  # fmt: skip
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters)
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
         self._start = self._closed(*self._start, forcing)
@@ -154,9 +150,7 @@ class MechanismSimulation:
     @cached_property
     def compiled(self) -> CompiledStep:
         """The programs of the step; shared by simulations whose compiled parts are the same."""
-        return compiled_step(
-            self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds
-        )  # fmt: skip
+        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds)
 
     @property
     def whole(self) -> bool:
@@ -219,11 +213,8 @@ class MechanismSimulation:
             after = self._seen()
         if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
             touching = self.interaction.touching(state.q)
-            raise DivergenceError(
-                divergence(
-                    self.mechanism, after.time, state.q[None], state.v, after.v, self.integrator, self.step_size, touching
-                )
-            )
+            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+            raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         return after
 
     def save(self, state: State, path: str | Path) -> Path:
@@ -393,9 +384,7 @@ class MechanismSimulation:
         """The given start, with its loops closed."""
         if q is None and v is None:
             return self._start
-        if q is None:
-            q = self._start[0]
-        return self._closed(*self._checked(q, v), self.actuation.forcing)
+        return self._closed(*self._checked(self._start[0] if q is None else q, v), self.actuation.forcing)
 
     def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         m = self.mechanism

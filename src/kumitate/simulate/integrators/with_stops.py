@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ...model import Bound
 from ...scalar import Scalar, when
 from .contract import Integrator, IntegratorState, MechanicalSystem
 from .time_stepping import TimeStepping
 
-__all__ = ["WithStops"]
+__all__ = ["WithStops", "stopping"]
 
 
 class WithStops(Integrator):
@@ -35,3 +38,8 @@ class WithStops(Integrator):
             return IntegratorState(list(q), list(v), after.work), error if self.adaptive else unsolved
 
         return when(system.beyond(flown.q) > 0.5, stopped, (flown, error))  # type: ignore[no-any-return]
+
+
+def stopping(integrator: Integrator, bounds: Sequence[Bound]) -> Integrator:
+    """The integrator for joints with these limits; time stepping stops joints itself."""
+    return WithStops(integrator) if bounds and not isinstance(integrator, TimeStepping) else integrator
