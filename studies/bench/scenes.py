@@ -139,10 +139,9 @@ def _ours(
     simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles
     seconds: list[list[float]] = [[] for _ in counts]
     facts: list[tuple[float, float, float]] = []
+    code = SceneCode(simulation.interaction, simulation.integrator, simulation.actuation.forcing)
     for _ in range(rounds):
-        stepper = SceneStepper(
-            SceneCode(simulation.interaction, simulation.integrator), simulation.actuation, STEP, q.ravel(), v.ravel()
-        )
+        stepper = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel())
         for k, count in enumerate(counts):
             begin = thread_seconds()
             stepper.run({}, count, 1)

@@ -10,7 +10,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.kinematics import link_poses
-from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
+from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -171,3 +171,57 @@ def test_a_state_of_a_scene_with_a_robot_goes_on_the_same():
     half = sim.step(start, 150)
     assert np.array_equal(sim.step(half, 100).q, sim.step(start, 250).q)
     assert np.array_equal(sim.run(start.q, start.v, duration=0.25, every=50).q[-1], sim.step(half, 100).q)
+
+
+def driven_arm(limit: float | None = None) -> Mechanism:
+    """The arm with position drives, and with narrow limits of its last joint."""
+    robot = arm(0.1)
+    drives = {"turn": PositionDrive(kp=50.0, kd=5.0), "lift": PositionDrive(kp=400.0, kd=20.0, limit=limit)}
+    bent = Limits(-0.3, 0.4)
+    joints = (replace(joint, limits=bent) if joint.name == "bend" else joint for joint in robot.joints)
+    return replace(robot, joints=tuple(joints)).with_drives(drives)
+
+
+@pytest.mark.parametrize("limit", [None, 12.0], ids=["drives", "weak drives"])
+def test_drives_and_stops_of_a_robot_hold_as_by_itself(limit):
+    """The last joint swings freely between its stops, the first two are held; traced code settles them likewise."""
+    robot = driven_arm(limit)
+    q, v = [0.3, 0.2, 0.1], [0.5, 0.0, -1.0]
+    commands = {"target": [0.5, 0.1]}
+    alone = MechanismSimulation(robot, contact="rigid", integrator="semi_implicit_euler", inputs=commands).run(
+        q, v, duration=0.5
+    )
+    scene = simulation(beside(robot, *BRICKS), integrator="semi_implicit_euler", inputs=commands)
+    run = scene.run([*q, *upright(*FAR)], [*v, *np.zeros(18)], duration=0.5)
+    assert alone.q[:, 2].min() == pytest.approx(-0.3, abs=1e-6) or alone.q[:, 2].max() == pytest.approx(0.4, abs=1e-6)
+    assert np.abs(run.q[:, :3] - alone.q).max() < 1e-6
+    assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-4)
+    assert np.abs(run.q[:, 2] - 0.05).max() < 0.35 + 1e-6
+
+
+def test_a_slide_at_its_stop_carries_bricks():
+    """A tray that falls onto its lower stop with bricks on it rests there, and the bricks on it; nothing passes the stop."""
+    tray = Body("tray", 2.0, inertia=(0.1, 0.1, 0.1), collisions=(Geometry(Box((1.0, 1.0, 0.1))),))
+    slide = Joint("slide", "prismatic", "world", "tray", axis=(0.0, 0.0, 1.0), limits=Limits(-0.05, 1.0))
+    mechanism = beside(Mechanism("lift", (tray,), (slide,)), *BRICKS)
+    q = [0.0, *upright(*((0.3 * k - 0.3, 0.0, 0.11) for k in range(3)))]
+    run = simulation(mechanism, Contact(ground=())).run(q, duration=0.3)
+    assert run.q[:, 0].min() > -0.05 - 1e-9
+    assert run.q[-1, 0] == pytest.approx(-0.05, abs=1e-9)
+    assert run.q[-1, [7, 14, 21]] == pytest.approx([0.06] * 3, abs=1e-8)
+    assert np.abs(run.v[-1]).max() < 1e-7
+    assert np.abs(run.contact.force[-1, :, 2].sum()) == pytest.approx(3.0 * G, rel=1e-6)
+
+
+def test_a_press_pushes_with_no_more_than_its_drive_has():
+    """A ram with a position drive of limited force squeezes a brick against the ground: force and weight on the ground."""
+    ram = Body("ram", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Geometry(Box((0.1, 0.1, 0.1))),))
+    slide = Joint("slide", "prismatic", "world", "ram", axis=(0.0, 0.0, 1.0), pose=pose((0.0, 0.0, 0.18)))
+    robot = Mechanism("press", (ram,), (slide,)).with_drives({"slide": PositionDrive(kp=1e5, kd=1e3, limit=30.0)})
+    run = simulation(beside(robot, *BRICKS), inputs={"target": -0.1}).run(
+        [0.0, *upright((0.0, 0.0, 0.06), *FAR[1:])], duration=0.2
+    )
+    pushed = {pair: run.contact.force[-1, k, 2] for k, pair in enumerate(run.contact.bodies)}
+    assert abs(pushed[("ram", "brick0")]) == pytest.approx(30.0 + G, rel=1e-6)
+    assert pushed[("brick0", "ground")] == pytest.approx(30.0 + 2.0 * G, rel=1e-6)
+    assert np.abs(run.v[-1]).max() < 1e-7

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...compile import Kernel
-from ...model import Mechanism
+from ...model import Bound, Mechanism
 from ..integrators import Integrator
 from ..parameters import Variation
 from ..stepping.choice import chosen_integrator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..stepping.actuation import Actuation
     from ..stepping.stepper import Stepper
 
-__all__ = ["Asked", "Interaction", "content_of"]
+__all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -43,6 +43,18 @@ class Asked(NamedTuple):
     equal_steps: bool = False
 
 
+class StepKernels(Protocol):
+    """What records of contact need of a run's compiled step: functions of (h, q, v, u)."""
+
+    @property
+    def dynamics_kernel(self) -> Kernel:
+        """v̇ and the power of all efforts."""
+
+    @property
+    def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact by impulses, and that contact."""
+
+
 class Interaction:
     """The interaction of a mechanism with its surroundings: none in this class; contact and held points are subclasses.
 
@@ -52,7 +64,7 @@ class Interaction:
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
         steps_itself: whether its steps are not traced: it then has a `stepper` of its own, which holds efforts over a step.
-        impacts: the program of impulsive contact, which makes velocities jump once per step.
+        touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
         parameters: of the simulation; their row stands at the end of u.
@@ -63,7 +75,7 @@ class Interaction:
     content: str | None = ""
     plain: Any = None
     steps_itself: bool = False
-    impacts: Program | None = None
+    touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
     parameters: Variation | None = None
@@ -81,9 +93,14 @@ class Interaction:
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
     def stepper(
-        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray
-    ) -> Stepper | None:
-        """A stepper from a state, of an interaction that steps itself; else None."""
+        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
+        bounds: Sequence[Bound] = (),
+    ) -> Stepper | None:  # fmt: skip
+        """A stepper from a state, of an interaction that steps itself; else None. `bounds`: where joints stop."""
+        return None
+
+    def impacts(self, *, resisted: bool) -> Program | None:
+        """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
         return None
 
     def warn(self) -> None:
@@ -97,8 +114,8 @@ class Interaction:
         """The touching pairs at q (nq), in words."""
         return []
 
-    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
-        """The contact along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
+    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """The contact along a motion of steps h, with the run's compiled functions; None without contact."""
         return None
 
     def rows(self, u: np.ndarray) -> list[np.ndarray]:

@@ -19,7 +19,7 @@ from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
-from ...model import Mechanism
+from ...model import Bound, Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
@@ -28,6 +28,8 @@ from ..scenes.robots import RobotSteps
 from ..scenes.stepper import Logged, SceneStepper
 from ..stepping.actuation import Actuation
 from ..stepping.choice import EXPLICIT
+from ..stepping.equations import parts_of
+from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
 
@@ -115,9 +117,12 @@ class SceneContact(Interaction):
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
         return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
 
-    def stepper(self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray) -> SceneStepper:
+    def stepper(
+        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
+        bounds: Sequence[Bound] = (),
+    ) -> SceneStepper:  # fmt: skip
         """A stepper of the scene from a state."""
-        return SceneStepper(SceneCode(self, integrator), actuation, step, q, v)
+        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
 
     def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
         """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
@@ -202,8 +207,9 @@ class SceneCode:
         mechanism, integrator: as of a `StepCode`.
     """
 
-    def __init__(self, interaction: SceneContact, integrator: Integrator):
+    def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
+        self._forcing = forcing
         self._quantities = Quantities(self.mechanism, robots_of(self.mechanism, [], flies=False))
         self.code = self
 
@@ -225,6 +231,15 @@ class SceneCode:
             rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
             robot.flies = flies and rate * step < EXPLICIT
         return found
+
+    def efforts_kernel(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
+        total = u[:, : self.mechanism.nv].copy()
+        for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):
+            law: Any = joint.drive.law  # of arrays too, as it is plain arithmetic
+            wished = law(q[:, joint.q], v[:, joint.v], command).effort
+            total[:, joint.v] += np.clip(wished, -joint.limit, joint.limit)
+        return total
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The efforts along a run, which are those that were held."""

@@ -54,6 +54,22 @@ class Advance:
             self._log, self._run = log._replace(touches=more), None
         return ended == DONE
 
+    def kept(self) -> Callable[[], None]:
+        """A function that takes back the steps made from now on; rows are put again by who asks for it."""
+        memory, known = self.scene.memory, int(self.scene.counts[0])
+        impulses = [array[:known].copy() for array in memory]
+        marks, sums = self._log.marks.copy(), self._log.sums[self._log.marks[0] : self._log.marks[0] + 1].copy()
+        quiet, work = self.scene.bodies.quiet.copy(), self.work.copy()
+
+        def undo() -> None:
+            for array, values in zip(self.scene.memory, impulses, strict=True):
+                array[:known] = values
+            self.scene.counts[0] = known
+            self.scene.bodies.quiet[:], self.work[:], self._log.marks[:] = quiet, work, marks
+            self._log.sums[marks[0] : marks[0] + 1] = sums
+
+        return undo
+
     def taken(self) -> Log:
         """A copy of the log, with the touches that there are."""
         kept = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])

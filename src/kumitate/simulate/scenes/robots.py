@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, StoredProgram, found_or_traced
-from ...contact.scenes.arrays import MovingBodies
+from ...contact.scenes.arrays import MovingBodies, Robots
 from ...contact.scenes.parts import RobotPart
 from ...model.digest import digest
 from ...scalar import Program, trace
@@ -33,25 +33,45 @@ class RobotSteps:
 
     def __init__(self, part: RobotPart, number: int, places: Sequence[str], flies: bool):
         self.part, self.number, self.flies = part, number, flies
+        self._first = 0
         known = part.mechanism.tree.places
         self.places = {k: name for k, name in enumerate(places) if name in known and known[name].link >= 0}
 
     def put(self, bodies: MovingBodies, h: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         """Writes the state before a step h, and the efforts tau at the joints, all of the whole scene."""
         robots, part = bodies.robots, self.part
-        poses, jacobians, inertia, undriven = self._prepared(h, q[part.q], v[part.v])
-        rows, links = self._slice(robots.first_row), self._slice(robots.first_link)
+        self._first = int(robots.first_row[self.number])
+        self._v, self._tau = v[part.v], tau[part.v]
+        poses, jacobians, inertia, undriven = self._prepared(h, q[part.q], self._v)
         bodies.turn[list(part.links)], bodies.place[list(part.links)] = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
-        first = robots.first_column[links.start]
+        first = robots.first_column[self._slice(robots.first_link).start]
         robots.jacobian[first : first + len(part.links) * len(undriven)] = jacobians.reshape(-1, 6, 6)
         size = ROW * len(undriven)
-        inverse = np.linalg.inv(inertia.transpose(0, 2, 1, 3).reshape(size, size))
-        blocks = self._slice(robots.first_block)
-        robots.inertia[blocks] = inertia.reshape(-1, 6, 6)
-        robots.mobility[blocks] = inverse.reshape(len(undriven), ROW, -1, ROW).transpose(0, 2, 1, 3).reshape(-1, 6, 6)
-        robots.undriven[rows] = undriven
-        robots.before[rows].reshape(-1)[: len(part.v)] = v[part.v]
-        robots.effort[rows].reshape(-1)[: len(part.v)] = tau[part.v]
+        self._inertia, self._undriven = inertia.transpose(0, 2, 1, 3).reshape(size, size), undriven.reshape(-1)
+        self._put_row(robots.before, self._v)
+        self._put_rows(robots, self._inertia, self._undriven, self._tau)
+
+    def resist(self, bodies: MovingBodies, h: float, effort: np.ndarray, resisting: np.ndarray) -> None:
+        """Adds efforts (nv of the scene) at the joints to those of `put`, which inertias `resisting` (nv) reduce."""
+        own, inertia, undriven = resisting[self.part.v], self._inertia, self._undriven
+        if own.any():
+            more = np.zeros(len(undriven))
+            more[: len(own)] = own
+            before = np.zeros(len(undriven))
+            before[: len(own)] = self._v - h * self._turning(self._v)  # v̇ counts from there
+            inertia = self._inertia + np.diag(more)
+            undriven = before + np.linalg.solve(inertia, self._inertia @ (undriven - before))
+        self._put_rows(bodies.robots, inertia, undriven, self._tau + effort[self.part.v])
+
+    def _put_rows(self, robots: Robots, inertia: np.ndarray, undriven: np.ndarray, tau: np.ndarray) -> None:
+        blocks, rows = self._slice(robots.first_block), len(undriven) // ROW
+        for array, whole in ((robots.inertia, inertia), (robots.mobility, np.linalg.inv(inertia))):
+            array[blocks] = whole.reshape(rows, ROW, rows, ROW).transpose(0, 2, 1, 3).reshape(-1, ROW, ROW)
+        self._put_row(robots.undriven, undriven)
+        self._put_row(robots.effort, tau)
+
+    def _put_row(self, rows: np.ndarray, values: np.ndarray) -> None:
+        rows.reshape(-1)[ROW * self._first : ROW * self._first + len(values)] = values
 
     def reached(self, bodies: MovingBodies) -> np.ndarray:
         """The velocities after a step, in the axes before it."""
@@ -65,12 +85,11 @@ class RobotSteps:
         pulls: all wrenches of the simulation (places, 6).
         """
         part, robots = self.part, bodies.robots
-        tau = robots.effort[self._slice(robots.first_row)].reshape(-1)[: len(part.v)]
         if self.flies and not robots.pushed[self.number]:
-            u = np.concatenate([tau, *(pulls[k] for k in self.places)])
+            u = np.concatenate([self._tau, *(pulls[k] for k in self.places)])
             q[part.q], v[part.v], work, _ = self._flown(t, h, q[part.q], v[part.v], 0.0, u)
             return float(work)
-        felt = tau + self._felt(bodies)[: len(part.v)]
+        felt = self._tau + self._felt(bodies)[: len(part.v)]
         q[part.q], v[part.v], power = self._moved(h, q[part.q], v[part.v], self.reached(bodies), felt)
         return float(h * power)
 

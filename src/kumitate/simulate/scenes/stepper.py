@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...contact.scenes.scene import Log, Scene
 from ...errors import InputError
+from ...model import Bound
 from ..integrators import FAILED
 from ..stepping.actuation import Actuation
+from ..stepping.equations import parts_of
 from ..stepping.outputs import STATE
 from ..stepping.state import LIST
 from ..stepping.stepper import Stepper
 from .advance import Advance
 from .free_rows import FreeRows
+from .settling import Settling
 
 if TYPE_CHECKING:
     from ..interactions.scene import SceneCode
@@ -46,7 +49,10 @@ class SceneStepper(Stepper):
         logged: the contact of all records since the start.
     """
 
-    def __init__(self, code: SceneCode, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
+    def __init__(
+        self, code: SceneCode, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray, bounds: Sequence[Bound] = ()
+    ):
+        """A stepper from a state; `bounds`: the limits at which joints stop."""
         self.compiled, self.actuation, self.step, self.whole = code, actuation, step, True  # type: ignore[assignment]
         self.state = {
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
@@ -56,6 +62,7 @@ class SceneStepper(Stepper):
         self.logged: list[Logged] = []
         places = actuation.forcing.places
         self.robots = code.robots(step, places, q, v)
+        self._settling = Settling(code.mechanism, self.robots, bounds)
         self._rows = FreeRows(code.mechanism)
         rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
         self._steps = Advance(code.scene(step, places), *rows, self.state["work"])
@@ -136,10 +143,11 @@ class SceneStepper(Stepper):
         for k in range(records * every):
             for robot in self.robots:
                 robot.put(self.scene.bodies, h, q, v, self._tau)
-            self._rows.take(q, v, steps.q, steps.v)
-            if not steps.go():
+            work_of_drives, solved = self._settled(q, v)
+            if not solved:
                 seen_q[k // every :], v[:] = q, np.inf
                 break
+            state["work"][0] += work_of_drives
             self._rows.give(steps.q, steps.v, q, v)
             for robot, velocities in zip(self.robots, reached, strict=True):
                 if k % every == 0:
@@ -149,6 +157,29 @@ class SceneStepper(Stepper):
                 seen_q[k // every], seen_v[k // every], work[k // every] = q, v, state["work"][0]
         return steps.taken()._replace(work=work), seen_q, seen_v, reached
 
+    def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[float, bool]:
+        """Makes a step of the rows, with drives and joints within their limits; their work, and whether it is solved."""
+        steps, robots, h = self._steps, self.robots, self.step
+        solved: list[bool] = []
+        undo = steps.kept() if self._settling else None
+
+        def made(effort: np.ndarray, resisting: np.ndarray) -> np.ndarray:
+            if solved and undo is not None:
+                undo()
+            for robot in robots:
+                robot.resist(self.scene.bodies, h, effort, resisting)
+            self._rows.take(q, v, steps.q, steps.v)
+            solved.append(steps.go())
+            after = v.copy()
+            for robot in robots:
+                after[robot.part.v] = robot.reached(self.scene.bodies)
+            return after
+
+        if self._settling:
+            return self._settling.step(h, q, v, self._commands, made), solved[-1]
+        self._rows.take(q, v, steps.q, steps.v)
+        return 0.0, steps.go()
+
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them."""
         forcing, u = self.actuation.forcing, self.efforts
@@ -156,6 +187,7 @@ class SceneStepper(Stepper):
         if drives:
             raise InputError(f"{forcing.mechanism.name}: a scene of free bodies has no loops to drive; leave out `loop_tau`")
         self._tau = tau[0]
+        self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
         self._rows.put_efforts(self._tau, self.scene.bodies.effort)
         for k, name in enumerate(forcing.places):
             moving = forcing.mechanism.tree.places[name].link >= 0

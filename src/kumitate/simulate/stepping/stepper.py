@@ -49,7 +49,8 @@ class Stepper:
             code = compiled.code
             self._system = CalledSystem(
                 code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
-                self.efforts.copy(), code.jumps, code.closing_kernel if code.closes else None,
+                self.efforts.copy(), code.jump_kernel if code.jumps else None, code.closing_kernel if code.closes else None,
+                code.bounds,
             )  # fmt: skip
 
     @property
@@ -135,7 +136,7 @@ class Stepper:
 
     def touched(self, interaction: Interaction, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         """The contact along a run that this stepper has made, as `Interaction.record`."""
-        return interaction.record(self.compiled.code.dynamics_kernel, h, q, v, u)
+        return interaction.record(self.compiled.code, h, q, v, u)
 
     def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         recurrence, self.steps = self.compiled.recurrence, self.steps + records * every
