@@ -22,13 +22,13 @@ ACCEPTED = 1e-10
 STEADY = 1e-8
 #: ACCEPTED, as a part of the fastest velocity of a point.
 RELATIVE = 1e-10
-#: Islands of at most so many bodies are solved by Newton's method alone, if it converges in PASSES steps.
-SMALL, PASSES = 20, 20
+#: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
+SMALL, PASSES, FEW = 20, 20, 8
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
-#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity.
-GOOD = 1e-8
-#: How often sweeps and convex problems are tried in turn after that; how many sweeps and how many rounds each time.
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: in small islands, in large ones.
+GOOD, FAIR = 1e-8, 2e-7
+#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
 TIMES, SWEEPS, SLOW = 8, 100, 5
 
 
@@ -76,22 +76,22 @@ def _chain(
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """One method after another until the residual is small; the best impulses of all are the result."""
-    enough, best, left = 0.1 * accepted, math.inf, math.inf
-    if islands.first_body[island + 1] - islands.first_body[island] <= SMALL:
-        left = newton(island, PASSES, begun, enough, fastest, bodies, islands, points, factors, trial)
-        best = _set_aside(island, left, best, islands, points, trial)
-    if left > accepted:
+    enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL
+    good = (GOOD if small else FAIR) * (1.0 + fastest)
+    left = newton(island, PASSES if small else FEW, begun, enough, fastest, bodies, islands, points, factors, trial)
+    best = _set_aside(island, left, math.inf, islands, points, trial)
+    if left > (accepted if small else good):
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     for attempt in range(TIMES):
-        if best <= GOOD * (1.0 + fastest):
+        if best <= good:
             break
         if attempt % 2 == 0:
-            left = relax(island, SWEEPS, bodies, islands, points, trial)
-        else:
             left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
+        else:
+            left = relax(island, SWEEPS, bodies, islands, points, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
