@@ -5,7 +5,8 @@ It does not know where the inputs come from (`ProgramInputs`), nor how the funct
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from .module import Module
 from .partition import PART, line_partition
 from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size
 from .straight_line import StraightLine
+from .sums import uses
 from .writer import Writer
 
 __all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "hole_name"]
@@ -105,6 +107,11 @@ class ProgramBody(StraightLine):
         """Blocks of scratch memory for loops and called programs; values that cross between parts follow them."""
         return scratch_of_blocks(self.program)
 
+    @cached_property
+    def used(self) -> Counter[Symbol]:
+        """How often each node of the program's line is used."""
+        return uses(self.program.line, self.program.results)
+
     @property
     def in_parts(self) -> bool:
         """Whether the line is so long that functions of its parts compute it."""
@@ -126,14 +133,14 @@ class ProgramBody(StraightLine):
         """Computes the program's line; a long one by calling the functions of its parts."""
         partition = line_partition(self.program)
         if partition is None:
-            self.run_line(self.program.line)
+            self.run_line(self.program.line, self.used)
             return
         known: dict[Symbol, int] = {}
         for part in partition.parts:
             writer = self.part_writer(known)
             for loop_node in self.stacks:
                 writer.values[loop_node] = "loop"  # ran in an earlier part
-            writer.run_line(part)
+            writer.run_line(part, self.used)
             for node in part:
                 if node in partition.slots:
                     writer.cross(node, partition.slots[node])
@@ -296,8 +303,9 @@ class ProgramBody(StraightLine):
         for part in block.line:
             if part.op == "counter":
                 self.values[part] = counter
-        going = None if block.condition is None else self.going(block, label, counter)
-        self.run_line(block.line)
+        used = uses_of_pass(block)
+        going = None if block.condition is None else self.going(block, used, label, counter)
+        self.run_line(block.line, used)
         carried = {k: self.value(then) for k, (_, then) in carries.items()}
         for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
@@ -318,10 +326,10 @@ class ProgramBody(StraightLine):
         self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
         return "loop"
 
-    def going(self, block: LoopBlock, label: str, counter: str) -> str:
+    def going(self, block: LoopBlock, used: Mapping[Symbol, int], label: str, counter: str) -> str:
         """The lanes that continue, determined before a pass; the loop ends without any, or after all passes."""
         assert block.condition is not None
-        self.run_line(live(block.line, [block.condition]))
+        self.run_line(live(block.line, [block.condition]), used)
         condition = self.value(block.condition)
         more = self.line(f"icmp ult i64 {counter}, {block.count}")
         more = self.line(f"and i1 {more}, {self.any(condition)}")
@@ -336,6 +344,11 @@ class ProgramBody(StraightLine):
         name = f"llvm.vector.reduce.or.v{self.module.lanes}i1"
         self.module.declare("i1", name, [self.module.condition])
         return self.line(f"call i1 @{name}({self.module.condition} {condition})")
+
+
+def uses_of_pass(block: LoopBlock) -> Counter[Symbol]:
+    """How often each node of a loop's line is used in a pass."""
+    return uses(block.line, [s for s in (*block.following, *block.stacked, block.condition) if s is not None])
 
 
 def stack_runs(nodes: Sequence[Symbol]) -> list[range]:

@@ -44,8 +44,7 @@ class Module:
     def typed(self, pattern: str) -> str:
         """An instruction with this module's types in place of the names in braces."""
         true = "true" if self.lanes == 1 else "splat (i1 true)"
-        contract = "" if self.portable else " contract"
-        return pattern.format(real=self.real, condition=self.condition, contract=contract, true=true)
+        return pattern.format(real=self.real, condition=self.condition, true=true)
 
     def text(self) -> str:
         attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{8 * self.align}" }}'

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...scalar import Symbol
 from .module import Module
 from .sincos import emit_sincos
+from .sums import Term, fused_sums
 from .writer import Writer
 
 __all__ = ["StraightLine"]
 
 #: The instruction of an operation: types in braces, one %s per operand. Operations of one instruction are rows here.
 _PATTERNS = {
-    "add": "fadd{contract} {real} %s, %s",
-    "sub": "fsub{contract} {real} %s, %s",
-    "mul": "fmul{contract} {real} %s, %s",
+    "add": "fadd {real} %s, %s",
+    "sub": "fsub {real} %s, %s",
+    "mul": "fmul {real} %s, %s",
     "div": "fdiv {real} %s, %s",
     "neg": "fneg {real} %s",
     "lt": "fcmp olt {real} %s, %s",
@@ -40,10 +41,15 @@ class StraightLine(Writer):
         self.values: dict[Symbol, str] = {}
         self.deferred: set[Symbol] = set()  # computed where they are used, if at all
         self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.sums: dict[Symbol, list[Term]] = {}
         self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
 
-    def run_line(self, line: Sequence[Symbol]) -> None:
-        """Computes the nodes of a line in their order."""
+    def run_line(self, line: Sequence[Symbol], used: Mapping[Symbol, int]) -> None:
+        """Computes the nodes of a line in their order; `used` says how often each is used, also outside of the line."""
+        if not self.module.portable:
+            sums, taken = fused_sums(line, used)
+            self.sums |= sums
+            self.deferred |= taken
         for node in line:
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
@@ -59,6 +65,8 @@ class StraightLine(Writer):
     def compute(self, node: Symbol) -> str:
         """Writes what computes a node."""
         op = node.op
+        if node in self.sums:
+            return self.sum(self.sums[node])
         pattern = self.patterns.get(op)
         if pattern is not None:
             return self.line(pattern % tuple([self.value(x) for x in node.args]))
@@ -73,6 +81,38 @@ class StraightLine(Writer):
 
     def compute_const(self, node: Symbol) -> str:
         return self.module.constant(node.payload)
+
+    def sum(self, terms: Sequence[Term]) -> str:
+        """A sum, term by term, with products fused into it; signs cost nothing, as they are turned in operands."""
+        real = self.module.real
+        negative, factors = terms[0]
+        total = self.value(factors[0]) if len(factors) == 1 else self.line(f"fmul {real} {self.listed(factors)}")
+        for term in terms[1:]:
+            turned = term.negative != negative
+            if len(term.factors) == 2:
+                total = self.fused(term.factors, total, minus_product=turned and not negative, minus_total=turned and negative)
+            else:
+                value = self.value(term.factors[0])
+                pair = f"{value}, {total}" if turned and negative else f"{total}, {value}"
+                total = self.line(f"{'fsub' if turned else 'fadd'} {real} {pair}")
+            negative = negative and not turned
+        return total
+
+    def fused(self, factors: Sequence[Symbol], total: str, *, minus_product: bool, minus_total: bool) -> str:
+        """±a·b ± total, rounded once where the processor can, at every number of lanes."""
+        module = self.module
+        real, name = module.real, f"llvm.fmuladd.{module.suffix}"
+        module.declare(real, name, [real] * 3)
+        first, second = (self.value(factor) for factor in factors)
+        if minus_product:  # a constant is the first factor: turned round, it would be stored a second time
+            second = self.line(f"fneg {real} {second}")
+        if minus_total:
+            total = self.line(f"fneg {real} {total}")
+        return self.line(f"call {real} @{name}({real} {first}, {real} {second}, {real} {total})")
+
+    def listed(self, nodes: Sequence[Symbol]) -> str:
+        """Values as the operands of an instruction."""
+        return ", ".join([self.value(node) for node in nodes])
 
     def intrinsic(self, node: Symbol) -> str:
         """A function that LLVM knows."""
