@@ -89,7 +89,7 @@ class ProgramBody(StraightLine):
     Attributes:
         results: the names of the results of the loops and calls so far, by number.
         stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
-        argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
+        argument_size, result_size, turn_size: blocks of lanes in the buffers `%arguments`, `%returned` and `%turns`.
         crossing: values that other parts of a long line leave in memory, by slot.
     """
 
@@ -124,7 +124,7 @@ class ProgramBody(StraightLine):
             head: its first line, up to the brace.
             begin, end: instructions before and behind the body.
         """
-        buffers = (("arguments", self.argument_size), ("returned", self.result_size))
+        buffers = (("arguments", self.argument_size), ("returned", self.result_size), ("turns", self.turn_size))
         made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]
         return "\n".join([f"{head} {{", "entry:", *made, *begin, *self.lines, *end, "  ret void", "}"])
 

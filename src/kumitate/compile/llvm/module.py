@@ -27,9 +27,10 @@ class Module:
         self.names: dict[Program, str] = {}
         self.declared: set[str] = set()
 
-    def vector(self, element: str) -> str:
-        """The type of one element per lane."""
-        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
+    def vector(self, element: str, lanes: int | None = None) -> str:
+        """The type of one element per lane, of which there are as many as of states by default."""
+        count = lanes or self.lanes
+        return element if count == 1 else f"<{count} x {element}>"
 
     @property
     def align(self) -> int:
@@ -47,7 +48,7 @@ class Module:
         return pattern.format(real=self.real, condition=self.condition, true=true)
 
     def text(self) -> str:
-        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{8 * self.align}" }}'
+        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{max(256, 8 * self.align)}" }}'
         constants = []
         for table, name in self.tables.items():
             values = ", ".join(f"{self.element} {self.number(x)}" for x in table.values)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...scalar import Symbol
 from .module import Module
+from .packed_turns import PACKED, packed_angles
 from .sincos import emit_sincos
 from .sums import Term, fused_sums
 from .writer import Writer
@@ -41,12 +42,16 @@ class StraightLine(Writer):
         self.values: dict[Symbol, str] = {}
         self.deferred: set[Symbol] = set()  # computed where they are used, if at all
         self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.packed: dict[Symbol, int] = {}  # where the sines of angles are in memory; the cosines stand behind
+        self.turn_size = 0
         self.sums: dict[Symbol, list[Term]] = {}
         self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
 
     def run_line(self, line: Sequence[Symbol], used: Mapping[Symbol, int]) -> None:
         """Computes the nodes of a line in their order; `used` says how often each is used, also outside of the line."""
         if not self.module.portable:
+            if self.module.lanes == 1:
+                self.pack_turns(line)
             sums, taken = fused_sums(line, used)
             self.sums |= sums
             self.deferred |= taken
@@ -125,22 +130,40 @@ class StraightLine(Writer):
     def turn(self, node: Symbol) -> str:
         """Sine or cosine: both are computed at once."""
         (x,) = node.args
+        if x in self.packed:
+            return self.load_block("%turns", self.packed[x] + (PACKED if node.op == "cos" else 0))
         if x not in self.trig:
-            self.trig[x] = self.sincos(self.value(x))
+            self.trig[x] = self.sincos(self.value(x), self.module.lanes)
         return self.trig[x][node.op == "cos"]
 
-    def sincos(self, x: str) -> tuple[str, str]:
-        """Sine and cosine; of single precision by way of double."""
+    def pack_turns(self, line: Sequence[Symbol]) -> None:
+        """Computes the sines and cosines of angles that are inputs, several at a time, and leaves them in `%turns`."""
         module = self.module
-        wide = module.vector("double")
-        if module.real != wide:
-            x = self.line(f"fpext {module.real} {x} to {wide}")
-        suffix = module.suffix.replace("f32", "f64")
-        module.declare(wide, f"llvm.fma.{suffix}", [wide] * 3)
-        found = emit_sincos(x, module.lanes, self.line)
-        if module.real != wide:
-            found = tuple(self.line(f"fptrunc {wide} {y} to {module.real}") for y in found)  # type: ignore[assignment]
-        return found
+        vector = module.vector(module.element, PACKED)
+        for group in packed_angles(line):
+            filled = [*group, *[group[0]] * (PACKED - len(group))]
+            x = "poison"
+            for k, (_, read, _) in enumerate(filled):
+                x = self.line(f"insertelement {vector} {x}, {module.real} {self.value(read)}, i32 {k}")
+            offsets = ", ".join(f"{module.element} {module.number(offset)}" for _, _, offset in filled)
+            x = self.line(f"fadd {vector} {x}, <{offsets}>")
+            for k, found in enumerate(self.sincos(x, PACKED)):
+                address = self.slot("%turns", self.turn_size + k * PACKED)
+                self.effect(f"store {vector} {found}, ptr {address}, align {PACKED * module.precision.bytes}")
+            self.packed |= {angle: self.turn_size + k for k, (angle, _, _) in enumerate(group)}
+            self.turn_size += 2 * PACKED
+
+    def sincos(self, x: str, lanes: int) -> tuple[str, str]:
+        """Sine and cosine of so many numbers at once; of single precision by way of double."""
+        module = self.module
+        real, wide = module.vector(module.element, lanes), module.vector("double", lanes)
+        if real != wide:
+            x = self.line(f"fpext {real} {x} to {wide}")
+        module.declare(wide, f"llvm.fma.{'' if lanes == 1 else f'v{lanes}'}f64", [wide] * 3)
+        sine, cosine = emit_sincos(x, lanes, self.line)
+        if real != wide:
+            sine, cosine = (self.line(f"fptrunc {wide} {y} to {real}") for y in (sine, cosine))
+        return sine, cosine
 
     def foreign(self, node: Symbol) -> str:
         """A function of the C library, lane by lane, in double precision."""
