@@ -15,6 +15,7 @@ from . import analysis, dynamics, kinematics
 from .dynamics.assembly.order import Order
 from .errors import InputError
 from .model import Mechanism, Place, Tree, check_inertias, check_resistance
+from .model.tree.limbs import with_limbs
 from .model.tree.subchains import Partition
 from .scalar import Program, table, trace
 from .spatial import Force
@@ -142,6 +143,8 @@ def _forward_dynamics(
     check_resistance(m)
     # these methods need the inverse inertias of bodies
     tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
+    if method == "aba" and not wrenches:  # a wrench on one limb would be computed for all
+        tree = with_limbs(tree)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         return page(tree, q, v, tau, _acting(m, tree, wrenches, loop_tau, values), **options)
@@ -156,10 +159,11 @@ def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     check_inertias(m)
+    tree = m.base_parameter_tree if wrenches else with_limbs(m.base_parameter_tree)
 
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        applied = _with_chords(m.base_parameter_tree, q, v, _applied(m.base_parameter_tree, wrenches, values))
-        return dynamics.rnea(m.base_parameter_tree, q, v, a, gravity=m.gravity, wrenches=applied)
+        applied = _with_chords(tree, q, v, _applied(tree, wrenches, values))
+        return dynamics.rnea(tree, q, v, a, gravity=m.gravity, wrenches=applied)
 
     return inverse, _state(m) | {"a": m.nv} | _wrench_inputs(wrenches)
 

@@ -183,7 +183,7 @@ class Robot:
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included.
+        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that satisfy the loops.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
@@ -196,8 +196,6 @@ class Robot:
                 rounding and cost.
             wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
             loop_tau: forces of drives along the degrees of freedom of loop joints (..., nv of the loop) [N·m, N], by loop name.
-
-        Loops and couplings are included: q and v must satisfy them (`assemble` finds such q and v).
 
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
@@ -350,8 +348,7 @@ class Robot:
         """
         key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
         if key not in self._kernels:
-            program = stored_program(self.mechanism, function, options)
-            self._kernels[key] = Kernel(program, dtype, portable=portable)
+            self._kernels[key] = Kernel(stored_program(self.mechanism, function, options), dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:

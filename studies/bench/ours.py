@@ -10,6 +10,7 @@ import numpy as np
 from kumitate.dynamics import Acting, aba_with_loops, rnea
 from kumitate.errors import KumitateError
 from kumitate.model import Mechanism, Tree
+from kumitate.model.tree.limbs import with_limbs
 from kumitate.scalar import Program, Scalar, call, loop, trace
 from kumitate.simulate.stepping.actuation import Actuation
 from kumitate.simulate.stepping.forcing import Forcing
@@ -59,6 +60,6 @@ def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]
 
 
 def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
-    tree, gravity = mechanism.base_parameter_tree, mechanism.gravity
+    tree, gravity = with_limbs(mechanism.base_parameter_tree), mechanism.gravity
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, given: mechanism.nv}
     return trace(lambda q, v, x: page(tree, q, v, x, Acting(gravity)), inputs, f"{page.__name__}_{mechanism.name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ...scalar import Program, Table
 from ..precision import Precision
@@ -31,6 +32,14 @@ class Module:
         """The type of one element per lane, of which there are as many as of states by default."""
         count = lanes or self.lanes
         return element if count == 1 else f"<{count} x {element}>"
+
+    def wide(self, lanes: int) -> Module:
+        """The same module for other vectors: what is written for it is written here."""
+        other = copy(self)
+        other.lanes = lanes
+        other.real, other.condition = other.vector(other.element), other.vector("i1")
+        other.suffix = self.precision.suffix if lanes == 1 else f"v{lanes}{self.precision.suffix}"
+        return other
 
     @property
     def align(self) -> int:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from ...scalar import Symbol
 from .module import Module
-from .packed_turns import PACKED, packed_angles
-from .sincos import emit_sincos
+from .sincos import PACKED, emit_sincos, packed_angles
 from .sums import Term, fused_sums
 from .writer import Writer
 
-__all__ = ["StraightLine"]
+__all__ = ["CONDITIONS", "StraightLine"]
+
+#: Operations whose values are true or false.
+CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 #: The instruction of an operation: types in braces, one %s per operand. Operations of one instruction are rows here.
 _PATTERNS = {

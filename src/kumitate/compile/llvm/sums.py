@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...scalar import Symbol
+from ...scalar import LoopBlock, Symbol
 
-__all__ = ["WINDOW", "Term", "fused_sums", "uses"]
+__all__ = ["WINDOW", "Term", "fused_sums", "uses", "uses_of_pass"]
 
 #: A sum takes in what stands at most so many nodes before it: until then its terms live, and registers are few.
 WINDOW = 40
@@ -31,6 +31,11 @@ def uses(line: Sequence[Symbol], further: Iterable[Symbol]) -> Counter[Symbol]:
     for node in line:
         found.update(node.args)
     return found
+
+
+def uses_of_pass(block: LoopBlock) -> Counter[Symbol]:
+    """How often each node of a loop's line is used in a pass."""
+    return uses(block.line, [s for s in (*block.following, *block.stacked, block.condition) if s is not None])
 
 
 def fused_sums(line: Sequence[Symbol], used: Mapping[Symbol, int]) -> tuple[dict[Symbol, list[Term]], set[Symbol]]:
