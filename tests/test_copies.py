@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -62,3 +66,33 @@ def test_a_run_that_ran_away_can_be_sent():
     assert str(error) == "it ran away"
     assert isinstance(error.result, Result)
     np.testing.assert_array_equal(error.result.q, kept.q)
+
+
+def test_a_hash_of_a_mechanism_is_that_of_this_process():
+    """Hashes of text differ from process to process: a mechanism that was sent must compute its own."""
+    mechanism = km.load("four_bar").mechanism
+    program = (
+        "import dataclasses, pickle, sys; mechanism = dataclasses.replace(pickle.load(sys.stdin.buffer)); hash(mechanism);"
+        "sys.stdout.buffer.write(pickle.dumps(mechanism))"
+    )
+    hash(mechanism)
+    told = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps(mechanism), capture_output=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "17"},
+    )  # fmt: skip
+    back = pickle.loads(told.stdout)
+    assert back == mechanism
+    assert hash(back) == hash(mechanism)
+    heavier = dataclasses.replace(mechanism, gravity=(0.0, 0.0, -1.0))
+    assert hash(heavier) != hash(mechanism)
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_of_many_runs(copied):
+    robot = km.load("planar_3r")
+    runs = km.simulate_batch(robot, np.zeros((3, robot.nq)), duration=0.01, controller=lambda t, q, v: -0.1 * v)
+    other = copied(runs)
+    assert other.mechanism == runs.mechanism
+    np.testing.assert_array_equal(other.q, runs.q)
+    with pytest.raises(km.KumitateError, match="simulate the run alone"):
+        other.contact(0)

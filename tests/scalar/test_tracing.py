@@ -6,6 +6,7 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
@@ -74,6 +75,11 @@ class Pair:
     name: str = "kept"
 
 
+class Position(NamedTuple):
+    along: float
+    across: float
+
+
 # --- loops: the same on floats and traced -----------------------------------------------------------------------------------
 def geometric(x):
     return [loop(5, lambda i, c: (c * 0.5 + x[0], None), x[1])[0]]
@@ -102,7 +108,14 @@ def nested(x):
     return [loop(3, lambda i, c: (loop(2, lambda j, d: (d * 0.5 + x[j] * c, None), c + x[i])[0], None), x[2])[0]]
 
 
-@pytest.mark.parametrize("page", [geometric, structured, with_table, early, nested], ids=lambda page: page.__name__)
+def named(x):
+    here = loop(5, lambda i, at: (Position(at.along + x[0], at.across * x[1]), None), Position(x[1], x[0]))[0]
+    chosen = when(x[0] > 1.0, lambda: here, Position(x[2], 1.0))
+    assert isinstance(chosen, Position)
+    return [here.along, here.across, chosen.along, chosen.across]
+
+
+@pytest.mark.parametrize("page", [geometric, structured, with_table, early, nested, named], ids=lambda page: page.__name__)
 def test_loops_on_floats_and_traced(page):
     for x in ([0.3, -1.2, 0.7], [2.0, 1.0, -3.0]):
         assert evaluate(trace(page, {"x": 3}), x) == pytest.approx(page(x), rel=1e-14)

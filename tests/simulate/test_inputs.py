@@ -121,3 +121,23 @@ def test_simulations_of_other_inputs_share_no_code():
 def test_mistakes_are_named(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+COMBINED = {
+    "a sum": lambda robot, law: km.control.total(law, km.control.gravity_compensation(robot)),
+    "without a drive at one joint": lambda robot, law: km.control.undriven(robot, [robot.mechanism.joints[1].name], law),
+    "sampled": lambda robot, law: km.control.Sampled(law, 0.002),
+    "delayed": lambda robot, law: km.control.Delayed(law, sensing=0.001),
+    "noisy": lambda robot, law: km.control.Noisy(law, q=1e-3, period=0.002, seed=3),
+}
+
+
+@pytest.mark.parametrize("combined", COMBINED.values(), ids=COMBINED)
+def test_combined_controllers_pass_inputs_on(combined):
+    """The motion is that of the same combination of a function that has the target in itself."""
+    robot = km.load("planar_3r")
+    expected = km.Simulation(robot, start=START, controller=combined(robot, towards)).run(duration=0.02).q[-1]
+    sim = km.Simulation(robot, start=START, controller=combined(robot, drive), inputs={"target": 3})
+    np.testing.assert_allclose(sim.step(sim.start(), 20, inputs={"target": TARGET}).q, expected, rtol=0.0, atol=1e-13)
+    with pytest.raises(InputError, match="target"):
+        km.Simulation(robot, controller=combined(robot, drive))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -88,7 +89,7 @@ class Pair:
         """The indices of A's and B's links; −1: the world."""
         return self.places[0].link, self.places[1].link
 
-    @property
+    @cached_property
     def capacity(self) -> int:
         """The maximum number of its contact points."""
         return capacity(self.geometries[0].shape, self.geometries[1].shape)

@@ -18,6 +18,7 @@ from ..model import Mechanism
 from ..model.values import checked_array
 from ..scalar import table
 from .compiled_page import CompiledPage, mechanism_of
+from .inputs import evaluated, signature_of
 
 __all__ = [
     "Controller",
@@ -116,14 +117,15 @@ def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any],
 
 
 def total(*controllers: Any) -> Controller:
-    """The sum of controllers, and of constants (nv)."""
+    """The sum of controllers, and of constants (nv); it reads the inputs that any of them reads."""
     if not controllers:
         raise InputError("a sum of no controllers drives nothing; give one or more")
 
-    def law(t: Any, q: Any, v: Any) -> Any:
-        parts = [np.asarray(part(t, q, v) if callable(part) else part) for part in controllers]
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        parts = [np.asarray(evaluated(part, t, q, v, inputs) if callable(part) else part) for part in controllers]
         return sum(parts[1:], parts[0])
 
+    law.__signature__ = signature_of(*controllers)  # type: ignore[attr-defined]
     return law
 
 
@@ -136,10 +138,11 @@ def undriven(robot: Any, joints: Sequence[str], controller: Controller) -> Contr
     mechanism = mechanism_of(robot)
     free = {k for columns in columns_of(mechanism, joints).values() for k in columns}
 
-    def law(t: Any, q: Any, v: Any) -> Any:
-        tau = controller(t, q, v)
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        tau = evaluated(controller, t, q, v, inputs)
         return _array([0.0 if k in free else tau[k] for k in range(mechanism.nv)])
 
+    law.__signature__ = signature_of(controller)  # type: ignore[attr-defined]
     return law
 
 

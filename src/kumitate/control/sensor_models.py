@@ -2,7 +2,8 @@
 
 These wrappers keep state, so they are called once per step and never compiled: `simulate` detects that. They
 use the time to decide what to store, and may be called again for an earlier time, as the stages of an integrator
-do with `simulate(..., sample_time=0)`. With `sample_time` at their fastest rate they are exact.
+do with `simulate(..., sample_time=0)`. With `sample_time` at their fastest rate they are exact. The controller reads
+inputs of the simulation as they are: these are not sensed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.values import NOT_NEGATIVE, POSITIVE, checked_array, checked_number, checked_whole
 from .controllers import Controller
+from .inputs import evaluated, signature_of
 
 __all__ = ["Delayed", "Noisy", "Sampled"]
 
@@ -29,15 +31,16 @@ class Sampled:
     def __init__(self, controller: Controller, period: float):
         """`period`: [s]."""
         self.controller, self.period = controller, _positive("period", period)
+        self.__signature__ = signature_of(controller)
         self._held: dict[int, np.ndarray] = {}
 
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, **inputs: Any) -> np.ndarray:
         now = float(t)
         k = int(np.floor(now / self.period + 1e-9))
         # at a sample instant the last call counts: stages of the previous step reach it with states that are not final
         if k not in self._held or abs(now - k * self.period) <= 1e-9 * self.period:
             self._held = {i: held for i, held in self._held.items() if k - 2 < i < k}
-            self._held[k] = np.array(self.controller(now, q, v), dtype=float)
+            self._held[k] = np.array(evaluated(self.controller, now, q, v, inputs), dtype=float)
         return self._held[k].copy()
 
 
@@ -51,17 +54,18 @@ class Delayed:
     def __init__(self, controller: Controller, *, sensing: float = 0.0, acting: float = 0.0):
         """`sensing`, `acting`: [s], not negative."""
         self.controller = controller
+        self.__signature__ = signature_of(controller)
         self.sensing, self.acting = (
             checked_number("a delayed controller", f"the delay {name} [s]", value, NOT_NEGATIVE, error=InputError)
             for name, value in (("sensing", sensing), ("acting", acting))
         )
         self._states, self._efforts = _History(), _History()
 
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, **inputs: Any) -> np.ndarray:
         now = float(t)
         self._states.add(now, (np.array(q, dtype=float), np.array(v, dtype=float)), self.sensing)
         q_seen, v_seen = self._states.at(now - self.sensing)
-        self._efforts.add(now, (np.array(self.controller(now, q_seen, v_seen), dtype=float),), self.acting)
+        self._efforts.add(now, (np.array(evaluated(self.controller, now, q_seen, v_seen, inputs), dtype=float),), self.acting)
         return self._efforts.at(now - self.acting)[0]
 
 
@@ -75,17 +79,18 @@ class Noisy:
         """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: of the random numbers."""
         owner = "a noisy controller"
         self.controller, self.period = controller, _positive("period", period)
+        self.__signature__ = signature_of(controller)
         self.seed = checked_whole(owner, "the seed", seed, 0, remedy="Give one, such as 1", error=InputError)
         self.q, self.v = (
             checked_array(owner, f"the deviation of {name}", given, rule=NOT_NEGATIVE) for name, given in (("q", q), ("v", v))
         )
 
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, **inputs: Any) -> np.ndarray:
         now = float(t)
         rng = np.random.default_rng((self.seed, int(np.floor(now / self.period + 1e-9))))
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
         seen = q + self.q * rng.normal(size=q.shape), v + self.v * rng.normal(size=v.shape)
-        return np.asarray(self.controller(now, *seen), dtype=float)
+        return np.asarray(evaluated(self.controller, now, *seen, inputs), dtype=float)
 
 
 class _History:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..errors import ModelError
@@ -52,7 +54,7 @@ def check_resistance(mechanism: Mechanism) -> None:
     if not mechanism.bodies:
         raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")
     check_inertias(mechanism)
-    idle = _idle_joints(mechanism.tree)
+    idle = _idle(mechanism)
     if idle:
         more = f"; so do {len(idle) - 1} more ({', '.join(idle[1:4])}{', …' * (len(idle) > 4)})" if idle[1:] else ""
         otherwise = _elsewhere(mechanism) or ";"
@@ -79,6 +81,12 @@ def _elsewhere(mechanism: Mechanism) -> str:
                 f"{joint!r}, as kumitate.model.recut(mechanism, {loop!r}, {joint!r}) does. Or else"
             )
     return ""
+
+
+@lru_cache(maxsize=64)
+def _idle(mechanism: Mechanism) -> list[str]:
+    """`_idle_joints` of a mechanism; every simulation and every compiled function asks for them."""
+    return _idle_joints(mechanism.tree)
 
 
 def _idle_joints(tree: Tree) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -25,6 +25,8 @@ __all__ = ["WORLD", "HasMechanism", "Mechanism"]
 
 #: The name of the body that does not move.
 WORLD = "world"
+#: Where a mechanism keeps its hash.
+_HASH = "hash of all parts"
 
 Named = TypeVar("Named", Body, Joint)
 
@@ -80,6 +82,17 @@ class Mechanism:
         object.__setattr__(self, "joints", joints)
         carried = {body.name: body for body in self.bodies}
         object.__setattr__(self, "bodies", tuple(carried[joint.child] for joint in joints))
+
+    def __hash__(self) -> int:
+        """The hash of all parts that are compared, computed once: a mechanism of a humanoid has thousands."""
+        known: int | None = self.__dict__.get(_HASH)
+        if known is None:
+            known = self.__dict__[_HASH] = hash(tuple(getattr(self, part.name) for part in fields(self) if part.compare))
+        return known
+
+    def __getstate__(self) -> dict[str, object]:
+        """What copies take along: all but the hash, which differs from process to process."""
+        return {name: value for name, value in self.__dict__.items() if name != _HASH}
 
     def _check_references(self) -> None:
         known = {WORLD, *(body.name for body in self.bodies)}

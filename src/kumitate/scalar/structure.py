@@ -1,4 +1,4 @@
-"""Flattening of structured values: lists, tuples, dictionaries and dataclasses to scalars and back."""
+"""Flattening of structured values: lists, tuples, named or not, dictionaries and dataclasses to scalars and back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["flatten"]
 def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """The scalars of `value` in order, and the function that builds a value of the same structure from other scalars.
 
-    Floats and symbols are scalars; lists, tuples, dictionaries and dataclasses are taken apart; all else (integers, names,
-    None) belongs to the structure and stays.
+    Floats and symbols are scalars; lists, tuples, named tuples, dictionaries and dataclasses are taken apart; all else
+    (integers, names, None) belongs to the structure and stays.
     """
     leaves: list[Any] = []
     build = _take(value, leaves)
@@ -39,6 +39,9 @@ def _take(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
     if kind is tuple or kind is list:
         parts = [_take(item, leaves) for item in value]
         return lambda scalars: kind(part(scalars) for part in parts)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        parts = [_take(item, leaves) for item in value]
+        return lambda scalars: kind(*(part(scalars) for part in parts))
     if kind is dict:
         items = {key: _take(item, leaves) for key, item in value.items()}
         return lambda scalars: {key: part(scalars) for key, part in items.items()}

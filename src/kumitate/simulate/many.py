@@ -56,16 +56,22 @@ class Runs:
     def __len__(self) -> int:
         return len(self.q)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What copies take along: all but the simulation, whose functions may not be sent to other processes."""
+        return {**self.__dict__, "simulation": None}
+
     def contact(self, k: int) -> ContactRecord:
         """The contact in run k, in the steps that begin at the recorded times.
 
         Raises:
-            InputError: if the runs were without contact, or with a sampled controller or constants of their own.
+            InputError: if the runs were without contact, or with a sampled controller or constants of their own; or for a copy.
         """
         simulation, q, v = self.simulation, self.q[k], self.v[k]
         touched = None if simulation is None else simulation.touched(self.time, q, v)
         if touched is None:
-            raise InputError(f"{self.mechanism.name}: no contact, or efforts that are sampled; simulate the run alone")
+            raise InputError(
+                f"{self.mechanism.name}: no contact, efforts that are sampled, or a copy of the runs; simulate the run alone"
+            )
         return touched.record
 
 
