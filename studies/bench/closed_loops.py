@@ -16,6 +16,7 @@ from kumitate.simulate.integrators import RK4
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.system import dynamics_program, projection_program, step_program
 
+from .cassie import Cassie
 from .contract import Case, agreement
 from .four_bars import FourBars
 from .mujoco_peer import MuJoCo
@@ -41,7 +42,7 @@ class ClosedDynamics(Case):
         states: in the batch.
     """
 
-    subject: FourBars
+    subject: FourBars | Cassie
     one: float
     batch: float | None = None
     states: int = 1032
@@ -54,6 +55,10 @@ class ClosedDynamics(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"forward dynamics of {self.subject.title}"
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         program = forward_dynamics(self.subject.mechanism)
