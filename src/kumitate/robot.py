@@ -183,7 +183,7 @@ class Robot:
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that satisfy the loops.
+        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...scalar import LoopBlock, Program, Symbol, origin
 from .remembered import Remembered
+from .sincos import PACKED
 from .straight_line import CONDITIONS, StraightLine
 from .sums import uses_of_pass
 
@@ -77,6 +78,17 @@ def write_passes(around: ProgramBody, node: Symbol) -> None:
             around.trig.pop(part, None)
 
 
+def _read_at_once(node: Symbol) -> bool:
+    """Whether a value is an element of an input, or one and a number."""
+    if node.op in ("add", "sub"):
+        return sorted(part.op for part in node.args) in (["load", "lookup"], ["const", "load"])
+    return node.op == "load"
+
+
+def _order(indices: Sequence[int]) -> str:
+    return f"<{', '.join(f'i32 {k}' for k in indices)}>"
+
+
 class PassLanes(StraightLine):
     """Writes the passes of a loop side by side into the function of `around`."""
 
@@ -88,10 +100,27 @@ class PassLanes(StraightLine):
         """Computes all passes; the vectors of what they keep, by number."""
         around, block = self.around, self.block_node.payload
         self.lines, self.count, self.block = around.lines, around.count, around.block
+        if not self.module.portable:
+            self.join_turns(block.line)
         self.run_line(block.line, uses_of_pass(block))
         kept = {k: self.value(symbol) for k, symbol in block.keeps.items()}
         around.count = self.count
         return kept
+
+    def join_turns(self, line: Sequence[Symbol]) -> None:
+        """Computes the sines and cosines of angles that are read at once, where two passes leave half a vector empty."""
+        lanes = self.module.lanes
+        angles = list(dict.fromkeys(node.args[0] for node in line if node.op in ("sin", "cos") and _read_at_once(node.args[0])))
+        for pair in zip(angles[::2], angles[1::2], strict=False) if 2 * lanes == PACKED else ():
+            half, whole = (self.module.vector(self.module.element, n) for n in (lanes, PACKED))
+            first, second = (self.value(angle) for angle in pair)
+            joined = self.line(f"shufflevector {half} {first}, {half} {second}, <{PACKED} x i32> {_order(range(PACKED))}")
+            parts: list[list[str]] = [[], []]
+            for found in self.sincos(joined, PACKED):
+                for k, part in enumerate(parts):
+                    picked = _order(range(k * lanes, k * lanes + lanes))
+                    part.append(self.line(f"shufflevector {whole} {found}, {whole} poison, <{lanes} x i32> {picked}"))
+            self.trig |= {angle: (sine, cosine) for angle, (sine, cosine) in zip(pair, parts, strict=True)}
 
     def outside(self, node: Symbol) -> str:
         """The value of a node of the line around, written there."""

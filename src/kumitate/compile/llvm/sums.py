@@ -14,7 +14,7 @@ from ...scalar import LoopBlock, Symbol
 
 __all__ = ["WINDOW", "Term", "fused_sums", "uses", "uses_of_pass"]
 
-#: A sum takes in what stands at most so many nodes before it: until then its terms live, and registers are few.
+#: A sum takes in what stands at most so many nodes before its use: until then its terms live, and registers are few.
 WINDOW = 40
 
 
@@ -58,11 +58,11 @@ def fused_sums(line: Sequence[Symbol], used: Mapping[Symbol, int]) -> tuple[dict
 def _terms(root: Symbol, place: Mapping[Symbol, int], used: Mapping[Symbol, int], taken: set[Symbol]) -> list[Term]:
     """The terms of a sum; what it takes in is added to `taken`."""
     terms: list[Term] = []
-    waiting = [(root, False)]
+    waiting = [(root, False, root)]
     while waiting:
-        node, negative = waiting.pop()
+        node, negative, user = waiting.pop()
         if node is not root:
-            alone = used[node] == 1 and node in place and place[root] - place[node] <= WINDOW
+            alone = used[node] == 1 and node in place and place[user] - place[node] <= WINDOW
             if not alone or node.op not in ("add", "sub", "mul"):
                 terms.append(Term(negative, (node,)))
                 continue
@@ -71,5 +71,5 @@ def _terms(root: Symbol, place: Mapping[Symbol, int], used: Mapping[Symbol, int]
                 terms.append(Term(negative, node.args))
                 continue
         first, second = node.args
-        waiting += [(second, negative != (node.op == "sub")), (first, negative)]
+        waiting += [(second, negative != (node.op == "sub"), node), (first, negative, node)]
     return terms
