@@ -1,12 +1,13 @@
 """The functions that a robot can compile, each with its inputs and the page that computes it.
 
-Every entry takes the mechanism and its own options, and returns the function to be traced and the sizes of its inputs. Used
-only by `robot`.
+Every entry takes the mechanism and its own options, and returns the function to be traced and the sizes of its inputs, or a
+program of its own choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -51,6 +52,9 @@ FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "lagrange": _page(".lagrange", "lagrange"),
 }
 
+#: Mechanisms without loops, of at most so many degrees of freedom, may need fewer operations by their inertia matrix.
+SMALL = 8
+
 
 def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program:
     """The program of one of the functions in `PROGRAMS` for a mechanism.
@@ -58,8 +62,8 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     Raises:
         InputError: for an unknown function, option, method or place; the message lists the right ones.
     """
-    page, inputs = _choose("function", PROGRAMS, function)(mechanism, **options)
-    return trace(page, inputs, f"{function}_{mechanism.name}")
+    made, name = _choose("function", PROGRAMS, function)(mechanism, **options), f"{function}_{mechanism.name}"
+    return replace(made, name=name) if isinstance(made, Program) else trace(made[0], made[1], name)
 
 
 def _choose(what: str, table: dict[str, Any], name: str) -> Any:
@@ -132,11 +136,32 @@ def _parted(method: str, partition: Partition | str | None) -> dict[str, Any]:
 def _forward_dynamics(
     m: Mechanism,
     *,
-    method: str = "aba",
+    method: str = "auto",
     order: Order = None,
     partition: Partition | str | None = None,
     wrenches: Sequence[str] = (),
     loop_tau: Sequence[str] = (),
+) -> Traceable | Program:
+    options: dict[str, Any] = {"order": order, "partition": partition, "wrenches": wrenches, "loop_tau": loop_tau}
+    if method != "auto":
+        return _forward_dynamics_by(m, method, **options)
+    if m.tree.closed or m.nv > SMALL:
+        return _forward_dynamics_by(m, "aba", **options)
+    found = {name: trace(*_forward_dynamics_by(m, name, **options)) for name in ("aba", "crba")}
+    counts = {name: program.operations.total() for name, program in found.items()}
+    chosen, other = sorted(counts, key=counts.__getitem__)
+    remark = f"method {chosen!r}: {counts[chosen]} operations; {other!r} would take {counts[other]}"
+    return replace(found[chosen], remark=remark)
+
+
+def _forward_dynamics_by(
+    m: Mechanism,
+    method: str,
+    *,
+    order: Order,
+    partition: Partition | str | None,
+    wrenches: Sequence[str],
+    loop_tau: Sequence[str],
 ) -> Traceable:
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     options = _ordered(method, order) | _parted(method, partition)
@@ -346,7 +371,7 @@ def _difference(m: Mechanism) -> Traceable:
     return lambda q0, q1: kinematics.difference(m.tree, q0, q1), {"q0": m.nq, "q1": m.nq}
 
 
-PROGRAMS: dict[str, Callable[..., Traceable]] = {
+PROGRAMS: dict[str, Callable[..., Traceable | Program]] = {
     "forward_dynamics": _forward_dynamics,
     "inverse_dynamics": _inverse_dynamics,
     "joint_wrenches": _joint_wrenches,

@@ -175,7 +175,7 @@ class Robot:
         v: Any,
         tau: Any,
         *,
-        method: str = "aba",
+        method: str = "auto",
         order: str | Sequence[int] | None = None,
         partition: str | Sequence[Sequence[str | int]] | None = None,
         wrenches: Mapping[str, Any] | None = None,
@@ -188,8 +188,8 @@ class Robot:
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or
-                "unit_vector" (the inertia matrix by that method, factored).
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or "unit_vector" (the
+                inertia matrix, factored); "auto": "aba", or up to 8 degrees of freedom "crba" if that has fewer operations.
             partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only

@@ -80,7 +80,7 @@ class Cassie(Subject):
 
 def _bare(item: Joint | Loop) -> Any:
     """A joint or loop without springs and damping."""
-    none = (0.0,) * len(item.damping)
+    none = (0.0,) * item.kind.nv
     return replace(item, stiffness=none, damping=none, friction=none)
 
 
