@@ -6,7 +6,7 @@ It does not know where the inputs come from (`ProgramInputs`), nor how the funct
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -91,6 +91,7 @@ class ProgramBody(StraightLine):
         crossing: values that other parts of a long line leave in memory, by slot.
         side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
         passes: the counters of such loops, while a pass is written.
+        noted: called with every node of the program's line when its value is known.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
@@ -103,6 +104,7 @@ class ProgramBody(StraightLine):
         self.side_by_side: dict[Symbol, dict[int, str]] = {}
         self.one_by_one: dict[Symbol, list[dict[int, str]]] = {}
         self.passes: dict[Symbol, int] = {}
+        self.noted: Callable[[Symbol], None] | None = None
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     @cached_property
@@ -141,7 +143,7 @@ class ProgramBody(StraightLine):
         """Computes the program's line; a long one by calling the functions of its parts."""
         partition = line_partition(self.program)
         if partition is None:
-            self.run_line(self.program.line, self.used)
+            self.run_line(self.program.line, self.used, self.noted)
             return
         known: dict[Symbol, int] = {}
         for part in partition.parts:

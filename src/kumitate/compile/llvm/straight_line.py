@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...scalar import Symbol
 from .module import Module
@@ -49,8 +49,16 @@ class StraightLine(Writer):
         self.sums: dict[Symbol, list[Term]] = {}
         self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
 
-    def run_line(self, line: Sequence[Symbol], used: Mapping[Symbol, int]) -> None:
-        """Computes the nodes of a line in their order; `used` says how often each is used, also outside of the line."""
+    def run_line(
+        self, line: Sequence[Symbol], used: Mapping[Symbol, int], noted: Callable[[Symbol], None] | None = None
+    ) -> None:
+        """Computes the nodes of a line in their order.
+
+        Args:
+            line: the nodes.
+            used: how often each is used, also outside of the line.
+            noted: called with every node whose value has just been computed.
+        """
         if not self.module.portable:
             if self.module.lanes == 1:
                 self.pack_turns(line)
@@ -61,6 +69,8 @@ class StraightLine(Writer):
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
                 self.value(node)
+                if noted is not None:
+                    noted(node)
 
     def value(self, node: Symbol) -> str:
         """The name of a node's value, which is computed here if it is not known yet."""
