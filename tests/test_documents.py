@@ -291,6 +291,7 @@ def learning(shown: Shown, values: Shown) -> None:
     assert shown["observations"].shape == (64, 4)
     assert shown["rewards"].max() <= 1.0
     np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
+    assert np.ptp(shown["robots"].batch.parameters["mass:*"]) > 0.0
     assert np.abs(shown["state"].q - [0.1, 0.2, 0.3]).max() < 1.0  # rad: gravity bends it
     assert np.abs(shown["state"].v).max() < 0.1
 
@@ -322,6 +323,8 @@ def simulation(shown: Shown, values: Shown) -> None:
     np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+    assert (shown["heavier"].parameters["mass:link3"], shown["shaken"].mechanism.body("link3").mass) == (6.0, 6.0)
+    assert shown["many"].parameters["gravity"].tolist() == [3.7] * 8 + [9.81] * 56
 
 
 def sweeps(shown: Shown, values: Shown) -> None:

@@ -1,7 +1,7 @@
 """The functions that a robot can compile, each with its inputs and the page that computes it.
 
-Every entry takes the mechanism and its own options, and returns the function to be traced and the sizes of its inputs, or a
-program of its own choice.
+Every entry takes the mechanism and its own options, and returns the function to be traced and the sizes of its inputs. Used
+only by `robot` and `simulation`.
 """
 
 from __future__ import annotations
@@ -62,8 +62,24 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     Raises:
         InputError: for an unknown function, option, method or place; the message lists the right ones.
     """
-    made, name = _choose("function", PROGRAMS, function)(mechanism, **options), f"{function}_{mechanism.name}"
-    return replace(made, name=name) if isinstance(made, Program) else trace(made[0], made[1], name)
+    make, name = _choose("function", PROGRAMS, function), f"{function}_{mechanism.name}"
+
+    def traced(**chosen: str) -> Program:
+        page, inputs = make(mechanism, **(options | chosen))
+        return trace(page, inputs, name)
+
+    open_to_choice = function == "forward_dynamics" and options.get("method", "auto") == "auto"
+    if not open_to_choice or mechanism.tree.closed or mechanism.nv > SMALL:
+        return traced()
+    return _of_fewest_operations({method: traced(method=method) for method in ("aba", "crba")})
+
+
+def _of_fewest_operations(programs: dict[str, Program]) -> Program:
+    """The program of the method that takes the fewest operations, with a remark."""
+    counts = {method: program.operations.total() for method, program in programs.items()}
+    chosen, other = sorted(counts, key=counts.__getitem__)
+    remark = f"method {chosen!r}: {counts[chosen]} operations; {other!r} would take {counts[other]}"
+    return replace(programs[chosen], remark=remark)
 
 
 def _choose(what: str, table: dict[str, Any], name: str) -> Any:
@@ -141,28 +157,8 @@ def _forward_dynamics(
     partition: Partition | str | None = None,
     wrenches: Sequence[str] = (),
     loop_tau: Sequence[str] = (),
-) -> Traceable | Program:
-    options: dict[str, Any] = {"order": order, "partition": partition, "wrenches": wrenches, "loop_tau": loop_tau}
-    if method != "auto":
-        return _forward_dynamics_by(m, method, **options)
-    if m.tree.closed or m.nv > SMALL:
-        return _forward_dynamics_by(m, "aba", **options)
-    found = {name: trace(*_forward_dynamics_by(m, name, **options)) for name in ("aba", "crba")}
-    counts = {name: program.operations.total() for name, program in found.items()}
-    chosen, other = sorted(counts, key=counts.__getitem__)
-    remark = f"method {chosen!r}: {counts[chosen]} operations; {other!r} would take {counts[other]}"
-    return replace(found[chosen], remark=remark)
-
-
-def _forward_dynamics_by(
-    m: Mechanism,
-    method: str,
-    *,
-    order: Order,
-    partition: Partition | str | None,
-    wrenches: Sequence[str],
-    loop_tau: Sequence[str],
 ) -> Traceable:
+    method = "aba" if method == "auto" else method
     page = _choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
@@ -371,7 +367,7 @@ def _difference(m: Mechanism) -> Traceable:
     return lambda q0, q1: kinematics.difference(m.tree, q0, q1), {"q0": m.nq, "q1": m.nq}
 
 
-PROGRAMS: dict[str, Callable[..., Traceable | Program]] = {
+PROGRAMS: dict[str, Callable[..., Traceable]] = {
     "forward_dynamics": _forward_dynamics,
     "inverse_dynamics": _inverse_dynamics,
     "joint_wrenches": _joint_wrenches,

@@ -18,6 +18,7 @@ from .contract import Case
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
 from .mujoco_peer import MuJoCo
+from .parameters import ParameterSteps
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .report import Report, Row
@@ -56,6 +57,7 @@ CASES: dict[str, Case] = {
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         Rollouts(PANDA),
+        ParameterSteps(PANDA),
         SingleRun(PANDA),
         LoopSteps(),
         SecondRun(),

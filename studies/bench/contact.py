@@ -21,8 +21,9 @@ from kumitate.simulate.interactions import Asked
 from kumitate.simulate.interactions.impulses import ImpulseContact
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import Jumps, dynamics_program, step_program
+from kumitate.simulate.stepping.system import Jumps, step_program
 
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings

@@ -18,6 +18,7 @@ from .circles import first_circle
 from .elements import Body, Coupling, Frame, Joint, Loop
 from .tree.base_parameters import BaseParameterTree, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
+from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
@@ -180,6 +181,11 @@ class Mechanism:
     def base_parameter_tree(self) -> BaseParameterTree:
         """`tree` with base parameters: cheaper, with the same accelerations and generalised forces."""
         return base_parameter_tree(with_dh_frames(self.tree))
+
+    @cached_property
+    def inertia_map(self) -> InertiaMap:
+        """From the inertias of bodies to those of the links of `base_parameter_tree`, for other inertias than these."""
+        return InertiaMap.of(self)
 
     @property
     def lean_tree(self) -> BaseParameterTree:

@@ -30,6 +30,7 @@ from .checks import (
 )  # fmt: skip
 from .evaluation import result_of
 from .interactions import Asked, interaction_of
+from .parameters.asked import variation_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
 from .starts import closed_starts
@@ -64,6 +65,7 @@ class MechanismSimulation:
         actuation: the functions and constants that drive it, and how each is evaluated.
         interaction: with its surroundings: contact, held points, or none.
         outputs: the additional quantities computed from its states.
+        parameters: that may differ from state to state.
         notes: sentences for people, such as which integrator "auto" took and why.
         settings: what was asked for, as plain data; results of `run` keep it.
     """
@@ -88,6 +90,7 @@ class MechanismSimulation:
         outputs: Sequence[Output] = (),
         inputs: Mapping[str, Any] | None = None,
         equal_steps: bool = True,
+        parameters: Sequence[str] | str = (),
     ):
         """A simulation; nothing is compiled before it is needed.
 
@@ -99,7 +102,9 @@ class MechanismSimulation:
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
                 its name after (t, q, v).
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
-
+            parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
+                "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
+                lists the kinds. Until other values are given, they are those of the mechanism.
         All others are those of `kumitate.simulate`.
 
         Raises:
@@ -112,12 +117,14 @@ class MechanismSimulation:
         self._busy = Lock()
         self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
-        self.interaction = interaction_of(mechanism, contact, held, held_method)
+        wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
+        sources = (controller, *wrenches.values(), *loop_tau.values())
+        self.parameters = variation_of(mechanism, contact, sources, parameters)
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
         forcing = Forcing(
-            mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau),
-            checked_inputs(mechanism.name, inputs),
+            mechanism, controller, wrenches, loop_tau, checked_inputs(mechanism.name, inputs), self.parameters
         )  # fmt: skip
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
@@ -132,7 +139,8 @@ class MechanismSimulation:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r})"
+        varied = "" if self.parameters is None else f", parameters={[one.name for one in self.parameters.asked]}"
+        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r}{varied})"
 
     @cached_property
     def compiled(self) -> CompiledStep:
@@ -145,18 +153,20 @@ class MechanismSimulation:
         return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
 
     # --- step by step -----------------------------------------------------------------------------------------------------
-    def start(self, q: Any = None, v: Any = None) -> State:
+    def start(self, q: Any = None, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> State:
         """The initial state of a simulation.
 
         Args:
             q: coordinates (nq), those of the start by default; v: velocities (nv): those of the start if q is the start's too,
                 else zero.
+            parameters: values by name; of those that are not given, the mechanism's own.
 
         Raises:
-            InputError: for another shape, or if a loop is open.
+            InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
             self._stepper.begin(*self._given(q, v))
+            self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
     def step(
@@ -168,6 +178,7 @@ class MechanismSimulation:
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> State:
         """The state `count` steps later.
 
@@ -177,9 +188,10 @@ class MechanismSimulation:
             wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
             loop_tau: forces of drives in loops, likewise.
             inputs: values over these steps, by name; of those that are not given, the values that the simulation was made with.
+            parameters: values from these steps on, by name; those that are not given stay as they are in the state.
 
         Raises:
-            InputError: for inputs with a wrong name or shape.
+            InputError: for inputs with a wrong name or shape; for parameters that do not exist or are impossible.
             DivergenceError: if the motion diverges.
         """
         stepper = self._stepper
@@ -188,6 +200,7 @@ class MechanismSimulation:
             self.actuation.put(
                 stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs)
             )
+            self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
             try:
                 stepper.advance(count, self._hold or 1)
             except FloatingPointError as error:
@@ -229,22 +242,24 @@ class MechanismSimulation:
         """The current state of the stepper."""
         seen = self._stepper.look()
         outputs = {name: value for name, value in seen.items() if name not in STATE}
-        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried())
+        shown = self.actuation.parameters(self._stepper.efforts)
+        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried(), shown)
 
-    def batch(self, q: Any, v: Any = None) -> Batch:
+    def batch(self, q: Any, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> Batch:
         """A batch of many states.
 
         Args:
             q: initial coordinates (N, nq), or the number N of states that begin at the start; v: velocities (N, nv), zero
                 unless given.
+            parameters: values by name, as of `Batch.set`.
 
         Raises:
             InputError: for wrong shapes or values, or if the step cannot be made without Python.
         """
         if isinstance(q, int | np.integer):
-            return Batch(self, *self.starts(None, v, int(q)))
+            return Batch(self, *self.starts(None, v, int(q)), by_name("parameters", parameters))
         rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
-        return Batch(self, *self.starts(rows, v, len(rows)))
+        return Batch(self, *self.starts(rows, v, len(rows)), by_name("parameters", parameters))
 
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
@@ -260,6 +275,7 @@ class MechanismSimulation:
         every: int = 1,
         until: Until | None = None,
         progress: Callable[[float], None] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Result:
         """Simulates from an initial state.
 
@@ -270,6 +286,8 @@ class MechanismSimulation:
             every: steps from one recorded state to the next; it does not change the motion.
             until: evaluated at every recorded state; the run ends at the first at which it is true.
             progress: called with the fraction done from time to time.
+            parameters: values over the run, by name; of those that are not given, the mechanism's own. The result's
+                mechanism is one made with these values.
 
         Raises:
             InputError: if an argument has a wrong shape or value.
@@ -287,6 +305,7 @@ class MechanismSimulation:
         q0, v0 = self._given(q, v)
         self.interaction.warn()
         stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
         times = np.arange(0, count + 1, every) * self.step_size
         rows = Rows.of(stepper, times, every)
         failure, interruption = "", None
@@ -297,10 +316,9 @@ class MechanismSimulation:
                 raise
             interruption = error
         rows.cut()
-        settings = {"duration": duration, **self.settings}
 
         def finished() -> Result:
-            result = result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
+            result = self._result(rows, stepper, duration)
             return replace(result, audit=replace(result.audit, wall_time=clock.perf_counter() - begin))
 
         try:
@@ -331,7 +349,11 @@ class MechanismSimulation:
         u = np.tile(efforts, (len(time), 1))
         state = {name: seen[name] for name in STATE}
         rows = Rows(time, **state, u=u, outputs=outputs, every=every, reached=len(time) - 1)
-        settings = {"duration": float(time[-1]), **self.settings}
+        return self._result(rows, stepper, float(time[-1]))
+
+    def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
+        """The result of a recorded motion, of the mechanism that its parameters make."""
+        settings = {"duration": duration, **self.settings}
         return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
     # --- states -----------------------------------------------------------------------------------------------------------
@@ -354,7 +376,7 @@ class MechanismSimulation:
         ]
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.code.projection_kernel)
+        return closed_starts(self._loops, rows[0], rows[1], lambda q, v: self.compiled.code.closed(q, v))
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """The given start, with its loops closed."""

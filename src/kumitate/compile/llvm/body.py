@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
+from .arguments import inputs_read
 from .module import Module
 from .partition import PART, line_partition
 from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size, stack_runs
@@ -92,6 +93,8 @@ class ProgramBody(StraightLine):
         side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
         passes: the counters of such loops, while a pass is written.
         noted: called with every node of the program's line when its value is known.
+        handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored.
+            Programs do not write to their arguments, so that the same ones need not be stored for the next call.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
@@ -105,6 +108,7 @@ class ProgramBody(StraightLine):
         self.one_by_one: dict[Symbol, list[dict[int, str]]] = {}
         self.passes: dict[Symbol, int] = {}
         self.noted: Callable[[Symbol], None] | None = None
+        self.handed_over: tuple[str, dict[int, Symbol]] = ("", {})
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     @cached_property
@@ -299,8 +303,13 @@ class ProgramBody(StraightLine):
         program: Program = node.payload
         self.argument_size = max(self.argument_size, len(node.args), 1)
         self.result_size = max(self.result_size, len(program.results), 1)
+        read = inputs_read(program)
+        if self.handed_over[0] != self.block:  # what another block of instructions has stored may not have been
+            self.handed_over = (self.block, {})
         for k, argument in enumerate(node.args):
-            self.store_block(self.value(argument), "%arguments", k)
+            if k in read and self.handed_over[1].get(k) is not argument:
+                self.store_block(self.value(argument), "%arguments", k)
+                self.handed_over[1][k] = argument
         scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
         self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}

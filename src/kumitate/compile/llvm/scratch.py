@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Hole, Program, Symbol
+from ..remembered import Remembered
 from .module import Module
 from .partition import line_partition
-from .remembered import Remembered
 
 __all__ = ["scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size", "stack_runs"]
 

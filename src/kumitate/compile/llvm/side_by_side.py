@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...scalar import LoopBlock, Program, Symbol, origin
-from .remembered import Remembered
+from ..remembered import Remembered
 from .sincos import PACKED
 from .straight_line import CONDITIONS, StraightLine
 from .sums import uses_of_pass

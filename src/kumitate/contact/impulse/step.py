@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import InputError
 from ...model import Mechanism
@@ -22,10 +22,22 @@ __all__ = ["impact_program"]
 RESTING = 0.01
 
 
-def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved]) -> Program:
+class _Parameters(Protocol):
+    """The parameters of a simulation."""
+
+    @property
+    def size(self) -> int: ...
+    def at(self, row: Sequence[Scalar]) -> Any: ...
+
+
+def impact_program(
+    mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved], parameters: _Parameters | None = None
+) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
+
+    With `parameters`, a row of them is the last input.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -40,9 +52,13 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         )
     pairs = contact_pairs(mechanism, tree, contact)
 
-    def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any, *row: Any) -> dict[str, Any]:
+        tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
+        if parameters is not None:
+            varied = parameters.at(row[0])
+            tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
-        met = contact_patches(jacobians, pairs, v, v_free, h, mechanism)
+        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
             branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
@@ -81,4 +97,7 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         }
 
     nv = mechanism.nv
-    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}, f"impact_{mechanism.name}")
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
+    if parameters is not None:
+        inputs["parameters"] = parameters.size
+    return trace(impact, inputs, f"impact_{mechanism.name}")

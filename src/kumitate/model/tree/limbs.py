@@ -27,9 +27,11 @@ FEWEST = 6
 def with_limbs(tree: Tree) -> Tree:
     """The tree with its alike limbs noted, for algorithms that traverse it only by `inward` and `outward`.
 
-    Trees with chords or gears, which reach single links, stay as they are.
+    Trees with chords or gears, which reach single links, stay as they are; so do those whose numbers are parameters, which no
+    table can hold.
     """
-    return tree if tree.closed else replace(tree, limbs=tuple(_limbs(tree)))
+    numeric = all(isinstance(x, float) for link in tree.links for name in CONSTANTS for x in flatten(getattr(link, name))[0])
+    return replace(tree, limbs=tuple(_limbs(tree))) if numeric and not tree.closed else tree
 
 
 def _limbs(tree: Tree) -> Iterator[Limbs]:

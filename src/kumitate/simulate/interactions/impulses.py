@@ -23,6 +23,7 @@ from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import Program, trace
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
@@ -44,9 +45,10 @@ class ImpulseContact(Interaction):
     contact: Contact
     pairs: list[Pair]
     model: Callable[[Any], Any]
+    parameters: Variation | None = None
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
+    def of(cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None) -> ImpulseContact:
         """The contact of a mechanism; a name stands for that model with default options.
 
         Raises:
@@ -60,12 +62,12 @@ class ImpulseContact(Interaction):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
-        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
     @cached_property
     def impacts(self) -> Program:  # type: ignore[override]
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model)
+        return impact_program(self.mechanism, self.contact, self.model, self.parameters)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -116,7 +118,8 @@ class ImpulseContact(Interaction):
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
         """The contact and the shapes that can touch, as text."""
-        return content_of(self.model, self.contact, self.pairs)
+        varied = () if self.parameters is None else (self.parameters.key,)
+        return content_of(self.model, self.contact, self.pairs, *varied)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
@@ -147,7 +150,7 @@ class ImpulseContact(Interaction):
         for start in range(0, len(q), _CHUNK):
             some = slice(start, start + _CHUNK)
             free = v[some] + h * (dynamics(h, q[some], v[some], u[some])[0] - turning(v[some]))
-            chunks.append(dict(zip(names, kernel(h, q[some], v[some], free), strict=True)))
+            chunks.append(dict(zip(names, kernel(h, q[some], v[some], free, *self.rows(u[some])), strict=True)))
         whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         owners = [pair for pair in self.pairs for _ in range(pair.capacity)]

@@ -4,132 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import kinematics
-from ...analysis import kinetic_energy, momentum, potential_energy
 from ...compile import Kernel
-from ...dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
-from ...dynamics.wrenches import Applied, LinkForces
-from ...kinematics import center_of_mass, link_twists
-from ...model import Mechanism, check_resistance
-from ...scalar import Program, Scalar, call, trace
-from ..integrators import Impact, Integrator, IntegratorState
+from ...model import Mechanism
+from ...scalar import Program, Scalar, call, trace, when
+from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
+from .equations import power_program
 from .forcing import Forcing
 
-if TYPE_CHECKING:
-    from ...contact.forces import ContactForces
-    from ...contact.held.motion import HeldDynamics
-
-__all__ = [
-    "NO_STEP",
-    "CalledSystem",
-    "Jumps",
-    "TracedSystem",
-    "dynamics_program",
-    "observables_program",
-    "projection_program",
-    "step_program",
-]
-
-#: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
-NO_STEP = 1e-30
-
-
-def dynamics_program(
-    mechanism: Mechanism,
-    forcing: Forcing,
-    *,
-    implicit_damping: bool,
-    baumgarte: float = 0.0,
-    held: HeldDynamics | None = None,
-    pressing: ContactForces | None = None,
-) -> Program:
-    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`.
-
-    `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
-    no points are held, contact forces.
-    """
-    check_resistance(mechanism)
-    tree = mechanism.base_parameter_tree
-
-    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        tau, applied, loop_tau = _parts(mechanism, forcing, u)
-        wrenches: Applied | None = Wrenches(tree, applied) if applied else None
-        power = _power(mechanism, q, v, tau, applied, loop_tau)
-        if pressing is not None:
-            pressed = pressing.at(q, v)
-            wrenches = LinkForces(pressed.by_link, wrenches)
-            power = power + pressed.power
-        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
-        if held is None:
-            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
-        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
-        return {"acceleration": acceleration, "power": power + lost}
-
-    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
-    return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
-
-
-def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
-    """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
-
-    def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
-
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
-    return trace(power, inputs, f"power_{mechanism.name}")
-
-
-def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
-    """(q, v) → q and v with the loops closed and held points on their surfaces."""
-    tree = mechanism.base_parameter_tree
-
-    def projection(q: Any, v: Any) -> dict[str, Any]:
-        closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
-        return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
-
-    return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
-
-
-def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
-    """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains index tau inside loops of the program
-    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
-    return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
-
-
-def _power(
-    mechanism: Mechanism,
-    q: Any,
-    v: Any,
-    tau: Any,
-    applied: dict[str, list[Scalar]],
-    loop_tau: dict[str, list[Scalar]],
-) -> Scalar:
-    """The power of drives, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
-    tree = mechanism.tree
-    total: Scalar = 0.0
-    for link in tree.links:
-        rates = link.velocities(v)
-        for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
-            total = total + (force - lost) * rate
-    for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
-        efforts = loop_tau.get(chord.name, (0.0,) * len(closing.rates))
-        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
-            total = total + (force - lost) * rate
-    if applied:
-        poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
-        for name, wrench in applied.items():
-            R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
-            twist = kinematics.place_twist(tree, twists, tree.places[name])
-            in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]
-            total = total + sum((a * b for a, b in zip(in_world, wrench, strict=True)), 0.0)
-    return total
+__all__ = ["CalledSystem", "Jumps", "TracedSystem", "step_program"]
 
 
 class Jumps(NamedTuple):
@@ -147,6 +35,9 @@ class Jumps(NamedTuple):
 class _Coordinates(ABC):
     """The kinematics of the coordinates, shared by both systems."""
 
+    #: Whether a step begins by closing loops, and projects only where that is not enough.
+    closes: bool
+
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
 
@@ -162,6 +53,32 @@ class _Coordinates(ABC):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.integrate(self.mechanism.tree, q, dv)
 
+    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
+        closing = self.closing(t, h, q, v)
+        if closing is None:
+            acceleration, power = self.dynamics(t, h, q, v)
+            return Begun(q, v, [0.0] * len(v), acceleration, power, 1.0)
+
+        def projected_first() -> Begun:
+            near_q, near_v = self._closed(*self._closed(q, v))
+            again = self.closing(t, h, near_q, near_v)
+            assert again is not None
+            return self._begun(near_q, near_v, again, 1.0)
+
+        return when(closing["astray"] > 0.5, projected_first, self._begun(q, v, closing, 0.0))
+
+    def _begun(self, q: Sequence[Scalar], v: Sequence[Scalar], closing: dict[str, Any], projected: Scalar) -> Begun:
+        changed = [rate + more for rate, more in zip(v, closing["change"], strict=True)]
+        return Begun(list(q), changed, list(closing["move"]), list(closing["acceleration"]), closing["power"], projected)
+
+    @abstractmethod
+    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        """See `integrators.MechanicalSystem`."""
+
+    @abstractmethod
+    def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
+        """The outputs of `closing_program`; None if loops are closed in another way, or there are none."""
+
     @abstractmethod
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         """q and v with the loops closed; None if there is nothing to close."""
@@ -174,11 +91,19 @@ class _Coordinates(ABC):
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         """See `integrators.MechanicalSystem`."""
 
-    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        return self.project(q, v) or (q, v)
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        if not self.closes:
+            return self.project(q, v) or (q, v)
+        return when(begun.projected > 0.5, lambda: self._closed(q, v), (list(q), list(v)))
+
+    def _closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """q and v with the loops closed, or unchanged if nothing closes them."""
+        closed_q, closed_v = self.project(q, v) or (q, v)
+        return list(closed_q), list(closed_v)
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        return self.project(q, v) or (kinematics.normalized(self.mechanism.tree, q), v)
+        closed = None if self.closes else self.project(q, v)
+        return closed or (kinematics.normalized(self.mechanism.tree, q), v)
 
 
 class TracedSystem(_Coordinates):
@@ -192,15 +117,25 @@ class TracedSystem(_Coordinates):
         forcing: Program | None,
         held: Sequence[Scalar],
         jumps: Jumps | None = None,
+        closing: Program | None = None,
+        row: slice = slice(0, 0),
     ):
+        """The system; `row`: where the parameters stand in what is `held`."""
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
-        self.jumps = jumps
+        self.jumps, self.closing_program, self.closes = jumps, closing, closing is not None
+        self._start, self._row = row.start, [held[row]] if row.stop > row.start else []
+
+    def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
+        if self.closing_program is None:
+            return None
+        outputs: dict[str, Any] = call(self.closing_program, h, q, v, self._efforts(t, q, v))
+        return outputs
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        outputs = call(self.projection, q, v)
+        outputs = call(self.projection, q, v, *self._row)
         return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -209,7 +144,7 @@ class TracedSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps.impacts, h, q, v, v_free)
+        outputs = call(self.jumps.impacts, h, q, v, v_free, *self._row)
         return Impact(*(outputs[name] for name in Impact._fields))
 
     def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
@@ -217,7 +152,11 @@ class TracedSystem(_Coordinates):
         return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
-        return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
+        if self.forcing is None:
+            return self.held
+        found = call(self.forcing, t, q, v, self.held)
+        # parameters do not pass through the functions, so that the compiler sees that they stay
+        return [*found[: self._start], *self._row[0]] if self._row else found
 
 
 class CalledSystem(_Coordinates):
@@ -231,8 +170,10 @@ class CalledSystem(_Coordinates):
         actuation: Actuation,
         held: np.ndarray,
         jumps: Jumps | None = None,
+        closing: Kernel | None = None,
     ):
         super().__init__(mechanism)
+        self.closing_kernel, self.closes = closing, closing is not None
         self.impacts = None if jumps is None else Kernel(jumps.impacts)
         self.applied_power = None if jumps is None else Kernel(jumps.power)
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
@@ -241,8 +182,20 @@ class CalledSystem(_Coordinates):
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
         if self.projection is None:
             return None
-        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float))
+        closed_q, closed_v = self.projection(np.array(q, dtype=float), np.array(v, dtype=float), *self._row)
         return closed_q.tolist(), closed_v.tolist()
+
+    def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
+        if self.closing_kernel is None:
+            return None
+        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
+        arrays = self.closing_kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        return {spec.name: array.tolist() for spec, array in zip(self.closing_kernel.outputs, arrays, strict=True)}
+
+    @property
+    def _row(self) -> list[np.ndarray]:
+        forcing = self.actuation.forcing
+        return [self.held[forcing.row]] if forcing.parameters else []
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
@@ -258,7 +211,7 @@ class CalledSystem(_Coordinates):
 
     def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
         assert self.impacts is not None
-        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
+        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)), *self._row)
         found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
         return Impact(*(found[name].tolist() for name in Impact._fields))
 
@@ -275,29 +228,16 @@ def step_program(
     projection: Program | None,
     forcing: Program | None,
     jumps: Jumps | None = None,
+    closing: Program | None = None,
+    row: slice = slice(0, 0),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
     u_size = next(array.size for array in dynamics.inputs if array.name == "u")
     inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": u_size}
     return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
-
-
-def observables_program(mechanism: Mechanism) -> Program:
-    """(q, v) → the reported quantities: energies, center of mass, momentum."""
-    tree = mechanism.tree
-
-    def observables(q: Any, v: Any) -> dict[str, Any]:
-        return {
-            "kinetic": kinetic_energy(tree, q, v),
-            "potential": potential_energy(tree, q, mechanism.gravity),
-            "center_of_mass": center_of_mass(tree, q),
-            "momentum": momentum(tree, q, v),
-        }
-
-    return trace(observables, {"q": mechanism.nq, "v": mechanism.nv}, f"observables_{mechanism.name}")
