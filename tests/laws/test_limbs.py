@@ -130,6 +130,17 @@ def test_every_width_gives_the_same_bits(seed):
         assert all(np.array_equal(rows, found[0]) for rows in found)
 
 
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_portable_code_rounds_as_the_reference_does(lanes):
+    case = limbed(3, ("revolute", "prismatic"))
+    program = trace(
+        pages(with_limbs(case.mechanism.tree), case)["rnea"], {"q": len(case.q), "v": len(case.v), "x": len(case.v)}
+    )
+    given = [np.array([part] * 4) for part in (case.q, case.v, case.tau)]
+    (found,) = run_with_lanes(Kernel(program, portable=True), lanes, *given)
+    np.testing.assert_array_equal(found, [evaluate(program, [*case.q, *case.v, *case.tau])] * 4)
+
+
 def test_a_robot_computes_its_limbs_side_by_side_for_one_state():
     """Putting the accelerations into the inverse dynamics gives back the forces."""
     case, count = limbed(6, ("revolute", "prismatic")), 3
