@@ -47,7 +47,7 @@ CASES: dict[str, Case] = {
         Dynamics(TALOS, one=14.0, batch=36.0),
         Dynamics(CHAIN, one=6.2, batch=29.0),
         # so long a chain thrown about at random is ill-conditioned: both lose digits
-        Dynamics(LONG_CHAIN, one=4.5, batch=12.0, states=128, tolerance=1e-6),
+        Dynamics(LONG_CHAIN, one=4.5, batch=12.0, inverse=4.5, states=128, tolerance=1e-6),
         Steps(PANDA, one=8.0, batch=40.0),
         ClosedDynamics(FOUR_BAR, one=15.0, batch=70.0),
         ClosedDynamics(LADDER, one=6.0, batch=25.0),
