@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...scalar import Program, Symbol
-from .batch_io import RowInputs, scatter, scatter_buffer, scatter_stretch
+from .batch_io import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
 from .body import ProgramBody
 from .module import Module
 from .scratch import scratch_memory, scratch_size
 
-__all__ = ["ENTRY", "HostBatch"]
+__all__ = ["ENTRY", "HostBatch", "row_address", "run_into_rows"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
@@ -46,12 +46,9 @@ class HostBatch:
         past = body.line(f"icmp ugt i64 %first, {last}")
         state = body.line(f"select i1 {past}, i64 {last}, i64 %first")
         for pointer, array in zip(ins, program.inputs, strict=True):
-            inputs.rows[array.name] = _row(body, pointer, state, array.size)
-        rows = [_row(body, pointer, state, array.size) for pointer, array in zip(outs, program.outputs, strict=True)]
-        outputs = _Outputs(body, rows)
-        body.noted = None if body.in_parts else outputs.computed
-        body.run_program()
-        outputs.finish()
+            inputs.rows[array.name] = row_address(body, pointer, state, array.size)
+        rows = [row_address(body, pointer, state, array.size) for pointer, array in zip(outs, program.outputs, strict=True)]
+        run_into_rows(body, rows)
         body.effect("br label %done")
         body.start("done")
         body.effect(f"%following = add i64 %first, {module.lanes}")
@@ -64,16 +61,24 @@ class HostBatch:
         return body.function(f"define void @{ENTRY}({arguments}) #0", begin=begin, end=given_back)
 
 
-def _row(body: ProgramBody, pointer: str, state: str, size: int) -> str:
+def row_address(body: ProgramBody, pointer: str, state: str, size: int) -> str:
     """The address of a state's row in an array."""
     offset = body.line(f"mul i64 {state}, {size}")
     return body.line(f"getelementptr {body.module.element}, ptr {pointer}, i64 {offset}")
 
 
+def run_into_rows(body: ProgramBody, rows: Sequence[Row]) -> None:
+    """Computes a program, its results going to the rows of its outputs, which may be rows of its inputs."""
+    outputs = _Outputs(body, rows)
+    body.noted = None if body.in_parts else outputs.computed
+    body.run_program()
+    outputs.finish()
+
+
 class _Stretch(NamedTuple):
     """Neighbouring elements of an output that are stored together: its row, its size, the first of them, and their values."""
 
-    row: str
+    row: Row
     size: int
     start: int
     nodes: Sequence[Symbol]
@@ -86,10 +91,10 @@ class _Outputs:
     is stored while an input is still to be read. Several lanes are stored as stretches, transposed.
     """
 
-    def __init__(self, body: ProgramBody, rows: Sequence[str]):
+    def __init__(self, body: ProgramBody, rows: Sequence[Row]):
         self.body, self.rows = body, rows
         self.stretches: list[_Stretch] = []
-        self.whole: list[tuple[str, Sequence[Symbol]]] = []  # outputs that are stored at the end, by a loop
+        self.whole: list[tuple[Row, Sequence[Symbol]]] = []  # outputs that are stored at the end, by a loop
         position = 0
         for row, array in zip(rows, body.program.outputs, strict=True):
             self._divide(row, body.program.results[position : position + array.size])
@@ -102,7 +107,7 @@ class _Outputs:
         self.unread = [node for node in body.program.line if node.op in ("input", "loop")]
         self.ready: list[int] = []
 
-    def _divide(self, row: str, nodes: Sequence[Symbol]) -> None:
+    def _divide(self, row: Row, nodes: Sequence[Symbol]) -> None:
         lanes, size = self.body.module.lanes, len(nodes)
         if (size > _SCATTER_ONE_BY_ONE and lanes > 1) or any(node in self.body.deferred for node in nodes):
             self.whole.append((row, nodes))
