@@ -14,6 +14,7 @@ import numpy as np
 
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
+from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
@@ -34,7 +35,7 @@ __all__ = ["Robot", "load", "samples"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot:
+class Robot(Nearness):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays

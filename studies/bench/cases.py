@@ -25,6 +25,7 @@ from .report import Report, Row
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
+from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
 
@@ -56,6 +57,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(Cassie(), one=10.0, batch=60.0, states=128),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        TouchingPairs(),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
