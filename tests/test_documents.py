@@ -339,6 +339,21 @@ def virtual_loops(shown: Shown, values: Shown) -> None:
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
 
 
+def derivatives(shown: Shown, values: Shown) -> None:
+    robot, found = shown["robot"], shown["found"]
+    moved = robot.forward_dynamics(robot.integrate(shown["q"], shown["small"]), shown["v"], shown["tau"])
+    np.testing.assert_allclose(shown["expected"], moved, rtol=0, atol=1e-8)
+    assert np.abs(moved - found.a).max() > 1e-6
+
+
+def inverse_kinematics(shown: Shown, values: Shown) -> None:
+    robot, hand, X = shown["robot"], shown["hand"], shown["X"]
+    np.testing.assert_allclose(robot.pose(shown["found"].q, hand), X, atol=1e-7)
+    np.testing.assert_allclose(robot.pose(shown["nearby"].q, hand)[:3, 3], X[:3, 3], atol=1e-7)
+    away = [np.linalg.norm(shown[name].q - shown["near"]) for name in ("nearby", "found")]
+    assert away[0] < away[1]
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -348,8 +363,10 @@ JUDGES = {
     "contact.md": contact,
     "control.md": control,
     "conversion.md": conversion,
+    "derivatives.md": derivatives,
     "five-ways.md": five_ways,
     "held-points.md": held_points,
+    "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
     "learning.md": learning,
     "meshes.md": meshes,

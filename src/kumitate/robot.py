@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from .simulate.checks import checked_state
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start
+from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
+
+if TYPE_CHECKING:
+    from .inverse_kinematics import Reached
 
 __all__ = ["Robot", "load", "samples"]
 
@@ -215,6 +219,36 @@ class Robot(Nearness):
         """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
+        """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
+
+        q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
+        world. With loops, only directions that keep them closed have a meaning.
+        """
+        return forward_derivatives(self, self._coordinates(q), v, tau, wrenches or {})
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
+        """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
+        return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
+
+    def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
+        """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.
+
+        Args:
+            goals: of `kumitate.inverse_kinematics`, such as PoseGoal("hand", X): one or several, weighted against each other;
+                or lists of them, each of lower priority than the one before.
+            q0: where the search starts (..., nq); by default the robot's start.
+            options: `limits` False to pass limits; `tolerance` of the errors [m, rad], 1e-8; `restarts`, searches from random
+                postures where the first fails, 30; `seed` of these.
+
+        Raises:
+            InputError: for goals with unknown places or targets of wrong shapes. Where a target is out of reach, `solved` is
+                False and q comes as near as was found.
+        """
+        from .inverse_kinematics import inverse_kinematics  # loaded on first use
+
+        return inverse_kinematics(self.mechanism, goals, self._coordinates(self.start[0] if q0 is None else q0), **options)
 
     def joint_wrenches(
         self,

@@ -15,6 +15,7 @@ from .closed_loops import ClosedDynamics, ClosedSteps
 from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
+from .derivatives import DynamicsDerivatives
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
 from .mujoco_peer import MuJoCo
@@ -63,6 +64,10 @@ CASES: dict[str, Case] = {
         SingleRun(PANDA),
         LoopSteps(),
         SecondRun(),
+        DynamicsDerivatives(PANDA, one=6.0, batch=20.0),
+        DynamicsDerivatives(HYQ, one=3.5, batch=14.0),
+        DynamicsDerivatives(TALOS, one=3.0, batch=10.0),
+        DynamicsDerivatives(CHAIN, one=2.0, batch=6.5),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),
         Compilation(TALOS, total=2.0),
