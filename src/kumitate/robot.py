@@ -18,7 +18,8 @@ from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .errors import InputError
-from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
+from .model import Mechanism, lock
+from .model.contents import Contents
 from .model.samples import SAMPLES, sample
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
@@ -39,7 +40,7 @@ __all__ = ["Robot", "load", "samples"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Nearness):
+class Robot(Contents, Nearness):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -69,47 +70,6 @@ class Robot(Nearness):
     def __repr__(self) -> str:
         m = self.mechanism
         return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
-
-    # --- what it is made of -------------------------------------------------------------------------------------------
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-        return self.mechanism.name
-
-    @property
-    def nq(self) -> int:
-        """The number of coordinates."""
-        return self.mechanism.nq
-
-    @property
-    def nv(self) -> int:
-        """The number of degrees of freedom of the tree."""
-        return self.mechanism.nv
-
-    @property
-    def bodies(self) -> dict[str, Body]:
-        """The bodies by name."""
-        return {body.name: body for body in self.mechanism.bodies}
-
-    @property
-    def joints(self) -> dict[str, Joint]:
-        """The joints of the tree by name, in the order of q and v."""
-        return {joint.name: joint for joint in self.mechanism.joints}
-
-    @property
-    def loops(self) -> dict[str, Loop]:
-        """The joints that close loops, by name."""
-        return {loop.name: loop for loop in self.mechanism.loops}
-
-    @property
-    def couplings(self) -> dict[str, Coupling]:
-        """The gears between joints, by name."""
-        return {coupling.name: coupling for coupling in self.mechanism.couplings}
-
-    @property
-    def frames(self) -> dict[str, Frame]:
-        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
-        return {frame.name: frame for frame in self.mechanism.frames}
 
     @cached_property
     def mass(self) -> float:
