@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
 _FORM = "2"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
-_BYTES_PER_LINE = 7  # of machine code for a line of LLVM text, about: more for lanes, less for short programs
+_BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _switch = threading.Lock()
 
