@@ -9,7 +9,7 @@ __all__ = ["Contents"]
 
 
 class Contents:
-    """What `Robot` tells of its mechanism."""
+    """What `Robot` gives of its mechanism by name."""
 
     mechanism: Mechanism
 
