@@ -18,6 +18,8 @@ from kumitate.model import Mechanism
 from kumitate.model.tree.limbs import with_limbs
 from kumitate.robot import Robot
 from kumitate.scalar import evaluate, trace
+from kumitate.simulate.stepping.equations import dynamics_program
+from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.spatial import Force, Transform, Vector3, pose
 
 from ..compile.lanes import run_with_lanes
@@ -151,6 +153,26 @@ def test_a_robot_computes_its_limbs_side_by_side_for_one_state():
         assert independent_loops(kernel.program)
         assert f"fmul <{count} x double>" in kernel.source("llvm", 1)
         assert not independent_loops(robot.compile(function, wrenches=["limb1_0"]).program)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+def test_a_simulation_moves_its_limbs_as_a_batch_does_and_as_link_by_link(integrator):
+    """A wrench on a limb, zero here, has the steps computed link by link."""
+    case = limbed(6, ("revolute", "prismatic"))
+    robot, q, v = Robot(case.mechanism), np.array(case.q), 0.1 * np.array(case.v)
+    for wrenches in ({}, {"limb1_0": [0.0] * 6}):
+        dynamics = dynamics_program(case.mechanism, Forcing(case.mechanism, wrenches=wrenches), implicit_damping=False)
+        assert bool(independent_loops(dynamics)) is (not wrenches)
+    simulation = km.Simulation(robot, step=1e-3, integrator=integrator)
+    alone = simulation.step(simulation.start(q, v), 5)
+    batch = simulation.batch(np.array([q] * 9), np.array([v] * 9))
+    batch.step(5)
+    for rows, row in ((batch.q, alone.q), (batch.v, alone.v)):
+        np.testing.assert_array_equal(rows, [row] * 9)
+    by_link = km.Simulation(robot, step=1e-3, integrator=integrator, wrenches={"limb1_0": None})
+    plain = by_link.step(by_link.start(q, v), 5)
+    close(alone.q, plain.q)
+    close(alone.v, plain.v)
 
 
 def test_few_links_and_closed_mechanisms_are_traced_link_by_link():

@@ -23,6 +23,7 @@ from ...dynamics import (
 from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass, link_twists
 from ...model import Mechanism, Tree, check_resistance
+from ...model.tree.limbs import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start
@@ -66,6 +67,8 @@ def dynamics_program(
         implicit_step = h if implicit_damping else 0.0
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
         if held is None:
+            if acting.wrenches is None:  # what pushes one limb would be computed for all
+                tree = with_limbs(tree)
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
