@@ -124,7 +124,7 @@ def test_joints_stop_before_their_stops():
     runs = {}
     for rate in (0.0, 20.0):
         law = WholeBodyController(mechanism, [Tracked(PostureGoal([0.8]), kp=100.0)], stop_rate=rate)
-        runs[rate] = km.simulate(mechanism, duration=2.0, step=1e-3, controller=law, sample_time=1e-3)
+        runs[rate] = km.simulate(mechanism, duration=2.0, step=1e-3, controller=law, sample_time=1e-3, limits=False)
     assert runs[0.0].q[:, 0].max() > 0.79
     assert 0.49 < runs[20.0].q[:, 0].max() < 0.5 + 1e-4
 
