@@ -15,7 +15,7 @@ from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
 
-from .places import BRICK, G, simulation, upright
+from .places import BRICK, G, at_random, bin_of, simulation, upright
 
 H = 1e-3
 BRICKS = tuple(solid(f"brick{k}", BRICK) for k in range(3))
@@ -130,6 +130,22 @@ def test_a_walker_among_bricks_keeps_momentum_to_the_order_of_its_steps():
         drifts.append(np.abs(run.momentum - run.momentum[0]).max())
     assert drifts[0] < 2e-3
     assert drifts[1] < 0.4 * drifts[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_walker_under_a_shower_of_bricks_obeys_the_laws(seed):
+    """Twelve bodies thrown onto it in a bin: the residual, the cones, and no energy but that of pushing out."""
+    robot, q, v = CASES["walker"]
+    bodies = tuple(solid(f"body{k}", BRICK if k % 3 else Sphere(0.08)) for k in range(12))
+    places, speeds = at_random(np.random.default_rng(seed), 12)
+    places[6::7] += 0.5
+    run = simulation(beside(robot, *bodies), bin_of(0.5)).run([*q, *places], [*v, *speeds], duration=1.0)
+    assert any("leg0" in pair or "leg1" in pair for pair in run.contact.bodies)
+    assert run.contact.residual.max() < 1e-4, seed
+    assert (run.contact.residual > 1e-6).mean() < 0.01, seed
+    assert run.contact.cone_violation.max() < 1e-9 * np.abs(run.contact.force).max(), seed
+    allowed = 1e-9 + np.where(run.contact.penetration > 1e-9, 0.5 * 16.4 * 0.5**2, 0.0)
+    assert (run.contact.work < allowed).all(), seed
 
 
 def test_a_brick_on_an_arm_that_is_held_weighs_what_it_should():
