@@ -12,7 +12,21 @@ import pytest
 from kumitate.contact.placement import ground_gap, on_ground
 from kumitate.contact.shapes import PAIRS, Touch
 from kumitate.errors import ModelError
-from kumitate.model import Body, Box, Capsule, Cylinder, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon, Sphere
+from kumitate.model import (
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Hull,
+    Joint,
+    Mechanism,
+    Mesh,
+    Plane,
+    Polygon,
+    Sphere,
+)
 from kumitate.model.read.json import from_json, to_json
 from kumitate.model.shapes import SHAPES, Facets, Shape
 from kumitate.spatial import Transform, Vector3, pose
@@ -26,6 +40,7 @@ SOLIDS = [
     (Sphere(0.2), 4.0 / 3.0 * math.pi * 0.2**3, False),
     (Cylinder(0.2, 0.5), math.pi * 0.2**2 * 0.5, False),
     (Capsule(0.2, 0.5), math.pi * 0.2**2 * 0.5 + 4.0 / 3.0 * math.pi * 0.2**3, False),
+    (Ellipsoid((0.1, 0.3, 0.2)), 4.0 / 3.0 * math.pi * 0.1 * 0.3 * 0.2, False),
     (Hull(TETRAHEDRON), 0.3 * 0.4 * 0.5 / 6.0, True),
 ]
 OTHERS = [Polygon(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))), Plane(), Mesh("tetrahedron.stl")]
@@ -69,10 +84,10 @@ def test_only_planes_have_no_end():
 
 # --- a shape that the package does not know ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Ellipsoid(Shape):
+class Egg(Shape):
     """With its half axes along x, y, z [m]."""
 
-    kind: ClassVar[str] = "ellipsoid"
+    kind: ClassVar[str] = "egg"
     axes: tuple[float, float, float]
 
     @property
@@ -87,17 +102,17 @@ AXES = (0.3, 0.2, 0.1)
 
 
 def egg() -> Mechanism:
-    shapes = (Geometry(Ellipsoid(AXES)),)
+    shapes = (Geometry(Egg(AXES)),)
     body = Body("egg", 1.0, inertia=(0.1, 0.1, 0.1), visuals=shapes, collisions=shapes)
     return Mechanism("egg", (body,), (Joint("free", "floating", "world", "egg"),))
 
 
 def test_a_new_shape_is_saved_and_loaded(monkeypatch):
-    with pytest.raises(ModelError, match=r"kind 'ellipsoid' cannot be written: .*Add it to kumitate\.model\.shapes"):
+    with pytest.raises(ModelError, match=r"kind 'egg' cannot be written: .*Add it to kumitate\.model\.shapes"):
         to_json(egg())
-    monkeypatch.setitem(SHAPES, "ellipsoid", Ellipsoid)
+    monkeypatch.setitem(SHAPES, "egg", Egg)
     text = to_json(egg())
-    assert '"shape": {"kind": "ellipsoid", "axes": [0.3, 0.2, 0.1]}' in text
+    assert '"shape": {"kind": "egg", "axes": [0.3, 0.2, 0.1]}' in text
     assert from_json(text) == egg()
 
 
@@ -115,16 +130,16 @@ def test_a_new_shape_is_drawn_by_its_facets():
 
 def test_a_new_shape_touches_by_one_entry_in_the_table(monkeypatch):
     q = [0.0, 0.0, math.sin(0.3), math.cos(0.3), 0.0, 0.0, 1.0]  # turned about z: the lowest point stays below the middle
-    with pytest.raises(ModelError, match=r"egg: 'egg' against 'ground': how a Ellipsoid touches a Plane is not known.*PAIRS$"):
+    with pytest.raises(ModelError, match=r"egg: 'egg' against 'ground': how a Egg touches a Plane is not known.*PAIRS$"):
         ground_gap(egg(), q)
 
-    def ellipsoid_on_plane(a: Ellipsoid, X_WA: Transform, b: Plane, X_WB: Transform) -> list[Touch]:
+    def egg_on_plane(a: Egg, X_WA: Transform, b: Plane, X_WB: Transform) -> list[Touch]:
         normal = X_WB.rotation.rotate(Vector3(0.0, 0.0, 1.0))
         along = X_WA.rotation.unrotate(normal)
         reach = math.sqrt(sum((half * part) ** 2 for half, part in zip(a.axes, along, strict=True)))
         gap = normal.dot(X_WA.translation - X_WB.translation) - reach
         return [Touch(X_WA.translation - normal * (reach + 0.5 * gap), normal, gap)]
 
-    monkeypatch.setitem(PAIRS, (Ellipsoid, Plane), ellipsoid_on_plane)
+    monkeypatch.setitem(PAIRS, (Egg, Plane), egg_on_plane)
     assert ground_gap(egg(), q) == pytest.approx(0.9, abs=1e-15)
     assert on_ground(egg(), q)[6] == pytest.approx(0.1, abs=1e-12)

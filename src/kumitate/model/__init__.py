@@ -24,7 +24,7 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, HasMechanism, Mechanism
-from .shapes import Box, Capsule, Cylinder, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
 
@@ -41,6 +41,7 @@ __all__ = [
     "Cylinder",
     "Cylindrical",
     "Distance",
+    "Ellipsoid",
     "EulerAngles",
     "Fixed",
     "Floating",

@@ -7,6 +7,7 @@ from .box import Box
 from .capsule import Capsule
 from .contract import Shape
 from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .facets import Facets
 from .geometry import Geometry
 from .hull import Hull
@@ -16,10 +17,11 @@ from .polygon import Polygon
 from .sphere import Sphere
 
 __all__ = [
-    "SHAPES", "Box", "Capsule", "Cylinder", "Facets", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape", "Sphere",
+    "SHAPES", "Box", "Capsule", "Cylinder", "Ellipsoid", "Facets", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape",
+    "Sphere",
 ]  # fmt: skip
 
 #: All shapes by kind, their name in files.
 SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Mesh, Plane, Polygon, Hull)
+    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Ellipsoid, Mesh, Plane, Polygon, Hull)
 }  # fmt: skip
