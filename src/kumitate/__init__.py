@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
+from .loading import load, samples
 from .model import (
     Body,
     Box,
@@ -34,7 +35,7 @@ from .model import (
     SphericalMerge,
     merge_spherical,
 )
-from .robot import Robot, load, samples
+from .robot import Robot
 from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros

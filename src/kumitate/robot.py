@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,16 @@ from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .errors import InputError
 from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
-from .model.samples import SAMPLES, sample
+from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
-from .simulate.start import default_start
+from .simulate.start import default_start, named_state
 
-__all__ = ["Robot", "load", "samples"]
+__all__ = ["Robot"]
 
 
 @plain_calls(
@@ -51,11 +49,18 @@ class Robot:
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, v) at which simulations begin by default.
 
-        The one given; otherwise at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
+        The one given; that of the mechanism's starts called "initial"; otherwise at rest at `simulate.start.default_start`:
+        neutral, within limits, loops closed.
         """
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
-        return default_start(self._loops), np.zeros(self.nv)
+        q, v = self.starts.get(INITIAL, (None, np.zeros(self.nv)))
+        return default_start(self._loops, q), v
+
+    @property
+    def starts(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """The named states (q, v) of the mechanism, such as the keyframes of MJCF."""
+        return {start.name: named_state(self.mechanism, start.q, start.v) for start in self.mechanism.starts}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the mechanism and the start; its kernels are compiled when needed."""
@@ -366,35 +371,3 @@ class Robot:
     @cached_property
     def _unit_quaternions(self) -> Any:
         return unit_quaternions(self.mechanism)
-
-
-def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
-    """A robot from a file, a sample's name, or a mechanism made in Python.
-
-    Args:
-        source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
-        floating_base: whether the root link of the file floats freely instead of being fixed to the world.
-        fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
-
-    Raises:
-        ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
-
-    >>> load("pendulum").nv
-    1
-    """
-    if isinstance(source, Mechanism):
-        return Robot(source)
-    if str(source) not in SAMPLES:
-        from .model.read import names_file, read_file  # loaded only to read a file
-
-        if names_file(source):
-            return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
-    if floating_base:
-        raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
-    chosen = sample(str(source))
-    return Robot(chosen.build(), start=(chosen.q, chosen.v))
-
-
-def samples() -> list[str]:
-    """The names of the mechanisms that come with the package."""
-    return list(SAMPLES)

@@ -39,8 +39,8 @@ def simulate(
     robot: Annotated[
         str,
         Parameter(
-            help="A robot's file (.urdf, .sdf, or kumitate's own .json), the name of a sample such as pa10, a scenario (YAML), "
-            "a result's file to run again, or a sweep's folder with --run."
+            help="A robot's file (.urdf, .sdf, .xml, or kumitate's own .json), the name of a sample such as pa10, a scenario "
+            "(YAML), a result's file to run again, or a sweep's folder with --run."
         ),
     ],
     /,

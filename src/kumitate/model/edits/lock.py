@@ -11,6 +11,7 @@ from ...spatial import Transform
 from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import Mechanism
+from ..starts import fitting
 from ..tree.tree import alignment
 from ..values import checked_array
 
@@ -34,7 +35,7 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
     _follow(mechanism, held)
     changed = tuple(_locked(joint, held[joint.name]) if joint.name in held else joint for joint in mechanism.joints)
     couplings = tuple(item for item in mechanism.couplings if item.joint not in held)
-    return replace(mechanism, joints=changed, couplings=couplings)
+    return replace(mechanism, joints=changed, couplings=couplings, starts=fitting(mechanism.starts, changed))
 
 
 def _coordinates(joint: Joint, q: Any) -> list[float]:

@@ -8,20 +8,23 @@ from pathlib import Path
 from ...errors import InputError
 from ..mechanism import Mechanism
 from .json import read_json
+from .mjcf import read_mjcf
 from .sdf import read_sdf
 from .urdf import read_urdf
 
 __all__ = ["READERS", "names_file", "read_file", "readable"]
 
 #: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
-READERS: dict[str, Callable[..., Mechanism]] = {".urdf": read_urdf, ".sdf": read_sdf, ".json": read_json}
+READERS: dict[str, Callable[..., Mechanism]] = {
+    ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".json": read_json,
+}  # fmt: skip
 
 
 def readable() -> str:
     """The suffixes of the files that can be read, for messages.
 
     >>> readable()
-    ".urdf, .sdf and kumitate's own .json"
+    ".urdf, .sdf, .xml and kumitate's own .json"
     """
     *others, last = [f"kumitate's own {suffix}" if read is read_json else suffix for suffix, read in READERS.items()]
     return f"{', '.join(others)} and {last}"
@@ -38,7 +41,7 @@ def names_file(source: str | Path) -> bool:
 
 
 def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
-    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, or kumitate's own .json.
+    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, .xml (MJCF), or kumitate's own .json.
 
     Args:
         path: of the file; capitals in its suffix do not matter.

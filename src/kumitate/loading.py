@@ -1,0 +1,62 @@
+"""`load`: a robot from a file, a sample's name, or a mechanism made in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .model import Mechanism
+from .model.samples import SAMPLES, sample
+from .robot import Robot
+
+__all__ = ["load", "samples"]
+
+
+def load(
+    source: str | Path | Mechanism,
+    *,
+    floating_base: bool = False,
+    fix_inertia: bool = False,
+    gravity: Sequence[float] | None = None,
+) -> Robot:
+    """A robot from a file, a sample's name, or a mechanism made in Python.
+
+    Args:
+        source: path of a file (.urdf, .sdf, .xml for MJCF, kumitate's own .json); or the name of a sample (see `samples`).
+        floating_base: whether the root link of the file floats freely instead of being fixed to the world.
+        fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
+        gravity: acceleration of free fall in the world [m/s²] (3), in the place of the file's or sample's own.
+
+    Raises:
+        ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
+
+    >>> load("pendulum").nv
+    1
+    >>> load("pendulum", gravity=(0, 0, -1.62)).mechanism.gravity
+    (0.0, 0.0, -1.62)
+    """
+    mechanism, start = _loaded(source, floating_base, fix_inertia)
+    return Robot(mechanism if gravity is None else replace(mechanism, gravity=gravity), start=start)  # type: ignore[arg-type]
+
+
+def _loaded(source: str | Path | Mechanism, floating_base: bool, fix_inertia: bool) -> tuple[Mechanism, Any]:
+    """The mechanism, and the state at which simulations begin if it is a sample's."""
+    if isinstance(source, Mechanism):
+        return source, None
+    if str(source) not in SAMPLES:
+        from .model.read import names_file, read_file  # loaded only to read a file
+
+        if names_file(source):
+            return read_file(source, floating_base=floating_base, fix_inertia=fix_inertia), None
+    if floating_base:
+        raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
+    chosen = sample(str(source))
+    return chosen.build(), (chosen.q, chosen.v)
+
+
+def samples() -> list[str]:
+    """The names of the mechanisms that come with the package."""
+    return list(SAMPLES)
