@@ -22,6 +22,8 @@ __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
+#: Rows of which extremes are taken side by side.
+_TOGETHER = 64
 
 
 class LimitPassed(NamedTuple):
@@ -211,13 +213,14 @@ def limits_passed(
     Position limits are checked for joints whose coordinates correspond one to one to degrees of freedom (not for quaternions).
     """
     passed: list[LimitPassed] = []
+    positions, velocities, efforts = _Columns(q), _Columns(v), _Columns(tau)
     for joint, kind, q_columns, v_columns in joint_columns(mechanism):
         for k, limit in enumerate(joint.limits):
             dof = v_columns.start + k
             excesses: dict[str, np.ndarray | None] = {
-                "position": _outside(q[:, q_columns.start + k], limit.lower, limit.upper) if kind.nq == kind.nv else None,
-                "velocity": _outside(v[:, dof], _negative(limit.velocity), limit.velocity),
-                "effort": _outside(tau[:, dof], _negative(limit.effort), limit.effort),
+                "position": positions.outside(q_columns.start + k, limit.lower, limit.upper) if kind.nq == kind.nv else None,
+                "velocity": velocities.outside(dof, _negative(limit.velocity), limit.velocity),
+                "effort": efforts.outside(dof, _negative(limit.effort), limit.effort),
             }
             for quantity, excess in excesses.items():
                 if excess is not None and (excess > 0.0).any():
@@ -226,14 +229,26 @@ def limits_passed(
     return tuple(passed)
 
 
+class _Columns:
+    """The columns of a table (n, m), with the least and the greatest value of each: most stay within their limits."""
+
+    def __init__(self, values: np.ndarray):
+        # NumPy takes extremes along long rows at once, but those of short rows one by one
+        rows, columns = values.shape
+        whole = rows // _TOGETHER * _TOGETHER
+        parts, rest = values[:whole].reshape(rows // _TOGETHER, _TOGETHER * columns), values[whole:]
+        self.values = values
+        self.least = np.vstack([parts.min(axis=0, initial=np.inf).reshape(_TOGETHER, columns), rest]).min(axis=0)
+        self.greatest = np.vstack([parts.max(axis=0, initial=-np.inf).reshape(_TOGETHER, columns), rest]).max(axis=0)
+
+    def outside(self, k: int, lower: float | None, upper: float | None) -> np.ndarray | None:
+        """How far the values of column k are outside the limits (n); None if all are inside, or if there are no limits."""
+        low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+        unlimited = lower is None and upper is None
+        if unlimited or (low <= self.least[k] and self.greatest[k] <= high):  # not so for NaN
+            return None
+        return np.maximum(low - self.values[:, k], self.values[:, k] - high)
+
+
 def _negative(value: float | None) -> float | None:
     return None if value is None else -value
-
-
-def _outside(values: np.ndarray, lower: float | None, upper: float | None) -> np.ndarray | None:
-    """How far the values are outside the limits; None if there are no limits."""
-    if lower is None and upper is None:
-        return None
-    below = -np.inf if lower is None else lower - values
-    above = -np.inf if upper is None else values - upper
-    return np.maximum(below, above)
