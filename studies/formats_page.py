@@ -22,8 +22,8 @@ What kumitate reads of every MJCF file of {names}, and how far its dynamics agre
 `scripts/study formats`.
 
 The agreement is the largest relative difference of inertia matrix, bias forces and accelerations in some random states, with
-MuJoCo's constraints (contact, limits, dry friction, equalities) switched off, and with them what is reported as not simulated. The
-numbers of the last column are those of the list below; files that MuJoCo itself refuses stand at the end.
+MuJoCo's constraints (contact, limits, dry friction, equalities) switched off, and with them what is reported as not simulated.
+The numbers of the last column are those of the list below; files that MuJoCo itself refuses stand at the end.
 """
 
 
@@ -39,7 +39,7 @@ def page(folders: Mapping[str, Path], states: int = 3) -> str:
             except ModelError as error:
                 refused.append(f"- {package} `{file.relative_to(folder)}`: {_reason(str(error), file)}")
                 continue
-            numbers = sorted(remarks.setdefault(remark, len(remarks) + 1) for remark in told)
+            numbers = sorted(remarks.setdefault(remark, len(remarks) + 1) for remark in sorted(told))
             row = (
                 f"`{file.relative_to(folder)}`",
                 *_sizes(mechanism),
