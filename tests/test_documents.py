@@ -291,8 +291,13 @@ def learning(shown: Shown, values: Shown) -> None:
     assert shown["observations"].shape == (64, 4)
     assert shown["rewards"].max() <= 1.0
     np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
-    assert np.abs(shown["state"].q - [0.1, 0.2, 0.3]).max() < 1.0  # rad: gravity bends it
-    assert np.abs(shown["state"].v).max() < 0.1
+    reaching = shown["VectorEnv"](shown["reaching"], 2)
+    reaching.reset(seed=0)
+    for _ in range(3000):
+        seen, *_ = reaching.step(np.ones((2, 3)))
+    assert np.abs(reaching.batch.q - 0.5).max() < 1.0  # rad: gravity bends it
+    assert np.abs(reaching.batch.v).max() < 0.1
+    np.testing.assert_allclose(seen[:, :3], reaching.batch.q - 0.5, atol=1e-6)
 
 
 def meshes(shown: Shown, values: Shown) -> None:
@@ -320,6 +325,10 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert np.abs(state.v).max() < np.abs(shown["run"].v[100]).max()  # damped by the input
     assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
     np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
+    joint4 = shown["driven"].mechanism.v_names.index("joint4")
+    assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over 2000 N·m/rad
+    waved = shown["waved"]
+    np.testing.assert_allclose(waved.q[-1], 0.1 * np.sin(3.0 * 0.5), atol=0.05)
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
 

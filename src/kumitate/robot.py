@@ -15,7 +15,7 @@ from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
+from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
 from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
@@ -148,6 +148,10 @@ class Robot:
                 kept_q[columns.q] = kept_v[columns.v] = False
         return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
+        """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
+        return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:
         """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
@@ -158,8 +162,8 @@ class Robot:
             ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
         """
         v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
-        closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
-        return closed_q if v is None else (closed_q, closed_v)
+        closed = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
+        return closed[0] if v is None else closed
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
         """The gap of every loop and coupling at q, and how fast it opens with v; the largest over a batch."""
@@ -188,7 +192,8 @@ class Robot:
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included.
+        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
+        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
@@ -201,8 +206,6 @@ class Robot:
                 rounding and cost.
             wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
             loop_tau: forces of drives along the degrees of freedom of loop joints (..., nv of the loop) [N·m, N], by loop name.
-
-        Loops and couplings are included: q and v must satisfy them (`assemble` finds such q and v).
 
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
@@ -295,8 +298,8 @@ class Robot:
 
         For d = (0, 0, −1) this is minus the height of the lowest point. The points are compiled in: each set has a kernel.
         """
-        constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
-        return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
+        checked = checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()
+        return self.compile("reach", place=place, points=tuple(map(tuple, checked)))(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
         """The center of mass of all moving bodies (..., 3) [m]."""
@@ -344,8 +347,7 @@ class Robot:
         """The compiled kernel of one of this class's functions, to be called without checks of the state.
 
         Args:
-            function: its name, such as "forward_dynamics".
-            dtype: float64, or float32 for twice the lanes.
+            function: its name, such as "forward_dynamics"; dtype: float64, or float32 for twice the lanes.
             portable: whether results have the same bits on every processor, at some cost.
             options: of that function: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each
                 of which becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
@@ -355,8 +357,7 @@ class Robot:
         """
         key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
         if key not in self._kernels:
-            program = stored_program(self.mechanism, function, options)
-            self._kernels[key] = Kernel(program, dtype, portable=portable)
+            self._kernels[key] = Kernel(stored_program(self.mechanism, function, options), dtype, portable=portable)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:

@@ -128,7 +128,7 @@ def test_stiff_damping_is_met_by_the_implicit_method_and_noted():
     run = km.simulate(damped_pendulum(3000.0), [1.0], duration=1.0)
     assert run.settings["integrator"] == "extrapolated_euler"
     (note,) = run.audit.notes
-    assert "damping or springs at 'hinge' act at 9e+03 1/s" in note
+    assert "damping, springs or drives at 'hinge' act at 9e+03 1/s" in note
     assert "extrapolated_euler was taken" in note
     # overdamped: θ̇ = −(m g l/2 / d) sin θ
     rate = 9.81 * 0.5 / 3000.0

@@ -1,5 +1,6 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
+from .drives import DRIVES, Command, Drive, EffortDrive, PositionDrive, VelocityDrive
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .inertia_checks import check_freedom, check_inertias, check_resistance
@@ -23,12 +24,13 @@ from .joints import (
     SphericalEuler,
     Universal,
 )  # fmt: skip
-from .mechanism import WORLD, HasMechanism, Mechanism
+from .mechanism import WORLD, Driven, HasMechanism, Mechanism
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
+    "DRIVES",
     "KINDS",
     "WORLD",
     "Body",
@@ -37,10 +39,14 @@ __all__ = [
     "Chord",
     "Closing",
     "Closure",
+    "Command",
     "Coupling",
     "Cylinder",
     "Cylindrical",
     "Distance",
+    "Drive",
+    "Driven",
+    "EffortDrive",
     "Ellipsoid",
     "EulerAngles",
     "Fixed",
@@ -65,6 +71,7 @@ __all__ = [
     "Planar",
     "Plane",
     "Polygon",
+    "PositionDrive",
     "Prismatic",
     "Revolute",
     "Shape",
@@ -74,6 +81,7 @@ __all__ = [
     "SphericalMerge",
     "Tree",
     "Universal",
+    "VelocityDrive",
     "attach",
     "check_freedom",
     "check_inertias",

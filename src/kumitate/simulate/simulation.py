@@ -35,6 +35,7 @@ from .rows import RUNAWAY, Rows, fill
 from .starts import closed_starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
+from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
@@ -97,7 +98,8 @@ class MechanismSimulation:
             outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
-                its name after (t, q, v).
+                its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs
+                of one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
 
         All others are those of `kumitate.simulate`.
@@ -115,9 +117,10 @@ class MechanismSimulation:
         self.interaction = interaction_of(mechanism, contact, held, held_method)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.integrator = self.interaction.integrator(asked, self.notes)
+        commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
         forcing = Forcing(
             mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau),
-            checked_inputs(mechanism.name, inputs),
+            checked_inputs(mechanism.name, others), commands,
         )  # fmt: skip
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
@@ -128,7 +131,7 @@ class MechanismSimulation:
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain,
-            "inputs": {name: values.tolist() for name, values in forcing.inputs.items()},
+            "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -249,7 +252,7 @@ class MechanismSimulation:
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.code.dynamics_kernel, self.step_size, q, v, u)
+        return self.interaction.record(self.compiled.code, self.step_size, q, v, u)
 
     def run(
         self,

@@ -27,7 +27,8 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    v_free: the velocities after a step h without contact, implicit in the joints' damping.
+    v_free: the velocities after a step h without contact, implicit in the joints' damping. Where joints have drives, a further
+    input "resisting" (nv) is what these add to the inertias in the step.
 
     Raises:
         InputError: for chains of 100 or more links that are compiled as loops.
@@ -40,12 +41,12 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         )
     pairs = contact_pairs(mechanism, tree, contact)
 
-    def impact(h: Scalar, q: Any, v: Any, v_free: Any) -> dict[str, Any]:
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any, resisting: Any = ()) -> dict[str, Any]:
         jacobians = link_jacobians(tree, q)
         met = contact_patches(jacobians, pairs, v, v_free, h, mechanism)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
             sized = [patch.sized(branch_factors) for patch in met]
             given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             solved = solve(given)
@@ -81,4 +82,5 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         }
 
     nv = mechanism.nv
-    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}, f"impact_{mechanism.name}")
+    drives = {"resisting": nv} if mechanism.driven else {}
+    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv, **drives}, f"impact_{mechanism.name}")

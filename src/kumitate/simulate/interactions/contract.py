@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...scalar import Program
     from ..results.contact_record import Touched
 
-__all__ = ["Asked", "Interaction", "content_of"]
+__all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -38,6 +38,18 @@ class Asked(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     equal_steps: bool = False
+
+
+class StepKernels(Protocol):
+    """What records of contact need of a run's compiled step: functions of (h, q, v, u)."""
+
+    @property
+    def dynamics_kernel(self) -> Kernel:
+        """v̇ and the power of all efforts."""
+
+    @property
+    def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact by impulses, and that contact."""
 
 
 class Interaction:
@@ -84,8 +96,8 @@ class Interaction:
         """The touching pairs at q (nq), in words."""
         return []
 
-    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
-        """The contact along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
+    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """The contact along a motion of steps h, with the run's compiled functions; None without contact."""
         return None
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:

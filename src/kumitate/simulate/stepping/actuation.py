@@ -21,6 +21,7 @@ from ...model.values import checked_array
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
+from .commands import command_values
 from .forcing import Forcing
 from .reading import by_position
 
@@ -127,6 +128,7 @@ class Actuation:
         """
         forcing, start = self.forcing, 0
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
+        given += [self._command(name, inputs.get(name)) for name in forcing.commands]
         for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
             if unknown := set(asked) - set(known):
                 name = sorted(unknown)[0]
@@ -147,19 +149,26 @@ class Actuation:
                 )
             if how is How.CONSTANT:
                 u[own] = value if value is not None else 0.0 if source is None else source
-        self._put_inputs(u, inputs)
+        self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
+
+    def _command(self, name: str, given: Any) -> Any:
+        """The values of a command; None where nothing is given, which leaves its own."""
+        source = self.forcing.commands[name]
+        return given if given is None or callable(source) else command_values(self.forcing.mechanism, name, given, source)  # type: ignore[arg-type]
 
     def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
         owner, known = self.forcing.mechanism.name, self.forcing.inputs
+        names = [*self.forcing.commands, *known]
         for name in inputs:
             if name not in known:
-                close = get_close_matches(str(name), known, 1)
+                close = get_close_matches(str(name), names, 1)
                 raise InputError(
                     f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
-                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(known) or 'none'}"
+                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
                 )
         for name, own in self.forcing.own.items():
-            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
+            if name in known:
+                u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
         """u with the functions that are called once per step, or at the sample times, evaluated now; the rest unchanged."""
@@ -205,11 +214,11 @@ def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...
 def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:
     """The start, and two states around it at other times, with other inputs."""
     mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
-    states: list[_Trial] = [(0.0, q, v, forcing.inputs)]
+    states: list[_Trial] = [(0.0, q, v, forcing.values_of_inputs)]
     for _ in "ab":
         t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
         moved = integrate(mechanism.tree, q.tolist(), move.tolist())
-        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in forcing.inputs.items()}
+        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in forcing.values_of_inputs.items()}
         states.append((t, np.array(moved, dtype=float), v + faster, inputs))
     return states
 

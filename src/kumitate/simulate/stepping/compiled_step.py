@@ -15,10 +15,12 @@ from ...scalar import Hole, Program, call, maximum, trace
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
+from .driven import driven_dynamics, efforts_program
+from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, evaluated
 from .stabilisation import Stabilisation
-from .system import NO_STEP, Jumps, dynamics_program, observables_program, projection_program, step_program
+from .system import NO_STEP, dynamics_program, motion_program, observables_program, projection_program, step_program
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -45,15 +47,36 @@ class StepCode:
     @cached_property
     def dynamics(self) -> Program:
         """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
-        return dynamics_program(
-            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping,
-            baumgarte=self._stabilisation.baumgarte, held=self._interaction.held, pressing=self._interaction.forces,
-        )  # fmt: skip
+        if self.motion is None:
+            return dynamics_program(self.mechanism, self._forcing, **self._settings)
+        return driven_dynamics(self.motion, self._forcing, implicit=self.integrator.implicit_damping)
+
+    @cached_property
+    def motion(self) -> Program | None:
+        """(h, q, v, u, tau, resisting) → v̇ and power by other efforts at the joints; None if no joint has a drive."""
+        return motion_program(self.mechanism, self._forcing, **self._settings) if self.mechanism.driven else None
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "implicit_damping": self.integrator.implicit_damping, "baumgarte": self._stabilisation.baumgarte,
+            "held": self._interaction.held, "pressing": self._interaction.forces,
+        }  # fmt: skip
+
+    @cached_property
+    def joint_efforts(self) -> Program:
+        """(q, v, u) → the efforts at the joints, with those of their drives."""
+        return efforts_program(self._forcing)
 
     @property
     def inputs(self) -> dict[str, slice]:
-        """Where each input stands in u."""
-        return self._forcing.own
+        """Where each input and command stands in u."""
+        return {**self._forcing.own, **self._forcing.commanded}
+
+    @property
+    def functions(self) -> set[str]:
+        """The commands of drives that are functions: only the compiled efforts contain their values."""
+        return {name for name, source in self._forcing.commands.items() if callable(source)}
 
     @property
     def projects(self) -> bool:
@@ -66,10 +89,10 @@ class StepCode:
         return projection_program(self.mechanism, self._interaction.held)
 
     @cached_property
-    def jumps(self) -> Jumps | None:
-        """The additions for contact by impulses."""
+    def jumps(self) -> Program | None:
+        """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact; None without."""
         impacts = self._interaction.impacts
-        return None if impacts is None else Jumps.of(impacts, self.mechanism, self._forcing)
+        return None if impacts is None else jump_program(self._forcing, self.dynamics, impacts, self.motion)
 
     @cached_property
     def program(self) -> Program:
@@ -129,6 +152,16 @@ class StepCode:
         return Kernel(self._stored("dynamics"))
 
     @cached_property
+    def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact, and that contact."""
+        return Kernel(self._stored("jumps"))
+
+    @cached_property
+    def efforts_kernel(self) -> Kernel:
+        """(q, v, u) → the efforts at the joints."""
+        return Kernel(self._stored("joint_efforts"))
+
+    @cached_property
     def projection_kernel(self) -> Kernel:
         """(q, v) → q, v with the loops closed."""
         return Kernel(self._stored("projection"))
@@ -180,12 +213,14 @@ class Signals:
     def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
         self._compiled, self._h = compiled, h
         self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
-        self._values |= {name: u[own] for name, own in compiled.inputs.items()}
+        functions = compiled.functions
+        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
 
     def __call__(self, name: str) -> Any:
         """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
         if name not in self._values:
-            self._values[name] = getattr(self, f"_{name}")()
+            own = self._compiled.inputs.get(name)
+            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
         return self._values[name]
 
     def _u(self) -> Any:
@@ -193,7 +228,8 @@ class Signals:
         return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
 
     def _tau(self) -> Any:
-        return self("u")[: self._compiled.mechanism.nv]
+        compiled, u = self._compiled, self("u")
+        return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
 
     def _a(self) -> Any:
         """The accelerations; where contact makes velocities jump, their mean over the step that begins here."""
@@ -201,9 +237,7 @@ class Signals:
         if compiled.jumps is None:
             return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
         h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
-        free = call(compiled.dynamics, h, q, v, self("u"))["acceleration"]
-        v_free = [rate + h * (a - b) for rate, a, b in zip(v, free, turning, strict=True)]
-        after = call(compiled.jumps.impacts, h, q, v, v_free)["v"]
+        after = call(compiled.jumps, h, q, v, self("u"))["v"]
         return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
 
 
@@ -220,7 +254,8 @@ def compiled_step(
     """
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None)
+    functions_of_commands = tuple(name for name, source in forcing.commands.items() if callable(source))
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, functions_of_commands)
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (_settings(integrator), shape, stabilisation, asked)
     known, content = digest(forcing.mechanism), interaction.content

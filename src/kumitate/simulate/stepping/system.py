@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import kinematics
 from ...analysis import kinetic_energy, momentum, potential_energy
 from ...compile import Kernel
-from ...dynamics import Acting, Wrenches, aba_with_loops, chord_closings, passive_force, projected
+from ...dynamics import Acting, Wrenches, aba_with_loops, projected
 from ...dynamics.wrenches import Applied, LinkForces
-from ...kinematics import center_of_mass, link_twists
+from ...kinematics import center_of_mass
 from ...model import Mechanism, check_resistance
 from ...scalar import Program, Scalar, call, trace
 from ..integrators import Impact, Integrator, IntegratorState
 from .actuation import Actuation
 from .forcing import Forcing
+from .parts import applied_power, parts_of
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_STEP",
     "CalledSystem",
-    "Jumps",
     "TracedSystem",
     "dynamics_program",
+    "motion_program",
     "observables_program",
     "projection_program",
     "step_program",
@@ -49,40 +49,63 @@ def dynamics_program(
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
-    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`.
+    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`; without drives of joints.
 
     `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
     no points are held, contact forces.
     """
-    check_resistance(mechanism)
-    tree = mechanism.base_parameter_tree
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        tau, applied, loop_tau = _parts(mechanism, forcing, u)
-        wrenches: Applied | None = Wrenches(tree, applied) if applied else None
-        power = _power(mechanism, q, v, tau, applied, loop_tau)
-        if pressing is not None:
-            pressed = pressing.at(q, v)
-            wrenches = LinkForces(pressed.by_link, wrenches)
-            power = power + pressed.power
-        acting = Acting(mechanism.gravity, wrenches, loop_tau, h if implicit_damping else 0.0, baumgarte)
-        if held is None:
-            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
-        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
-        return {"acceleration": acceleration, "power": power + lost}
+        return moved(h, q, v, u, u[: mechanism.nv], ())
 
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
     return trace(dynamics, inputs, f"dynamics_{mechanism.name}")
 
 
-def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
-    """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
+def motion_program(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: HeldDynamics | None = None,
+    pressing: ContactForces | None = None,
+) -> Program:
+    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
+    nv = mechanism.nv
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "u": forcing.size, "tau": nv}
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
+    return trace(moved, {**inputs, "resisting": nv}, f"motion_{mechanism.name}")
 
-    def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return {"power": _power(mechanism, q, v, *_parts(mechanism, forcing, u))}
 
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
-    return trace(power, inputs, f"power_{mechanism.name}")
+def _motion(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    implicit_damping: bool,
+    baumgarte: float,
+    held: HeldDynamics | None,
+    pressing: ContactForces | None,
+) -> Callable[..., dict[str, Any]]:
+    check_resistance(mechanism)
+    tree = mechanism.base_parameter_tree
+
+    def moved(h: Scalar, q: Any, v: Any, u: Any, tau: Any, resisting: Any) -> dict[str, Any]:
+        parts = parts_of(forcing, u)
+        wrenches: Applied | None = Wrenches(tree, parts.applied) if parts.applied else None
+        power = applied_power(mechanism, q, v, parts)
+        if pressing is not None:
+            pressed = pressing.at(q, v)
+            wrenches = LinkForces(pressed.by_link, wrenches)
+            power = power + pressed.power
+        implicit = h if implicit_damping else 0.0
+        acting = Acting(mechanism.gravity, wrenches, parts.loop_tau, implicit, baumgarte, resisting)
+        if held is None:
+            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
+        return {"acceleration": acceleration, "power": power + lost}
+
+    return moved
 
 
 def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -> Program:
@@ -96,54 +119,6 @@ def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -
     return trace(projection, {"q": mechanism.nq, "v": mechanism.nv}, f"projection_{mechanism.name}")
 
 
-def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
-    """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau, efforts = u[: mechanism.nv], iter(u[mechanism.nv :])  # long chains index tau inside loops of the program
-    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
-    return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
-
-
-def _power(
-    mechanism: Mechanism,
-    q: Any,
-    v: Any,
-    tau: Any,
-    applied: dict[str, list[Scalar]],
-    loop_tau: dict[str, list[Scalar]],
-) -> Scalar:
-    """The power of drives, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
-    tree = mechanism.tree
-    total: Scalar = 0.0
-    for link in tree.links:
-        rates = link.velocities(v)
-        for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
-            total = total + (force - lost) * rate
-    for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
-        efforts = loop_tau.get(chord.name, (0.0,) * len(closing.rates))
-        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
-            total = total + (force - lost) * rate
-    if applied:
-        poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
-        for name, wrench in applied.items():
-            R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
-            twist = kinematics.place_twist(tree, twists, tree.places[name])
-            in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]
-            total = total + sum((a * b for a, b in zip(in_world, wrench, strict=True)), 0.0)
-    return total
-
-
-class Jumps(NamedTuple):
-    """What steps with velocity jumps need: the `impacts` of contact, and the power of the applied efforts."""
-
-    impacts: Program
-    power: Program
-
-    @classmethod
-    def of(cls, impacts: Program, mechanism: Mechanism, forcing: Forcing) -> Jumps:
-        """The jumps with the power of a `forcing`."""
-        return cls(impacts, power_program(mechanism, forcing))
-
-
 class _Coordinates(ABC):
     """The kinematics of the coordinates, shared by both systems."""
 
@@ -152,9 +127,6 @@ class _Coordinates(ABC):
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v)
-
-    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.turning(self.mechanism.tree, v)
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.carried(self.mechanism.tree, v, dv)
@@ -167,11 +139,7 @@ class _Coordinates(ABC):
         """q and v with the loops closed; None if there is nothing to close."""
 
     @abstractmethod
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        """See `integrators.MechanicalSystem`."""
-
-    @abstractmethod
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         """See `integrators.MechanicalSystem`."""
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
@@ -191,7 +159,7 @@ class TracedSystem(_Coordinates):
         projection: Program | None,
         forcing: Program | None,
         held: Sequence[Scalar],
-        jumps: Jumps | None = None,
+        jumps: Program | None = None,
     ):
         super().__init__(mechanism)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
@@ -207,14 +175,10 @@ class TracedSystem(_Coordinates):
         outputs = call(self.program, h, q, v, self._efforts(t, q, v))
         return outputs["acceleration"], outputs["power"]
 
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps.impacts, h, q, v, v_free)
+        outputs = call(self.jumps, h, q, v, self._efforts(t, q, v))
         return Impact(*(outputs[name] for name in Impact._fields))
-
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        assert self.jumps is not None
-        return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
         return self.held if self.forcing is None else call(self.forcing, t, q, v, self.held)
@@ -230,11 +194,10 @@ class CalledSystem(_Coordinates):
         projection: Kernel | None,
         actuation: Actuation,
         held: np.ndarray,
-        jumps: Jumps | None = None,
+        jumps: Kernel | None = None,
     ):
         super().__init__(mechanism)
-        self.impacts = None if jumps is None else Kernel(jumps.impacts)
-        self.applied_power = None if jumps is None else Kernel(jumps.power)
+        self.jumps = jumps
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
@@ -253,19 +216,15 @@ class CalledSystem(_Coordinates):
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        acceleration, power, *_ = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return acceleration.tolist(), float(power)
 
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        assert self.impacts is not None
-        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)))
-        found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
+        assert self.jumps is not None
+        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
+        arrays = self.jumps(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        found = dict(zip((spec.name for spec in self.jumps.outputs), arrays, strict=True))
         return Impact(*(found[name].tolist() for name in Impact._fields))
-
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        assert self.applied_power is not None
-        coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
-        return float(self.applied_power(coordinates, along, self.efforts(float(t), coordinates, velocities)))
 
 
 def step_program(
@@ -274,7 +233,7 @@ def step_program(
     dynamics: Program,
     projection: Program | None,
     forcing: Program | None,
-    jumps: Jumps | None = None,
+    jumps: Program | None = None,
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 

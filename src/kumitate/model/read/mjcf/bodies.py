@@ -18,6 +18,7 @@ from ...mechanism import WORLD
 from ..inertia import usable_inertia
 from ..notes import Notes
 from ..shapes import free_name
+from .actuators import joint_drives, reflected
 from .compiled import Compiled, placed
 from .shapes import Shapes
 
@@ -42,6 +43,7 @@ class BodyTree:
     def __init__(self, compiled: Compiled, notes: Notes, *, fix_inertia: bool = False):
         self._compiled, self._notes, self._fix = compiled, notes, fix_inertia
         self._shapes = Shapes(compiled, notes)
+        self._drives = joint_drives(compiled, notes)
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
         self.lines: dict[str, int] = {}
@@ -134,6 +136,7 @@ class BodyTree:
             axis = tuple(model.jnt_axis[joint].tolist())
             ref = float(model.qpos0[model.jnt_qposadr[joint]])
             where = where @ _backward(kind.name, np.array(axis), ref)
+        passive["drive"] = self._drives.get(joint)
         return Joint(name, kind, parent, child, where.dense(), axis, None, self._limits(joint, kind.nv), **passive)
 
     def _limits(self, joint: int, nv: int) -> tuple[Limits, ...]:
@@ -152,9 +155,10 @@ class BodyTree:
         first = int(model.jnt_dofadr[joint])
         order = [3, 4, 5, 0, 1, 2] if nv == 6 else list(range(nv))
         dofs = [first + k for k in order]
-        found: dict[str, Any] = {"armature": tuple(model.dof_armature[dofs].tolist())}
+        damping, armature = reflected(self._compiled, joint)
+        found: dict[str, Any] = {"armature": tuple((model.dof_armature[dofs] + armature).tolist())}
         if not off & bits.mjDSBL_DAMPER:
-            found["damping"] = tuple(model.dof_damping[dofs].tolist())
+            found["damping"] = tuple((model.dof_damping[dofs] + damping).tolist())
         if not off & (bits.mjDSBL_FRICTIONLOSS | bits.mjDSBL_CONSTRAINT):
             found["friction"] = tuple(model.dof_frictionloss[dofs].tolist())
         if nv == 1 and not off & bits.mjDSBL_SPRING:

@@ -9,7 +9,6 @@ from ....errors import ModelError
 from ...mechanism import WORLD, Mechanism
 from ..notes import Notes
 from ..weightless import note_weightless
-from .actuators import note_actuators
 from .bodies import BodyTree
 from .compiled import Compiled, compiled_file
 from .keyframes import with_keyframes
@@ -47,7 +46,6 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     notes = Notes(compiled.source)
     tree = BodyTree(compiled, notes, fix_inertia=fix_inertia)
     constraints = Constraints(compiled, tree, notes)
-    note_actuators(compiled, notes)
     note_unread(compiled, notes)
     note_weightless(tree.bodies, tree.joints, tree.lines, notes)
     mechanism = Mechanism(
