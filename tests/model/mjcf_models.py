@@ -119,3 +119,30 @@ UNREAD = """<mujoco model="unread">
 </sensor>
 </mujoco>
 """
+
+#: Actuators that are drives here, one for each joint, and then those that are not.
+DRIVEN = """<mujoco model="driven">
+<worldbody>
+<body name="a"><joint name="motor" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/>
+<body name="b"><joint name="position" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/>
+<body name="c"><joint name="velocity" type="slide" axis="0 0 1"/><geom size=".1" pos=".3 0 0"/>
+<body name="d"><joint name="general" axis="1 0 0" actuatorfrcrange="-9 9" armature="0.2"/><geom size=".1" pos=".3 .1 0"/>
+<body name="e"><joint name="free" axis="0 1 0"/><joint name="odd" axis="0 0 1"/><geom size=".1" pos=".3 .1 0"/>
+</body></body></body></body></body>
+</worldbody>
+<tendon>
+<fixed name="cord"><joint joint="free" coef="1"/></fixed>
+</tendon>
+<actuator>
+<motor name="m" joint="motor" gear="5" ctrlrange="-2 1"/>
+<position name="p" joint="position" kp="10" kv="2" gear="3" armature=".5" damping=".7" forcerange="-4 4"/>
+<velocity name="v" joint="velocity" kv="6" gear="-2"/>
+<general name="g" joint="general" gainprm="4" biastype="affine" biasprm="1 -3 -0.5"/>
+<motor name="second" joint="motor"/>
+<motor name="pull" tendon="cord"/>
+<muscle name="muscle" joint="free" lengthrange="0 1"/>
+<intvelocity name="integrated" joint="free" kp="3" actrange="-1 1"/>
+<general name="pushing" joint="odd" biastype="affine" biasprm="0 3 0"/>
+</actuator>
+</mujoco>
+"""

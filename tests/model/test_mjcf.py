@@ -15,10 +15,11 @@ import trimesh
 import kumitate as km
 from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model import Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, cut, lock, merge
+from kumitate.model.drives import EffortDrive, PositionDrive, VelocityDrive
 from kumitate.model.read import from_json, read_mjcf, to_json
 from kumitate.model.starts import NamedState
 
-from .mjcf_models import TIED, UNREAD, ZOO
+from .mjcf_models import DRIVEN, TIED, UNREAD, ZOO
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +253,35 @@ def test_starts_are_checked(q, message):
 def test_pairs_without_contact_are_checked():
     with pytest.raises(ModelError, match=r"no_contact names 'bobb', which is not a body; did you mean 'bob'"):
         replace(km.load("pendulum").mechanism, no_contact=(("bobb", "bob"),))
+
+
+# --- drives -------------------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def driven() -> tuple[km.Robot, list[str]]:
+    with pytest.warns(KumitateWarning) as told:
+        robot = km.Robot(read_mjcf(DRIVEN))
+    return robot, [str(warning.message) for warning in told]
+
+
+def test_motors_and_servos_are_drives(driven):
+    robot, _ = driven
+    assert {name: joint.drive for name, joint in robot.joints.items() if joint.drive} == {
+        "motor": EffortDrive(limit=10.0),
+        "position": PositionDrive(kp=90.0, kd=18.0, limit=12.0),  # times the square of the gear
+        "velocity": VelocityDrive(kd=24.0),
+        "general": PositionDrive(kp=3.0, kd=0.5),
+    }
+    assert (robot.joints["position"].armature, robot.joints["position"].damping) == ((4.5,), (0.7 * 9.0,))
+    assert robot.joints["general"].limits[0].effort == 9.0
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("second", "of joints that another one drives already"), ("pull", "by tendons"), ("muscle", "that are muscles"),
+        ("integrated", "with a state of their own"), ("pushing", "whose bias drives the joint"),
+    ],
+)  # fmt: skip
+def test_other_actuators_are_reported(driven, name, why):
+    (line,) = [number for number, text in enumerate(DRIVEN.splitlines(), 1) if f'name="{name}"' in text]
+    assert f"<text>: actuators {why}: not simulated ({name} in line {line})" in driven[1]

@@ -13,12 +13,13 @@ import pytest
 import kumitate as km
 from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order
+from kumitate.model.drives import Command
 from kumitate.model.read import read_mjcf
 from studies.formats import agreement
-from tests.model.mjcf_models import TIED, ZOO
+from tests.model.mjcf_models import DRIVEN, TIED, ZOO
 
 ASSETS = sorted((Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets").glob("*.xml"))
-OWN = {"zoo": ZOO, "tied": TIED}
+OWN = {"zoo": ZOO, "tied": TIED, "driven": DRIVEN}
 
 
 def read(source: str | Path) -> Mechanism:
@@ -63,3 +64,28 @@ def test_bodies_sites_and_constraints_are_where_mujoco_has_them(name):
             assert gap.angle == pytest.approx(abs(2.0 * np.tan(0.5 * own[0])), rel=1e-9)
         elif gap.name == "gear":  # along a coupling it is |q − ratio·q(of) − offset|
             assert max(gap.angle, gap.distance) == pytest.approx(abs(own[0]), rel=1e-12)
+
+
+#: The command of a drive that is the same as one of MuJoCo: an effort gear·g·ctrl, or (g·ctrl + b₀)/(k·gear) for servos.
+COMMANDS = {
+    "motor": lambda ctrl: 5.0 * ctrl,
+    "position": lambda ctrl: ctrl / 3.0,
+    "velocity": lambda ctrl: ctrl / -2.0,
+    "general": lambda ctrl: (4.0 * ctrl + 1.0) / 3.0,
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_drives_give_the_efforts_of_actuators(seed):
+    robot, model = km.Robot(read(DRIVEN)), mujoco.MjModel.from_xml_string(DRIVEN)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+    data, rng = mujoco.MjData(model), np.random.default_rng(seed)
+    data.qpos[:], data.qvel[:], ctrl = rng.normal(size=model.nq), rng.normal(size=model.nv), rng.normal(size=4)
+    data.ctrl[:4] = ctrl
+    mujoco.mj_forward(model, data)
+    for at, (name, command) in enumerate(COMMANDS.items()):
+        drive, dof = robot.joints[name].drive, model.joint(name).dofadr[0]
+        effort = drive.law(data.qpos[dof], data.qvel[dof], Command(command(ctrl[at]))).effort
+        if name == "position":
+            effort = np.clip(effort, -drive.limit, drive.limit)
+        assert effort == pytest.approx(data.qfrc_actuator[dof], rel=1e-12)
