@@ -99,7 +99,7 @@ REFUSED = [
      "not zero"),
     ("8 unknown joint type", "urdf", pair(kind="hinge"),
      "arm.urdf:4: joint 'j' has the unknown type 'hinge'; the types are fixed, revolute, continuous, prismatic, "
-     "planar, floating"),
+     "planar, floating, ball, spherical, universal, cylindrical"),
     ("8 unknown joint type", "sdf", sdf_pair(kind="hinge"),
      "arm.sdf:5: joint 'j' has the type 'hinge', which cannot be read; the types are fixed, revolute, continuous, "
      "prismatic, screw, ball, universal, revolute2, gearbox"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ...errors import InputError
 from ..mechanism import Mechanism
@@ -11,12 +12,13 @@ from .json import read_json
 from .mjcf import read_mjcf
 from .sdf import read_sdf
 from .urdf import read_urdf
+from .xacro import read_xacro
 
 __all__ = ["READERS", "names_file", "read_file", "readable"]
 
 #: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
 READERS: dict[str, Callable[..., Mechanism]] = {
-    ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".json": read_json,
+    ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".xacro": read_xacro, ".json": read_json,
 }  # fmt: skip
 
 
@@ -24,7 +26,7 @@ def readable() -> str:
     """The suffixes of the files that can be read, for messages.
 
     >>> readable()
-    ".urdf, .sdf, .xml and kumitate's own .json"
+    ".urdf, .sdf, .xml, .xacro and kumitate's own .json"
     """
     *others, last = [f"kumitate's own {suffix}" if read is read_json else suffix for suffix, read in READERS.items()]
     return f"{', '.join(others)} and {last}"
@@ -40,14 +42,15 @@ def names_file(source: str | Path) -> bool:
     return bool(path.suffix) or path.parent != Path(".")
 
 
-def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
-    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, .xml (MJCF), or kumitate's own .json.
+def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False, **options: Any) -> Mechanism:
+    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, .xml (MJCF), .xacro, or kumitate's own .json.
 
     Args:
         path: of the file; capitals in its suffix do not matter.
         floating_base: whether the root link floats freely instead of being fixed to the world; not for kumitate's own files,
             which contain it.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        options: of the reader, such as `arguments` of xacro files.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if it is of another kind.
@@ -55,4 +58,4 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
     suffix = Path(path).suffix.lower()
     if suffix not in READERS:
         raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads {readable()}")
-    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia)
+    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **options)
