@@ -26,7 +26,8 @@ def load(
     """A robot from a file, the name of a sample or of a robot, or a mechanism made in Python.
 
     Args:
-        source: path of a file (.urdf, .sdf, .xml for MJCF, .xacro, kumitate's own .json); the name of a sample (see `samples`);
+        source: path of a file (.urdf, .sdf, .xml for MJCF, .xacro, .yaml with the loops of a URDF,
+            kumitate's own .json); the name of a sample (see `samples`);
             or that of a robot such as "panda": of example-robot-data (extra `robots`), or of robot_descriptions (extra
             `descriptions`), which downloads it.
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.

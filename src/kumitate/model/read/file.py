@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import InputError
 from ..mechanism import Mechanism
 from .json import read_json
+from .loops_yaml import read_loops_yaml
 from .mjcf import read_mjcf
 from .sdf import read_sdf
 from .urdf import read_urdf
@@ -18,7 +19,7 @@ __all__ = ["READERS", "names_file", "read_file", "readable"]
 
 #: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
 READERS: dict[str, Callable[..., Mechanism]] = {
-    ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".xacro": read_xacro, ".json": read_json,
+    ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".xacro": read_xacro, ".yaml": read_loops_yaml, ".json": read_json,
 }  # fmt: skip
 
 
@@ -26,7 +27,7 @@ def readable() -> str:
     """The suffixes of the files that can be read, for messages.
 
     >>> readable()
-    ".urdf, .sdf, .xml, .xacro and kumitate's own .json"
+    ".urdf, .sdf, .xml, .xacro, .yaml and kumitate's own .json"
     """
     *others, last = [f"kumitate's own {suffix}" if read is read_json else suffix for suffix, read in READERS.items()]
     return f"{', '.join(others)} and {last}"
@@ -43,7 +44,9 @@ def names_file(source: str | Path) -> bool:
 
 
 def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False, **options: Any) -> Mechanism:
-    """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, .xml (MJCF), .xacro, or kumitate's own .json.
+    """The mechanism of a file with a suffix of `READERS`.
+
+    .urdf, .sdf, .xml (MJCF), .xacro, .yaml (loops of the URDF beside it), or kumitate's own .json.
 
     Args:
         path: of the file; capitals in its suffix do not matter.
