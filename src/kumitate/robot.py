@@ -20,6 +20,7 @@ from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
+from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start, named_state
@@ -151,6 +152,27 @@ class Robot:
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
         """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
         return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
+    def state(
+        self,
+        q: Mapping[str, Any] | None = None,
+        v: Mapping[str, Any] | None = None,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        start: str | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, v) with numbers given by name, closed and checked; the rest is as in `start`, and at rest.
+
+        Args:
+            q, v: numbers by the names of joints, bodies (their joint's) or components ("base.x"); they are kept, and the
+                other joints close the loops around them.
+            pose: poses in the world by the names of bodies that their own joint can bring there.
+            start: the name of one of `starts`, in the place of `start`.
+
+        Raises:
+            InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
+        """
+        return state_by_name(self._loops, named_start(self.name, self.starts, start, self.start), q or {}, v or {}, pose or {})
 
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:
