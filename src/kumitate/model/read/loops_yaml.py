@@ -103,7 +103,7 @@ def _loop(path: Path, mechanism: Mechanism, pair: Any, kind: Any) -> Loop:
             near = get_close_matches(str(name), frames, 1)
             remedy = f"did you mean {near[0]!r}?" if near else "check the names"
             raise ModelError(f"{path}: closed_loop names {name!r}, which is neither a link nor a joint of the URDF; {remedy}")
-    return Loop(f"{names[0]}-{names[1]}", KINDS[_LOOPS[kind]], *(frames[name] for name in names))
+    return Loop(f"{names[0]}-{names[1]}", KINDS[_LOOPS[kind]], frames[names[0]], frames[names[1]])
 
 
 def _with_types(mechanism: Mechanism, content: Mapping[str, Any], notes: Notes) -> Mechanism:
