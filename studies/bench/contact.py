@@ -143,7 +143,7 @@ class ContactSteps(Case):
         integrator = touching.integrator(Asked(name, self.step, 1e-8, q, v), [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
-        drives, jumps = compiled_drives(forcing, q, v), jump_program(forcing, dynamics, touching.impacts)
+        drives, jumps = compiled_drives(forcing, q, v), jump_program(forcing, dynamics, touching.impacts(resisted=False))
         return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
     @property
@@ -170,7 +170,7 @@ class ContactSteps(Case):
         q = np.array([random_coordinates(mechanism.tree, rng) for _ in range(self.trajectories)])
         v = rng.normal(scale=0.5, size=(self.trajectories, mechanism.nv))
         q[:, 4:7], q[:, 7:] = (0.0, 0.0, 1.0), 0.1 * q[:, 7:]
-        impacts = ImpulseContact.of(mechanism, self.contact).impacts
+        impacts = ImpulseContact.of(mechanism, self.contact).impacts(resisted=False)
         gaps = dict(zip((array.name for array in impacts.outputs), Kernel(impacts)(self.step, q, v, v), strict=True))["gaps"]
         q[:, 6] -= gaps.min(axis=1) - 0.01
         return q, v

@@ -24,7 +24,7 @@ class Acting:
         loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name [N·m or N].
         implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
             springs of the joints: damping then acts like an armature of h·∂f/∂v.
-        resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`drives`).
+        resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`settling`).
         baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
     """
 

@@ -1,5 +1,6 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
+from .bounds import Bound, bounds_of, least_gap
 from .drives import DRIVES, Command, Drive, EffortDrive, PositionDrive, VelocityDrive
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
@@ -34,6 +35,7 @@ __all__ = [
     "KINDS",
     "WORLD",
     "Body",
+    "Bound",
     "Box",
     "Capsule",
     "Chord",
@@ -83,11 +85,13 @@ __all__ = [
     "Universal",
     "VelocityDrive",
     "attach",
+    "bounds_of",
     "check_freedom",
     "check_inertias",
     "check_resistance",
     "cut",
     "inward",
+    "least_gap",
     "lock",
     "merge",
     "merge_spherical",

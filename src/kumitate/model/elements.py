@@ -107,7 +107,7 @@ def _check_inertia(owner: str, rows: np.ndarray) -> None:
 class Limits:
     """The limits of one degree of freedom; None where there is none. SI units: rad or m, rad/s or m/s, N·m or N.
 
-    A simulation reports limits that are exceeded; it does not stop the motion there.
+    Simulations stop joints at `lower` and `upper`, limit their drives to `effort`, and report limits that are exceeded.
     """
 
     lower: float | None = None

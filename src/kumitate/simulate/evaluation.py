@@ -39,7 +39,9 @@ def result_of(
     notes += interaction.notes(actuation.forcing, q, v, u)
     touched = interaction.record(compiled.code, float(settings["step"]), q, v, u)
     if touched is None:
-        acceleration = compiled.code.dynamics_kernel(NO_STEP, q, v, u)[0]
+        code = compiled.code
+        h = float(settings["step"])
+        acceleration = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
     else:
         acceleration = touched.acceleration
         for failure in touched.failures(mechanism.name, time):

@@ -89,6 +89,7 @@ def simulate_batch(
     inputs: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
     contact: Contact | str | None = None,
+    limits: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Runs:
     """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone.
@@ -103,7 +104,7 @@ def simulate_batch(
         inputs: as in `simulate`, the same for all runs.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
-        contact: as in `simulate`.
+        contact, limits: as in `simulate`.
         progress: called with the fraction done.
 
     Raises:
@@ -127,7 +128,7 @@ def simulate_batch(
     known = not per_run and hold is None
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
-        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs,
+        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, limits=limits,
     )  # fmt: skip
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0)

@@ -38,6 +38,7 @@ def simulate(
     held_method: str = "rows",
     contact: Contact | str | None = None,
     tolerance: float = 1e-8,
+    limits: bool = True,
     traced: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -70,6 +71,8 @@ def simulate(
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
             jump ("rigid", "multipoint") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
             being rkf45_adaptive. `Result.contact` has their forces.
+        limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
+            without rebound, together with the contact of bodies.
         traced: whether functions may be compiled; False calls them all.
         progress: called with the fraction done from time to time.
 
@@ -85,6 +88,6 @@ def simulate(
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
-        traced=traced, start=(q, v), inputs=inputs, equal_steps=False,
+        limits=limits, traced=traced, start=(q, v), inputs=inputs, equal_steps=False,
     )  # fmt: skip
     return simulation.run(duration=duration, progress=progress)

@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis import closed_state, loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..kinematics import neutral
-from ..model import Mechanism, check_resistance
+from ..model import Mechanism, bounds_of, check_resistance
 from ..model.values import checked_whole
 from .batch import Batch
 from .checks import (
@@ -29,6 +29,7 @@ from .checks import (
     steps_held,
 )  # fmt: skip
 from .evaluation import result_of
+from .integrators import TimeStepping, WithStops
 from .interactions import Asked, interaction_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
@@ -64,6 +65,7 @@ class MechanismSimulation:
         integrator: of the steps.
         actuation: the functions and constants that drive it, and how each is evaluated.
         interaction: with its surroundings: contact, held points, or none.
+        bounds: the limits at which joints stop.
         outputs: the additional quantities computed from its states.
         notes: sentences for people, such as which integrator "auto" took and why.
         settings: what was asked for, as plain data; results of `run` keep it.
@@ -84,6 +86,7 @@ class MechanismSimulation:
         held_method: str = "rows",
         contact: Contact | str | None = None,
         tolerance: float = 1e-8,
+        limits: bool = True,
         traced: bool = True,
         start: tuple[Any, Any] = (None, None),
         outputs: Sequence[Output] = (),
@@ -116,7 +119,10 @@ class MechanismSimulation:
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         self.interaction = interaction_of(mechanism, contact, held, held_method)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
+        self.bounds = tuple(bounds_of(mechanism)) if limits else ()
         self.integrator = self.interaction.integrator(asked, self.notes)
+        if self.bounds and not isinstance(self.integrator, TimeStepping):
+            self.integrator = WithStops(self.integrator)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
         forcing = Forcing(
             mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau),
@@ -140,7 +146,9 @@ class MechanismSimulation:
     @cached_property
     def compiled(self) -> CompiledStep:
         """The programs of the step; shared by simulations whose compiled parts are the same."""
-        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs)
+        return compiled_step(
+            self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds
+        )  # fmt: skip
 
     @property
     def whole(self) -> bool:

@@ -22,13 +22,15 @@ __all__ = ["impact_program"]
 RESTING = 0.01
 
 
-def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved]) -> Program:
+def impact_program(
+    mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved], *, resisted: bool = False
+) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    v_free: the velocities after a step h without contact, implicit in the joints' damping. Where joints have drives, a further
-    input "resisting" (nv) is what these add to the inertias in the step.
+    v_free: the velocities after a step h without contact, implicit in the joints' damping. If `resisted`, a
+    further input "resisting" (nv) is the inertia that drives and stops of joints add in the step.
 
     Raises:
         InputError: for chains of 100 or more links that are compiled as loops.
@@ -82,5 +84,6 @@ def impact_program(mechanism: Mechanism, contact: Contact, solve: Callable[[Prob
         }
 
     nv = mechanism.nv
-    drives = {"resisting": nv} if mechanism.driven else {}
-    return trace(impact, {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv, **drives}, f"impact_{mechanism.name}")
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
+    inputs |= {"resisting": nv} if resisted else {}
+    return trace(impact, inputs, f"impact_{mechanism.name}")

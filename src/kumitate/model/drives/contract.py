@@ -1,7 +1,7 @@
 """The contract that every kind of drive fulfils: an effort at one joint, from its coordinate and what it is commanded.
 
 A drive is part of the model; what it is commanded changes from step to step and is an input of the simulation. Its effort is
-linear in the coordinate and the velocity over a step, so that steps can be implicit in it (see `dynamics.drives`).
+linear in the coordinate and the velocity over a step, so that steps can be implicit in it (see `dynamics.settling`).
 """
 
 from __future__ import annotations

@@ -41,7 +41,10 @@ class MechanicalSystem(Protocol):
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
 
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
-        """The effect of a step h from velocities v on the velocities, with contact that acts by impulses."""
+        """The effect of a step h from velocities v on the velocities, with contact and stops that act by impulses."""
+
+    def beyond(self, q: Sequence[Scalar]) -> Scalar:
+        """1 if a joint is beyond one of its stops at q (nq), else 0."""
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """v (nv), given in the axes before a motion by `dv`, expressed in the axes after it."""

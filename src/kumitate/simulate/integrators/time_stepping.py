@@ -45,7 +45,14 @@ class TimeStepping(Integrator):
             flown, _ = flight.step(system, t, h, state)
             return IntegratorState(list(flown.q), list(flown.v), flown.work)
 
-        return _stopped(contact, when(contact.touching < 0.5, flown, after)), contact.unsolved * (1.0 / FAILED)
+        moved = when(contact.touching < 0.5, flown, after)
+        kept = system.beyond(moved.q) < 0.5  # a flight may reach a stop that its first velocity does not lead to
+        moved = IntegratorState(
+            [select(kept, a, b) for a, b in zip(moved.q, after.q, strict=True)],
+            [select(kept, a, b) for a, b in zip(moved.v, after.v, strict=True)],
+            select(kept, moved.work, after.work),
+        )
+        return _stopped(contact, moved), contact.unsolved * (1.0 / FAILED)
 
 
 def _stopped(contact: Impact, state: IntegratorState) -> IntegratorState:

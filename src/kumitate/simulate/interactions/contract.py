@@ -60,7 +60,7 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
-        impacts: the program of impulsive contact, which makes velocities jump once per step.
+        touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
     """
@@ -69,7 +69,7 @@ class Interaction:
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
-    impacts: Program | None = None
+    touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
 
@@ -84,6 +84,10 @@ class Interaction:
         """
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+
+    def impacts(self, *, resisted: bool) -> Program | None:
+        """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
+        return None
 
     def warn(self) -> None:
         """Warns of known limitations before a run."""

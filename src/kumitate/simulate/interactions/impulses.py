@@ -44,6 +44,7 @@ class ImpulseContact(Interaction):
     contact: Contact
     pairs: list[Pair]
     model: Callable[[Any], Any]
+    touches = True
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
@@ -62,10 +63,9 @@ class ImpulseContact(Interaction):
         pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
 
-    @cached_property
-    def impacts(self) -> Program:  # type: ignore[override]
+    def impacts(self, *, resisted: bool) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model)
+        return impact_program(self.mechanism, self.contact, self.model, resisted=resisted)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.

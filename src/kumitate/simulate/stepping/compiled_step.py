@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model import Bound
 from ...model.digest import digest
-from ...scalar import Hole, Program, call, maximum, trace
+from ...scalar import Hole, Program, call, maximum, minimum, trace, when
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
@@ -31,13 +32,19 @@ class StepCode:
     Attributes:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
+        bounds: the limits at which joints stop.
     """
 
     def __init__(
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-        outputs: tuple[Output, ...] = (), key: str | None = None,
+        outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation; `key`: everything that the code depends on, as text."""
+        """The code for the sources of efforts of an actuation.
+
+        Args:
+            bounds: where joints stop; `key`: everything that the code depends on, as text.
+        """
+        self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
@@ -91,14 +98,49 @@ class StepCode:
     @cached_property
     def jumps(self) -> Program | None:
         """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact; None without."""
-        impacts = self._interaction.impacts
-        return None if impacts is None else jump_program(self._forcing, self.dynamics, impacts, self.motion)
+        driven = bool(self.mechanism.driven or self.bounds)
+        if not (self.touches or self.bounds):
+            return None
+        impacts = self._interaction.impacts(resisted=driven) if self.touches else None
+        # steps with impulses are implicit whatever others are
+        implicit = self.integrator.implicit_damping
+        if not driven:
+            return jump_program(self._forcing, self.dynamics, impacts)
+        motion = self.motion if implicit else None
+        if motion is None:
+            motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
+        return jump_program(self._forcing, motion, impacts, self.bounds)
+
+    @cached_property
+    def accelerations(self) -> Program:
+        """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+        m, bounds = self.mechanism, self.bounds
+
+        def accelerations(h: Any, q: Any, v: Any, u: Any) -> Any:
+            def jumped() -> list[Any]:
+                after, turning = call(self.jumps, h, q, v, u)["v"], kinematics.turning(m.tree, v)  # type: ignore[arg-type]
+                return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+
+            if self.touches:
+                return jumped()
+            free = call(self.dynamics, NO_STEP, q, v, u)["acceleration"]
+            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * free[bound.v]) for bound in bounds]
+            return when(reduce(minimum, ahead) < 0.0, jumped, free) if ahead else free
+
+        return trace(accelerations, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"accelerations_{m.name}")
+
+    @property
+    def touches(self) -> bool:
+        """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
+        return self._interaction.touches
 
     @cached_property
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         projection = self.projection if self.projects else None
-        return step_program(self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps)
+        return step_program(
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, self.bounds
+        )  # fmt: skip
 
     @cached_property
     def repeated(self) -> Program:
@@ -150,6 +192,11 @@ class StepCode:
     def dynamics_kernel(self) -> Kernel:
         """The accelerations of the run and the power."""
         return Kernel(self._stored("dynamics"))
+
+    @cached_property
+    def accelerations_kernel(self) -> Kernel:
+        """(h, q, v, u) → v̇, as `accelerations`."""
+        return Kernel(self._stored("accelerations"))
 
     @cached_property
     def jump_kernel(self) -> Kernel:
@@ -232,13 +279,8 @@ class Signals:
         return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
 
     def _a(self) -> Any:
-        """The accelerations; where contact makes velocities jump, their mean over the step that begins here."""
-        compiled, q, v = self._compiled, self("q"), self("v")
-        if compiled.jumps is None:
-            return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
-        h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
-        after = call(compiled.jumps, h, q, v, self("u"))["v"]
-        return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
+        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
 
 
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
@@ -246,7 +288,7 @@ _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-    outputs: tuple[Output, ...] = (),
+    outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
 ) -> CompiledStep:  # fmt: skip
     """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
 
@@ -257,11 +299,11 @@ def compiled_step(
     functions_of_commands = tuple(name for name, source in forcing.commands.items() if callable(source))
     shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, functions_of_commands)
     asked = tuple((output.name, output.key) for output in outputs)
-    settings = (_settings(integrator), shape, stabilisation, asked)
+    settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content
     text = None if known is None or content is None else repr((known, content, settings))
     key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
-    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, text))
+    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, bounds, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
 

@@ -1,4 +1,4 @@
-"""The step of the velocities where they may jump: the dynamics without contact, then the impulses of contact."""
+"""The step of the velocities where they may jump: the dynamics, the impulses of contact, and those of joints' stops."""
 
 from __future__ import annotations
 
@@ -6,51 +6,69 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
-from ...dynamics.drives import DriveForce, drive_forces, spread
-from ...scalar import Program, Scalar, call, trace
-from .driven import drive_power, moved_by, settled
+from ...dynamics.settling.drives import drive_forces
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush, Stop, stops_at
+from ...model import Bound
+from ...scalar import Program, Scalar, call, maximum, select, trace
+from .driven import drive_power, moved_by
 from .forcing import Forcing
 from .parts import applied_power, parts_of
 
 __all__ = ["jump_program"]
 
+#: What there is to report of contact where none is simulated.
+_UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
 
-def jump_program(forcing: Forcing, dynamics: Program, impacts: Program, motion: Program | None = None) -> Program:
-    """(h, q, v, u) → what `impacts` gives for a step h of the `dynamics`, and the power of all efforts in the step.
 
-    Drives keep their limits in the motion that contact leads to; `motion` is then the dynamics with other efforts of drives.
+def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bounds: Sequence[Bound] = ()) -> Program:
+    """(h, q, v, u) → the velocities after a step h, whether anything touches, work and power; and what `impacts` gives.
+
+    Drives keep their limits, and joints theirs, in the motion that contact leads to.
+
+    Args:
+        motion: (h, q, v, u, tau, resisting) → v̇ and the power, implicit in damping and springs; without the last two where
+            there are no drives and stops.
+        impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
+        bounds: the limits of joints that are stops.
     """
     m = forcing.mechanism
 
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
-        turning = kinematics.turning(m.tree, v)
+        turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
+        wished, stops = drive_forces(m.driven, q, v, parts.commands, h), stops_at(m, bounds, q, v, h)
+        plain = not (wished or stops)
+        moved = moved_by(motion, forcing, h, q, v, u)
 
-        def touched(acceleration: Sequence[Scalar], *resisting: Sequence[Scalar]) -> dict[str, Any]:
-            v_free = [rate + h * (a - b) for rate, a, b in zip(v, acceleration, turning, strict=True)]
-            return call(impacts, h, q, v, v_free, *resisting)  # type: ignore[no-any-return]
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
+            free = call(motion, h, q, v, u) if plain else moved(pushes)
+            v_free = [rate + h * (a - b) for rate, a, b in zip(v, free["acceleration"], turning, strict=True)]
+            found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
+            if impacts is not None:
+                found = call(impacts, h, q, v, v_free, *([] if plain else [free["resisting"]]))
+            return {**found, "rates": [(after - before) / h for after, before in zip(found["v"], v, strict=True)]}
 
-        def rates(found: dict[str, Any]) -> list[Scalar]:
-            return [(after - before) / h + turn for after, before, turn in zip(found["v"], v, turning, strict=True)]
-
-        free, parts = call(dynamics, h, q, v, u), parts_of(forcing, u)
-        power: Scalar = 0.0
-        if motion is None:
-            found = touched(free["acceleration"])
-        else:
-            wished = drive_forces(m.driven, q, v, parts.commands, h)
-            forces = [DriveForce(*pair) for pair in zip(free["effort"], free["resisting"], strict=True)]
-            moved = moved_by(motion, forcing, h, q, v, u)
-
-            def resisted(forces: Sequence[DriveForce], acceleration: Sequence[Scalar]) -> dict[str, Any]:
-                return touched(acceleration, spread(m.driven, [force.resisting for force in forces], m.nv))
-
-            first = resisted(forces, free["acceleration"])
-            found, _ = settled(
-                m.driven, wished, first, forces, lambda forces: resisted(forces, moved(forces)["acceleration"]), rates
-            )
-            power = drive_power(m.driven, wished, v, found["v"], rates(found))
-        mean = [0.5 * (a + b) for a, b in zip(v, found["v"], strict=True)]
-        return {**found, "power": power + applied_power(m, q, mean, parts)}
+        end = settled(m.driven, wished, stops, h, solve)
+        found = end.found
+        rates = found.pop("rates")
+        mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=True)]
+        stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
+        return {
+            **found,
+            "work": found["work"] + stopped,
+            "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
+            "power": applied_power(m, q, mean, parts) + drive_power(m.driven, wished, v, rates, h),
+        }
 
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")
+
+
+def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar]:
+    """The work of stops in a step [J], and the sum of their forces."""
+    work: Scalar = 0.0
+    pushing: Scalar = 0.0
+    for stop, force in zip(stops, forces, strict=True):
+        work = work + h * force * stop.bound.sign * mean[stop.bound.v]
+        pushing = pushing + force
+    return work, pushing

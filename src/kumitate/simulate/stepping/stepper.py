@@ -47,7 +47,7 @@ class Stepper:
             code = compiled.code
             self._system = CalledSystem(
                 code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
-                self.efforts.copy(), code.jump_kernel if code.jumps else None,
+                self.efforts.copy(), code.jump_kernel if code.jumps else None, code.bounds,
             )  # fmt: skip
 
     @property

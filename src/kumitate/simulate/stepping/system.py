@@ -14,8 +14,8 @@ from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, aba_with_loops, projected
 from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass
-from ...model import Mechanism, check_resistance
-from ...scalar import Program, Scalar, call, trace
+from ...model import Bound, Mechanism, check_resistance, least_gap
+from ...scalar import Program, Scalar, call, select, trace
 from ..integrators import Impact, Integrator, IntegratorState
 from .actuation import Actuation
 from .forcing import Forcing
@@ -38,6 +38,8 @@ __all__ = [
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30
+#: A joint is beyond a stop if it is so far outside [rad or m]: rounding alone must not count.
+BEYOND = 1e-10
 
 
 def dynamics_program(
@@ -122,8 +124,11 @@ def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None) -
 class _Coordinates(ABC):
     """The kinematics of the coordinates, shared by both systems."""
 
-    def __init__(self, mechanism: Mechanism):
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Mechanism, bounds: Sequence[Bound]):
+        self.mechanism, self.bounds = mechanism, bounds
+
+    def beyond(self, q: Sequence[Scalar]) -> Scalar:
+        return select(least_gap(self.bounds, q) < -BEYOND, 1.0, 0.0) if self.bounds else 0.0
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v)
@@ -160,8 +165,9 @@ class TracedSystem(_Coordinates):
         forcing: Program | None,
         held: Sequence[Scalar],
         jumps: Program | None = None,
+        bounds: Sequence[Bound] = (),
     ):
-        super().__init__(mechanism)
+        super().__init__(mechanism, bounds)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
         self.jumps = jumps
 
@@ -195,8 +201,9 @@ class CalledSystem(_Coordinates):
         actuation: Actuation,
         held: np.ndarray,
         jumps: Kernel | None = None,
+        bounds: Sequence[Bound] = (),
     ):
-        super().__init__(mechanism)
+        super().__init__(mechanism, bounds)
         self.jumps = jumps
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
@@ -234,11 +241,12 @@ def step_program(
     projection: Program | None,
     forcing: Program | None,
     jumps: Program | None = None,
+    bounds: Sequence[Bound] = (),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, bounds)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 

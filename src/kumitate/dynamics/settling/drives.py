@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import inf
 
-from ..model import Command, Driven
-from ..scalar import Scalar, absolute, either, is_zero, maximum, minimum, select
+from ...model import Command, Driven
+from ...scalar import Scalar, absolute, is_zero, maximum, minimum, select
 
-__all__ = ["DriveForce", "changed", "drive_forces", "effort_along", "limited", "limits_act", "spread"]
+__all__ = ["DriveForce", "drive_forces", "effort_along", "limited"]
 
 #: A drive whose effort is within this part of its limit is at it: rounding must not make it change sides.
 _ROUNDING = 1e-12
@@ -65,22 +64,3 @@ def limited(joint: Driven, force: DriveForce, rate: Scalar) -> DriveForce:
     beyond = absolute(wished) > joint.limit * (1.0 + _ROUNDING)
     most = select(wished > 0.0, joint.limit, -joint.limit)
     return DriveForce(select(beyond, most, force.effort), select(beyond, 0.0, force.resisting))
-
-
-def changed(before: Sequence[DriveForce], after: Sequence[DriveForce]) -> Scalar:
-    """Whether any drive has reached its limit, or left it: a condition."""
-    apart = [absolute(a.resisting - b.resisting) + absolute(a.effort - b.effort) for a, b in zip(before, after, strict=True)]
-    return reduce(either, [distance > 0.0 for distance in apart])
-
-
-def limits_act(driven: Sequence[Driven]) -> bool:
-    """Whether any drive has a limit."""
-    return any(joint.limit < inf for joint in driven)
-
-
-def spread(driven: Sequence[Driven], values: Sequence[Scalar], count: int) -> list[Scalar]:
-    """One value per drive as one per degree of freedom (nv): zero where there is no drive."""
-    found: list[Scalar] = [0.0] * count
-    for joint, value in zip(driven, values, strict=True):
-        found[joint.v] = value
-    return found
