@@ -291,6 +291,7 @@ def learning(shown: Shown, values: Shown) -> None:
     assert shown["observations"].shape == (64, 4)
     assert shown["rewards"].max() <= 1.0
     np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
+    assert np.ptp(shown["robots"].batch.parameters["mass:*"]) > 0.0
     reaching = shown["VectorEnv"](shown["reaching"], 2)
     reaching.reset(seed=0)
     for _ in range(3000):
@@ -334,6 +335,8 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert fallen.audit.limits_passed == ()
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
+    assert (shown["heavier"].parameters["mass:link3"], shown["shaken"].mechanism.body("link3").mass) == (6.0, 6.0)
+    assert shown["many"].parameters["gravity"].tolist() == [3.7] * 8 + [9.81] * 56
 
 
 def sweeps(shown: Shown, values: Shown) -> None:
@@ -348,6 +351,21 @@ def virtual_loops(shown: Shown, values: Shown) -> None:
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
 
 
+def derivatives(shown: Shown, values: Shown) -> None:
+    robot, found = shown["robot"], shown["found"]
+    moved = robot.forward_dynamics(robot.integrate(shown["q"], shown["small"]), shown["v"], shown["tau"])
+    np.testing.assert_allclose(shown["expected"], moved, rtol=0, atol=1e-8)
+    assert np.abs(moved - found.a).max() > 1e-6
+
+
+def inverse_kinematics(shown: Shown, values: Shown) -> None:
+    robot, hand, X = shown["robot"], shown["hand"], shown["X"]
+    np.testing.assert_allclose(robot.pose(shown["found"].q, hand), X, atol=1e-7)
+    np.testing.assert_allclose(robot.pose(shown["nearby"].q, hand)[:3, 3], X[:3, 3], atol=1e-7)
+    away = [np.linalg.norm(shown[name].q - shown["near"]) for name in ("nearby", "found")]
+    assert away[0] < away[1]
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -357,8 +375,10 @@ JUDGES = {
     "contact.md": contact,
     "control.md": control,
     "conversion.md": conversion,
+    "derivatives.md": derivatives,
     "five-ways.md": five_ways,
     "held-points.md": held_points,
+    "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
     "learning.md": learning,
     "meshes.md": meshes,

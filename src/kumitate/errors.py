@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProgramError", "keep_result",
-    "kept_up_to",
+    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProcedureError", "ProgramError",
+    "keep_result", "kept_up_to",
 ]  # fmt: skip
 
 
@@ -28,6 +28,10 @@ class DivergenceError(KumitateError, ArithmeticError):
     def __init__(self, message: str, result: object = None):
         super().__init__(message)
         self.result = result
+
+
+class ProcedureError(KumitateError, TypeError):
+    """A procedure is written in a way that cannot be compiled; the message names the file, the line and the expression."""
 
 
 class ProgramError(KumitateError, AssertionError):

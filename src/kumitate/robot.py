@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
+from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
+from .model import Drive, Mechanism, lock
+from .model.parts_by_name import PartsByName
 from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
@@ -24,6 +26,10 @@ from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start, named_state
+from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
+
+if TYPE_CHECKING:
+    from .inverse_kinematics import Reached
 
 __all__ = ["Robot"]
 
@@ -33,7 +39,7 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot:
+class Robot(PartsByName, Nearness):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -72,46 +78,6 @@ class Robot:
         return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
 
     # --- what it is made of -------------------------------------------------------------------------------------------
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-        return self.mechanism.name
-
-    @property
-    def nq(self) -> int:
-        """The number of coordinates."""
-        return self.mechanism.nq
-
-    @property
-    def nv(self) -> int:
-        """The number of degrees of freedom of the tree."""
-        return self.mechanism.nv
-
-    @property
-    def bodies(self) -> dict[str, Body]:
-        """The bodies by name."""
-        return {body.name: body for body in self.mechanism.bodies}
-
-    @property
-    def joints(self) -> dict[str, Joint]:
-        """The joints of the tree by name, in the order of q and v."""
-        return {joint.name: joint for joint in self.mechanism.joints}
-
-    @property
-    def loops(self) -> dict[str, Loop]:
-        """The joints that close loops, by name."""
-        return {loop.name: loop for loop in self.mechanism.loops}
-
-    @property
-    def couplings(self) -> dict[str, Coupling]:
-        """The gears between joints, by name."""
-        return {coupling.name: coupling for coupling in self.mechanism.couplings}
-
-    @property
-    def frames(self) -> dict[str, Frame]:
-        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
-        return {frame.name: frame for frame in self.mechanism.frames}
-
     @cached_property
     def mass(self) -> float:
         """The mass of all moving bodies [kg]."""
@@ -246,6 +212,36 @@ class Robot:
         """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
+
+    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
+        """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
+
+        q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
+        world. With loops, only directions that keep them closed have a meaning.
+        """
+        return forward_derivatives(self, self._coordinates(q), v, tau, wrenches or {})
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
+        """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
+        return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
+
+    def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
+        """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.
+
+        Args:
+            goals: of `kumitate.inverse_kinematics`, such as PoseGoal("hand", X): one or several, weighted against each other;
+                or lists of them, each of lower priority than the one before.
+            q0: where the search starts (..., nq); by default the robot's start.
+            options: `limits` False to pass limits; `tolerance` of the errors [m, rad], 1e-8; `restarts`, searches from random
+                postures where the first fails, 30; `seed` of these.
+
+        Raises:
+            InputError: for goals with unknown places or targets of wrong shapes. Where a target is out of reach, `solved` is
+                False and q comes as near as was found.
+        """
+        from .inverse_kinematics import inverse_kinematics  # loaded on first use
+
+        return inverse_kinematics(self.mechanism, goals, self._coordinates(self.start[0] if q0 is None else q0), **options)
 
     def joint_wrenches(
         self,

@@ -13,9 +13,12 @@ from .model import Mechanism
 from .programs import PROGRAMS, make_program
 from .robot import Robot
 from .run import Run, as_run, runs_in_errors
+from .scalar import Program, trace
 from .simulate import simulation
 from .simulate.checks import by_name
+from .simulate.parameters import Variation
 from .simulate.stepping.commands import COMMANDS
+from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
 from .simulate.stepping.reading import SIGNALS, checked_inputs
 
@@ -66,6 +69,11 @@ class Simulation(simulation.MechanismSimulation):
         for name, what in named.items():
             found.append(_output(robot.mechanism, name, what, start, known, found))
         super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
+        if self.parameters is not None:  # outputs are computed of each row's own numbers
+            varied: list[Output] = []
+            for name, what in named.items():
+                varied.append(_output(robot.mechanism, name, what, start, known, varied, self.parameters))
+            self.outputs = tuple(varied)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
@@ -93,6 +101,7 @@ def _output(
     start: tuple[Any, Any],
     inputs: Mapping[str, np.ndarray],
     before: Sequence[Output],
+    parameters: Variation | None = None,
 ) -> Output:
     """The output of a name of a function of `Robot`, of a signal, or of a function."""
     if name in inputs or (name in STATE and what != name):
@@ -100,7 +109,9 @@ def _output(
         raise InputError(f"{mechanism.name}: an output is called {name!r}, the name of {taken}. Take another")
     if callable(what):
         q, v = (np.asarray(part, dtype=float) for part in start)
-        return function_output(mechanism, name, what, [trial(mechanism, t, q, v, inputs) for t in (0.0, 0.7)], before)
+        row = {} if parameters is None else {"parameters": parameters.blank}
+        trials = [{**trial(mechanism, t, q, v, inputs), **row} for t in (0.0, 0.7)]
+        return function_output(mechanism, name, what, trials, before)
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")
@@ -121,4 +132,18 @@ def _output(
             f"{mechanism.name}: the output {what!r} is of {place!r}, which is not a body or frame"
             f"{f'; did you mean {close[0]!r}?' if close else ''}"
         )
-    return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
+    if parameters is None:
+        return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
+    return Output(name, (function, place), lambda: _varied_program(parameters, function, options))
+
+
+def _varied_program(parameters: Variation, function: str, options: dict[str, Any]) -> Program:
+    """The program of a function of `Robot` that reads the parameters of a state, too."""
+    mechanism = parameters.plant.mechanism
+    _, inputs = PROGRAMS[function](mechanism, **options)
+
+    def page(*given: Any) -> Any:
+        *state, row = given
+        return PROGRAMS[function](parameters.at(row).mechanism, **options)[0](*state)
+
+    return trace(page, {**inputs, **row_of(parameters)}, f"{function}_{mechanism.name}")

@@ -14,15 +14,18 @@ from .closed_loops import ClosedDynamics, ClosedSteps
 from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
+from .derivatives import DynamicsDerivatives
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
 from .mujoco_peer import MuJoCo
+from .parameters import ParameterSteps
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .report import Report, Row
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
+from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
 
@@ -53,10 +56,16 @@ CASES: dict[str, Case] = {
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        TouchingPairs(),
         Rollouts(PANDA),
+        ParameterSteps(PANDA),
         SingleRun(PANDA),
         LoopSteps(),
         SecondRun(),
+        DynamicsDerivatives(PANDA, one=6.0, batch=20.0),
+        DynamicsDerivatives(HYQ, one=3.5, batch=14.0),
+        DynamicsDerivatives(TALOS, one=3.0, batch=10.0),
+        DynamicsDerivatives(CHAIN, one=2.0, batch=6.5),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),
         Compilation(TALOS, total=2.0),

@@ -13,8 +13,9 @@ from kumitate.measure.calls import raw
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.scalar import Program
 from kumitate.simulate.integrators import RK4
+from kumitate.simulate.stepping.equations import dynamics_program, projection_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import dynamics_program, projection_program, step_program
+from kumitate.simulate.stepping.system import step_program
 
 from .contract import Case, agreement
 from .four_bars import FourBars

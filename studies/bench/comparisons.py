@@ -14,8 +14,9 @@ from kumitate.measure.timing import Contender, Effort, by_turns
 from kumitate.model import Mechanism
 from kumitate.scalar import Program
 from kumitate.simulate.integrators import RK4
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import dynamics_program, step_program
+from kumitate.simulate.stepping.system import step_program
 
 from .contract import Case, agreement
 from .mujoco_peer import MuJoCo

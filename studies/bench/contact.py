@@ -21,9 +21,10 @@ from kumitate.simulate.interactions import Asked
 from kumitate.simulate.interactions.impulses import ImpulseContact
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.jumps import jump_program
-from kumitate.simulate.stepping.system import dynamics_program, step_program
+from kumitate.simulate.stepping.system import step_program
 
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
@@ -143,7 +144,8 @@ class ContactSteps(Case):
         integrator = touching.integrator(Asked(name, self.step, 1e-8, q, v), [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
-        drives, jumps = compiled_drives(forcing, q, v), jump_program(forcing, dynamics, touching.impacts(resisted=False))
+        drives = compiled_drives(forcing, q, v)
+        jumps = jump_program(forcing, dynamics, touching.impacts(resisted=False))
         return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
     @property

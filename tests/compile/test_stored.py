@@ -119,7 +119,8 @@ def test_a_second_process_traces_nothing_but_the_controller(tmp_path):
             def fail(*arguments):
                 raise AssertionError("traced again")
 
-            for name in ("simulate.stepping.system", "simulate.stepping.compiled_step", "analysis.loops", "programs"):
+            traced = ("stepping.equations", "stepping.system", "stepping.compiled_step")
+            for name in (*(f"simulate.{part}" for part in traced), "analysis.loops", "programs"):
                 import_module(f"kumitate.{name}").trace = fail
         run = km.simulate(robot, duration=0.02, controller=lambda t, q, v: -0.3 * v)
         a = robot.forward_dynamics(*robot.start, np.zeros(robot.nv))

@@ -18,8 +18,8 @@ from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
 from kumitate.model.samples.chains import planar_chain
 from kumitate.simulate.run import simulate
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import dynamics_program
 from kumitate.spatial import Force, Vector3, pose
 
 SOLID = Surface(0.5)

@@ -19,6 +19,7 @@ from kumitate.model import (
     Cylinder,
     Ellipsoid,
     Geometry,
+    HeightField,
     Hull,
     Joint,
     Mechanism,
@@ -43,7 +44,12 @@ SOLIDS = [
     (Ellipsoid((0.1, 0.3, 0.2)), 4.0 / 3.0 * math.pi * 0.1 * 0.3 * 0.2, False),
     (Hull(TETRAHEDRON), 0.3 * 0.4 * 0.5 / 6.0, True),
 ]
-OTHERS = [Polygon(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))), Plane(), Mesh("tetrahedron.stl")]
+OTHERS = [
+    Polygon(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),
+    Plane(),
+    Mesh("tetrahedron.stl"),
+    HeightField([[0.0, 0.1], [0.2, 0.0]], (1.0, 2.0)),
+]
 KINDS = [shape.kind for shape, *_ in SOLIDS]
 
 

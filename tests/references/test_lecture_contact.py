@@ -12,8 +12,8 @@ from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.examples.gallery import bouncing_stick, falling_mass, falling_pendulum
+from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import dynamics_program
 
 
 def sigmoid(x, s):

@@ -127,6 +127,15 @@ def test_a_condition_that_fails_at_once_leaves_the_values():
     assert evaluate(program, [1.0]) == [5.0]
 
 
+@pytest.mark.parametrize(("bound", "passes"), [(1.0, 4), (0.0, 0)])
+def test_a_condition_known_while_tracing_keeps_or_drops_the_loop(bound, passes):
+    def page(x):
+        carry = loop(4, lambda i, c: ((c[0] + x[0], c[1]), None), (x[0], 0.5), while_=lambda c: c[1] < bound)[0]
+        return [carry[0]]
+
+    assert evaluate(trace(page, {"x": 1}), [3.0]) == page([3.0]) == [3.0 * (1 + passes)]
+
+
 def test_what_does_not_depend_on_the_pass_is_computed_once():
     program = trace(lambda x: [loop(100, lambda i, c: (c + s.sin(x[0]), None), 0.0)[0]], {"x": 1})
     assert program.operations == {"sin": 1, "add": 100}

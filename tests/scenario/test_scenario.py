@@ -51,6 +51,8 @@ MADE = {
         0.5,
         lambda setup: setup.mechanism.body("link2").inertia[0][0] / LINK.inertia[0][0],
     ),
+    "center_of_mass:link2.z": (0.1, lambda setup: setup.mechanism.body("link2").center_of_mass[2]),
+    "moment:link2.xy": (1e-4, lambda setup: setup.mechanism.body("link2").inertia[1][0]),
     "damping:*": (0.3, lambda setup: setup.mechanism.joint("joint2").damping[0]),
     "friction:joint1": (0.2, lambda setup: setup.mechanism.joint("joint1").friction[0]),
     "armature:joint1": (0.2, lambda setup: setup.mechanism.joint("joint1").armature[0]),

@@ -179,6 +179,17 @@ def test_loops_stop_at_their_limits():
         assert (run.energy.total - run.energy.total[0]).max() < 1e-3 * run.energy.kinetic.max()
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rkf45_adaptive"])
+def test_loops_with_limits_that_are_not_reached_move_as_without(integrator):
+    robot = km.load("andrews")
+    wide = tuple(replace(joint, limits=(km.Limits(-50.0, 50.0),) * joint.kind.nv) for joint in robot.mechanism.joints)
+    options = {"duration": 0.02, "integrator": integrator}
+    free = km.simulate(robot, **options)
+    limited = km.simulate(replace(robot.mechanism, joints=wide), *robot.start, **options)
+    np.testing.assert_array_equal(limited.q, free.q)
+    np.testing.assert_array_equal(limited.v, free.v)
+
+
 # --- with contact and drives ------------------------------------------------------------------------------------------
 def leg(limits):
     """A block on a vertical rail that carries a foot on a second slider below it."""
@@ -226,6 +237,28 @@ def test_other_models_of_contact_have_stops_too(contact):
     run = km.simulate(mechanism, [0.0, 0.0], duration=0.4, contact=contact)
     assert outside(mechanism, run.q) < INSIDE
     assert run.q[-1, 1] == pytest.approx(0.1, abs=1e-3)
+
+
+@pytest.mark.parametrize("integrator", ["auto", "semi_implicit_euler"])
+def test_drives_stops_and_floor_act_with_the_parameters_of_a_row(integrator):
+    """The knee is pushed against its stop while the leg lands, with numbers that are parameters or built into the leg."""
+
+    def built(mass, armature, damping):
+        plain = leg(km.Limits(lower=-0.2, upper=0.1))
+        drive = km.PositionDrive(kp=2e3, kd=20.0, limit=30.0, armature=0.3)
+        knee = replace(plain.joint("knee"), drive=drive, armature=armature, damping=damping)
+        return km.Mechanism("leg", (plain.body("block"), replace(plain.body("foot"), mass=mass)), (plain.joint("rail"), knee))
+
+    options = {"contact": "rigid", "integrator": integrator, "inputs": {"target": 0.3}, "outputs": ["tau", "a"]}
+    varied = km.Simulation(built(0.5, 0.0, 0.0), parameters=["mass:foot", "armature:knee", "damping:knee"], **options)
+    given = {"mass:foot": [0.5, 0.9], "armature:knee": [0.0, 0.2], "damping:knee": [0.0, 3.0]}
+    batch = varied.batch(2, parameters=given)
+    seen = batch.record(30, every=10)
+    for row, numbers in enumerate(zip(*given.values(), strict=True)):
+        alone = km.Simulation(built(*numbers), **options).batch(1)
+        for name, values in alone.record(30, every=10).items():
+            np.testing.assert_allclose(seen[name][row], values[0], rtol=1e-6, atol=1e-6, err_msg=f"{name} {row}")
+    assert np.ptp(seen["q"][:, :, 1], axis=1).min() > 0.05
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ from studies.bench.ours import compiled_drives
 from studies.bench.pinocchio_peer import Pinocchio
 from studies.bench.start import Compilation
 from studies.bench.subjects import RandomChain
+from studies.bench.touching import PAIRS as TOUCHING
+from studies.bench.touching import TouchingPairs
 from studies.commands.bench import bench
 
 CHAIN = RandomChain("chain3", "a chain of three links", 3)
@@ -217,3 +219,10 @@ def test_the_command_answers_machines(capsys, tmp_path):
 def test_an_unknown_benchmark_is_refused_with_its_neighbours():
     with pytest.raises(InputError, match="did you mean 'panda'"):
         bench("pandda")
+
+
+def test_touching_pairs_are_as_deep_in_mujoco():
+    pytest.importorskip("mujoco")
+    rows = list(TouchingPairs(pairs=16).rows(BRIEFLY))
+    assert [row.what for row in rows] == [f"{a}, {b}" for a, b in TOUCHING]
+    assert all(row.agreement < 1e-3 and row.theirs is not None for row in rows)

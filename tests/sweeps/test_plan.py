@@ -43,7 +43,9 @@ def test_more_draws_only_add_to_those_that_there_are(body):
 
 
 def test_every_run_is_in_one_block_of_one_shard_and_blocks_share_what_is_compiled(body):
-    found = of(200, body)
+    free, made = {"damping:*": [0.0, 0.1], "q:shoulder": [0.0, 0.5]}, {"solver:step": [0.001, 0.002]}
+    choice = {"count": 200, "seed": 5, f"mass:{body}": {"choice": [1.0, 2.0]}, "solver:every": {"choice": [1, 2]}}
+    found = design(grid={**made, **free}, random=choice)
     blocks = blocks_of(found)
     assert sorted(run for block in blocks for run in block.runs) == list(range(len(found)))
     assert [block.number for block in blocks] == list(range(len(blocks)))

@@ -8,6 +8,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
+from kumitate.sweeps.plan import blocks_of
 
 from .makers import rows, written
 
@@ -171,3 +172,43 @@ def test_a_controller_that_fails_in_a_run_fails_that_run_alone(tmp_path):
     found = km.sweep(given, tmp_path / "swept")
     assert list(found.column("status")) == ["failed", "done"]
     assert "ValueError" in found.column("message")[0]
+
+
+def test_numbers_of_the_model_share_one_step_and_give_what_each_run_gives_alone(tmp_path):
+    """Masses, springs and gravity of a row act as in a mechanism built for it; so does the choice of "auto"."""
+    robot = km.load("double_pendulum").mechanism
+    body, joint = robot.bodies[1].name, robot.joints[0].name
+    random = {
+        "count": 12, "seed": 4, f"mass:{body}": {"uniform": [0.2, 3.0]}, f"center_of_mass:{body}.z": {"normal": [0.0, 0.1]},
+        f"stiffness:{joint}": {"uniform": [0.0, 5.0]}, "gravity": {"uniform": [1.0, 20.0]},
+    }  # fmt: skip
+    sweep = {"grid": {f"damping:{joint}": [0.1, 3e3]}, "random": random}
+    given = {"robot": "double_pendulum", "solver": {"duration": 0.1}, "outputs": ["energy", "center_of_mass"], "sweep": sweep}
+    found = km.sweep(given, tmp_path / "swept", processes=1)
+    assert len(blocks_of(km.read_scenario(given).design)) == 3
+    assert {block.group for block in blocks_of(km.read_scenario(given).design)} == {0}
+    for number in (0, 5, 17, 23):
+        setup = km.read_scenario(given).of_run(number).setup
+        alone = setup.simulation(equal_steps=True)
+        assert alone.integrator.name == ("rkf45" if number < 12 else "semi_implicit_euler")
+        run, row = alone.run(duration=0.1), found.table.slice(number, 1).to_pylist()[0]
+        for k, name in enumerate(robot.q_names):
+            assert row[f"end:q:{name}"] == pytest.approx(run.q[-1, k], rel=1e-11, abs=1e-13)
+        assert row["work"] == pytest.approx(run.audit.work, rel=1e-9, abs=1e-12)
+        assert row["end:energy.potential"] == pytest.approx(run.energy.potential[-1], rel=1e-11)
+        assert row["end:center_of_mass[2]"] == pytest.approx(run.center_of_mass[-1, 2], rel=1e-11)
+
+
+def test_gains_of_laws_share_one_step_and_masses_do_not_where_a_law_knows_them(tmp_path):
+    body = km.load("double_pendulum").mechanism.bodies[1].name
+    laws = ["gravity_compensation", {"law": "pd", "kp": 5.0, "kd": 1.0, "reference": {"shoulder": 0.5}}]
+    grid = {f"mass:{body}": [0.5, 2.0], "gain:kp": [1.0, 4.0, 9.0]}
+    given = {"robot": "double_pendulum", "controller": laws, "solver": SOLVER, "sweep": {"grid": grid}}
+    scenario = km.read_scenario(given)
+    assert [one.shared for one in scenario.design.parameters] == [False, True]
+    assert len(blocks_of(scenario.design)) == 2
+    found = km.sweep(given, tmp_path / "swept", processes=1)
+    for number in range(6):
+        run = scenario.of_run(number).run()
+        for k, name in enumerate(run.mechanism.q_names):
+            assert found.column(f"end:q:{name}")[number] == pytest.approx(run.q[-1, k], rel=1e-11, abs=1e-13)

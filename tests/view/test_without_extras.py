@@ -12,8 +12,8 @@ from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull
 
 EXTRAS = (
-    "PIL", "casadi", "fast_simplification", "h5py", "matplotlib", "mpl_toolkits", "mujoco", "pinocchio", "scipy", "sympy",
-    "trimesh", "viser",
+    "PIL", "casadi", "coacd", "fast_simplification", "h5py", "matplotlib", "mpl_toolkits", "mujoco", "pinocchio", "scipy",
+    "sympy", "trimesh", "viser",
 )  # fmt: skip
 FACET = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 {}\nendloop\nendfacet\nendsolid\n"
 

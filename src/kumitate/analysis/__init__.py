@@ -13,14 +13,15 @@ from .loop_motion import LoopMotion, closure_determinant, loop_motion
 from .loops import LoopEquations, LoopGap, LoopState, loop_equations
 from .modes import Mode, modes_of
 from .momentum import momentum
+from .nearness import Nearness
 from .power import powers
 from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = [
     "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations", "LoopGap",
-    "LoopMotion", "LoopState", "Mode", "SupportPolygon", "admitted_rows", "assemble", "body_momenta", "center_of_pressure",
-    "centroidal_momentum", "centroidal_momentum_rate", "closed_state", "closure_determinant", "constraint_report",
-    "ground_wrench", "kinetic_energy", "linearize", "loop_equations", "loop_motion", "mass_center_motion", "modes_of",
-    "momentum", "momentum_matrix", "momentum_rate", "potential_energy", "powers", "push_force", "static_equilibrium",
-    "support_polygon", "zero_moment_point",
+    "LoopMotion", "LoopState", "Mode", "Nearness", "SupportPolygon", "admitted_rows", "assemble", "body_momenta",
+    "center_of_pressure", "centroidal_momentum", "centroidal_momentum_rate", "closed_state", "closure_determinant",
+    "constraint_report", "ground_wrench", "kinetic_energy", "linearize", "loop_equations", "loop_motion", "mass_center_motion",
+    "modes_of", "momentum", "momentum_matrix", "momentum_rate", "potential_energy", "powers", "push_force",
+    "static_equilibrium", "support_polygon", "zero_moment_point",
 ]  # fmt: skip

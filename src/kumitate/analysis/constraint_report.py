@@ -14,7 +14,7 @@ from ..spatial import Force
 from .assemble import closed_near
 from .loops import LoopEquations
 
-__all__ = ["COMPONENTS", "ConstraintReport", "constraint_report"]
+__all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report"]
 
 #: Names of the components of a joint's force [n; f].
 COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
@@ -100,7 +100,7 @@ def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
     U, s, _ = np.linalg.svd(J) if J.size else (np.eye(len(J)), np.zeros(0), None)
     rank = _rank(s)
     usual, example = rank, J
-    for neighbour in _neighbours(loops, q):
+    for neighbour in closed_neighbours(loops, q):
         other = _scaled(loops, neighbour)
         other_rank = _rank(np.linalg.svd(other, compute_uv=False)) if other.size else 0
         if other_rank > usual:
@@ -127,11 +127,11 @@ def _rank(values: np.ndarray) -> int:
     return int((values > _ZERO * values[0]).sum()) if len(values) and values[0] > 0.0 else 0
 
 
-def _neighbours(loops: LoopEquations, q: np.ndarray) -> list[np.ndarray]:
-    """Closed configurations nearby, for the usual rank; drawn from a fixed seed."""
+def closed_neighbours(loops: LoopEquations, q: np.ndarray, away: float = _AWAY) -> list[np.ndarray]:
+    """Closed configurations nearby, for the usual rank; drawn from a fixed seed, coordinates about this far `away`."""
     rng, tree, found = np.random.default_rng(0), loops.mechanism.tree, []
     for _ in range(_NEIGHBOURS):
-        moved = integrate(tree, q.tolist(), rng.normal(scale=_AWAY, size=tree.nv).tolist())
+        moved = integrate(tree, q.tolist(), rng.normal(scale=away, size=tree.nv).tolist())
         try:
             found.append(closed_near(loops, np.array(moved)))
         except ModelError:  # there may be no closed posture near that one

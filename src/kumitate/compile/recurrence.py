@@ -121,9 +121,9 @@ class Rollout:
         self._work = self._blocks * recurrence.operations
 
     def run(self, records: int, every: int) -> None:
-        """Advances every row by records · every steps, and records after each `every` of them."""
+        """Advances every row by records · every steps, and records after each `every` of them; without records, by `every`."""
         self._arguments[1], self._arguments[2] = records, every
-        threads = min(thread_count(), self._blocks) if self._work * records * max(every, 1) > WORTH_SHARING else 1
+        threads = min(thread_count(), self._blocks) if self._work * max(records, 1) * max(every, 1) > WORTH_SHARING else 1
         if threads > 1 and can_pool():
             run_blocks(self._function, self._address, self._blocks, threads)
         else:

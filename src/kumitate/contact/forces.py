@@ -12,9 +12,9 @@ from ..model import Mechanism, Tree
 from ..scalar import Scalar, minimum, when
 from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
-from .scene import Contact, Pair, contact_pairs
+from .scene import Contact, Pair, VariedPairs, contact_pairs
 from .shapes import Touch, touches
-from .surface import Surface
+from .surface import Surface, VariedSurface
 
 __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
 
@@ -26,7 +26,7 @@ class ForceModel(Protocol):
     def reach(self) -> float:
         """The gap above which the force is zero [m]."""
 
-    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
+    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface | VariedSurface) -> Vector3:
         """The force on A [N] from the gap [m], the normal from B to A, and A's velocity relative to B [m/s], in one frame."""
 
 
@@ -80,8 +80,8 @@ class ContactForces:
         tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
-    def at(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Pressed:
-        """The forces at q (nq) and v (nv).
+    def at(self, q: Sequence[Scalar], v: Sequence[Scalar], varied: VariedPairs | None = None) -> Pressed:
+        """The forces at q (nq) and v (nv); `varied`: surfaces that are not those of the pairs.
 
         Between a body and the world they act at the surface of A (Y 10.1), between moving bodies midway between both surfaces.
         """
@@ -91,15 +91,17 @@ class ContactForces:
         points: list[PressedPoint] = []
         on: dict[int, Force] = dict.fromkeys(moving, Force())
         power: Scalar = 0.0
-        for pair in self.pairs:
+        for pair in self.pairs if varied is None else map(varied.pair, self.pairs):
             X_WA, X_WB = pair.poses(tree, poses)
             found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
             a, b = (moving.get(index, _STILL) for index in pair.links)
             places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]
             near = reduce(minimum, (touch.gap for touch in found)) < self.model.reach
-            acting = partial(
-                call_shared, _Pressing(self.model, pair.surface), tuple(found), tuple(places), a, b, name="pressing"
-            )
+            state = (tuple(found), tuple(places), a, b)
+            if isinstance(pair.surface, Surface):
+                acting = partial(call_shared, _Pressing(self.model, pair.surface), *state, name="pressing")
+            else:  # symbols are arguments, not parts of a page
+                acting = partial(call_shared, _Pressing(self.model), *state, pair.surface, name="pressing")
             nothing = _Acting((Vector3(),) * len(found), (Vector3(),) * len(found), Force(), Force(), 0.0)
             now = when(near, acting, nothing)
             for touch, position, u, f in zip(found, places, now.velocities, now.forces, strict=True):
@@ -119,13 +121,15 @@ class _Pressing:
     """The forces of a pair of shapes, as one program for all pairs of the same kind."""
 
     model: ForceModel
-    surface: Surface
+    surface: Surface | None = None
 
-    def __call__(self, found: Sequence[Touch], places: Sequence[Vector3], a: _Moving, b: _Moving) -> _Acting:
+    def __call__(
+        self, found: Sequence[Touch], places: Sequence[Vector3], a: _Moving, b: _Moving, varied: VariedSurface | None = None
+    ) -> _Acting:
+        surface = varied or self.surface
+        assert surface is not None
         velocities = [a.velocity(place) - b.velocity(place) for place in places]
-        forces = [
-            self.model.force(touch.gap, touch.normal, u, self.surface) for touch, u in zip(found, velocities, strict=True)
-        ]
+        forces = [self.model.force(touch.gap, touch.normal, u, surface) for touch, u in zip(found, velocities, strict=True)]
         power: Scalar = 0.0
         for force, u in zip(forces, velocities, strict=True):
             power = power + force.dot(u)

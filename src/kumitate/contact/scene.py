@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import InputError, ModelError
 from ..kinematics import place_pose
@@ -16,9 +16,9 @@ from ..spatial import Transform
 from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
 from .straddling import check_straddling
-from .surface import Surface
+from .surface import Surface, VariedSurface
 
-__all__ = ["Contact", "Pair", "contact_pairs"]
+__all__ = ["Contact", "Pair", "VariedPairs", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -82,7 +82,7 @@ class Pair:
     bodies: tuple[str, str]
     geometries: tuple[Geometry, Geometry]
     places: tuple[Place, Place]
-    surface: Surface
+    surface: Surface | VariedSurface
 
     @property
     def links(self) -> tuple[int, int]:
@@ -101,6 +101,13 @@ class Pair:
             for place, geometry in zip(self.places, self.geometries, strict=True)
         )
         return a, b
+
+
+class VariedPairs(Protocol):
+    """What gives pairs other surfaces, with symbols."""
+
+    def pair(self, pair: Pair) -> Pair:
+        """The pair with its surface."""
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..model.values import FRACTION, NOT_NEGATIVE, checked_number
+from ..scalar import Scalar, is_zero
 
-__all__ = ["Surface"]
+__all__ = ["Surface", "VariedSurface"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,37 @@ class Surface:
         """μ_k."""
         return self.friction if self.kinetic_friction is None else self.kinetic_friction
 
+    @property
+    def one_friction(self) -> bool:
+        """Whether μ_k and μ_s are the same."""
+        return self.kinetic == self.friction
+
+    @property
+    def bounces(self) -> bool:
+        """Whether there is any restitution."""
+        return self.restitution > 0.0
+
     def against(self, other: Surface) -> Surface:
         """The combined surface of two bodies: for each property the smaller value of both."""
         return Surface(
             min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution)
         )
+
+
+@dataclass(frozen=True)
+class VariedSurface:
+    """The combined surface of two bodies, with symbols where its properties vary; attributes as of `Surface`."""
+
+    friction: Scalar
+    kinetic: Scalar
+    restitution: Scalar
+
+    @property
+    def one_friction(self) -> bool:
+        """Whether μ_k and μ_s are the same for all that they may stand for."""
+        return self.kinetic is self.friction
+
+    @property
+    def bounces(self) -> bool:
+        """Whether there may be any restitution."""
+        return not is_zero(self.restitution)

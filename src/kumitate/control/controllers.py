@@ -32,8 +32,8 @@ __all__ = [
     "undriven",
 ]
 
-#: tau (nv) = f(t, q, v).
-Controller = Callable[[Any, Any, Any], Any]
+#: tau (nv) = f(t, q, v), where further parameters are inputs or gains by name.
+Controller = Callable[..., Any]
 
 
 def gravity_compensation(robot: Any) -> Controller:
@@ -52,7 +52,7 @@ def gravity_compensation(robot: Any) -> Controller:
 def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
     """K_p (q_ref − q) + K_d (v_ref − v): springs and dampers at the joints (thesis eq. 6.6 for a constant reference).
 
-    Add `gravity_compensation` by `total`.
+    Add `gravity_compensation` by `total`. Gains that are numbers may be parameters of a simulation: "gain:kp".
     """
     mechanism = mechanism_of(robot)
     for name, gain in (("kp", kp), ("kd", kd)):
@@ -61,7 +61,7 @@ def pd(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controller:
     error = _error_page(mechanism)
     goal, goal_velocity, _ = _reference(mechanism, reference)
 
-    def law(t: Any, q: Any, v: Any) -> Any:
+    def law(t: Any, q: Any, v: Any, kp: Any = kp, kd: Any = kd) -> Any:
         stiffness, damping = _gain(kp, t, q, v), _gain(kd, t, q, v)
         return stiffness * error(q, goal(t)) + damping * (goal_velocity(t) - np.asarray(v))
 
@@ -73,7 +73,7 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
     mechanism = mechanism_of(robot)
     wish = pd(mechanism, reference, kp=kp, kd=kd)
     *_, goal_acceleration = _reference(mechanism, reference)
-    return inverse_dynamics(mechanism, lambda t, q, v: goal_acceleration(t) + wish(t, q, v))
+    return inverse_dynamics(mechanism, lambda t, q, v, kp=kp, kd=kd: goal_acceleration(t) + wish(t, q, v, kp=kp, kd=kd))
 
 
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
@@ -87,7 +87,12 @@ def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
     page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
-    return lambda t, q, v: page(q, v, acceleration(t, q, v))
+
+    def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
+        return page(q, v, evaluated(acceleration, t, q, v, inputs))
+
+    law.__signature__ = signature_of(acceleration)  # type: ignore[attr-defined]
+    return law
 
 
 def scheduled(robot: Any, gains: Mapping[str, Any], angle: Callable[[Any], Any], *, otherwise: Any = 0.0) -> Controller:

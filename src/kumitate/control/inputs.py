@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 __all__ = ["evaluated", "signature_of"]
 
 #: How many parameters come first: (t, q, v).
@@ -18,12 +20,18 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def signature_of(*parts: Any) -> inspect.Signature:
-    """(t, q, v, *, ...) with the inputs that any of the functions among the parts reads; required where one requires it."""
+    """(t, q, v, *, ...) with the inputs that any of the functions among the parts reads; required where one requires it.
+
+    Where two have another number by default, such as a gain, the whole has none: None.
+    """
     first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("t", "q", "v")]
     further: dict[str, inspect.Parameter] = {}
     for parameter in (one for part in parts if callable(part) for one in _further(part)):
-        if parameter.name not in further or parameter.default is parameter.empty:
+        known = further.get(parameter.name)
+        if known is None or parameter.default is parameter.empty:
             further[parameter.name] = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        elif known.default is not known.empty and not np.array_equal(known.default, parameter.default):
+            further[parameter.name] = known.replace(default=None)
     return inspect.Signature([*first, *further.values()])
 
 

@@ -8,7 +8,8 @@ from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
 from .loops.aba_with_loops import aba_with_loops
 from .loops.chord_drives import chord_drives, free_springs
-from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows
+from .loops.closing_step import ClosingStep, closing_step
+from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows, largest_gap
 from .loops.factored_with_loops import factored_with_loops
 from .loops.jacobian import carried_forces, loop_jacobian
 from .loops.projection import projected
@@ -20,8 +21,35 @@ from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
-    "FRICTION_VELOCITY", "Acting", "LoopWrenches", "Row", "Wrenches", "aba", "aba_with_loops", "carried_forces",
-    "chord_closings", "chord_drives", "chord_rows", "constraint_rows", "crba", "factored", "factored_with_loops",
-    "free_springs", "jacobian_inertia", "joint_forces", "link_motions", "loop_jacobian", "loop_wrenches", "passive_force",
-    "passive_slope", "projected", "rnea", "solve_symmetric", "spring_force", "unit_vector",
+    "FRICTION_VELOCITY",
+    "Acting",
+    "ClosingStep",
+    "LoopWrenches",
+    "Row",
+    "Wrenches",
+    "aba",
+    "aba_with_loops",
+    "carried_forces",
+    "chord_closings",
+    "chord_drives",
+    "chord_rows",
+    "closing_step",
+    "constraint_rows",
+    "crba",
+    "factored",
+    "factored_with_loops",
+    "free_springs",
+    "jacobian_inertia",
+    "joint_forces",
+    "largest_gap",
+    "link_motions",
+    "loop_jacobian",
+    "loop_wrenches",
+    "passive_force",
+    "passive_slope",
+    "projected",
+    "rnea",
+    "solve_symmetric",
+    "spring_force",
+    "unit_vector",
 ]  # fmt: skip

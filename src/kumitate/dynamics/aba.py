@@ -12,7 +12,7 @@ from .acting import Acting
 from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
 
-__all__ = ["Handle", "aba", "accelerations", "articulated"]
+__all__ = ["Handle", "aba", "accelerated", "accelerations", "articulated"]
 
 
 def aba(
@@ -89,12 +89,16 @@ def accelerations(
 
     def accelerate(link: Link, parent: tuple[Motion, list[Scalar]]) -> tuple[Motion, list[Scalar]]:
         motion = motions[link]
-        A = parent[0].to_child(motion.X_PL) + motion.bias
-        vdot: list[Scalar] = []
-        for S, release in reversed(list(zip(motion.S, releases(link), strict=True))):
-            rate = release.acceleration(A)  # (2.30)
-            A = A + S * rate
-            vdot.insert(0, rate)
-        return A, vdot
+        return accelerated(motion, releases(link), parent[0].to_child(motion.X_PL) + motion.bias)
 
     return outward(tree, accelerate, (falling(gravity), []))
+
+
+def accelerated(motion: LinkMotion, releases: Sequence[Release], A: Motion) -> tuple[Motion, list[Scalar]]:
+    """[α; a] of a link and v̇ of its joint; A: [α; a] of the link with its joint locked."""
+    vdot: list[Scalar] = []
+    for S, release in reversed(list(zip(motion.S, releases, strict=True))):
+        rate = release.acceleration(A)  # (2.30)
+        A = A + S * rate
+        vdot.insert(0, rate)
+    return A, vdot

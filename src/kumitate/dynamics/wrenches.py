@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..model import Link, Tree
 from ..scalar import Scalar, select
-from ..spatial import Force
+from ..spatial import Force, Vector3
 
 __all__ = ["Applied", "LinkForces", "Wrenches"]
 
@@ -47,6 +47,13 @@ class Wrenches:
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """What acts on a link, in its frame and about its origin."""
         total = Force()
+        for arm, wrench in self.separate(link, q):
+            total = total + Force(wrench.moment + arm.cross(wrench.force), wrench.force)
+        return total
+
+    def separate(self, link: Link, q: Sequence[Scalar]) -> list[tuple[Vector3, Force]]:
+        """The wrenches on a link one by one: the points on which they act, and [n; f] about these, in the axes of the link."""
+        found = []
         for name, components in self.by_place.items():
             place = self.tree.places[name]
             here = link.is_link(place.link)
@@ -56,7 +63,5 @@ class Wrenches:
             for ancestor in reversed(self.tree.ancestors(place.link)):  # rotated, not moved: only the axes change
                 R = ancestor.pose(q).rotation
                 wrench = Force(R.unrotate(wrench.moment), R.unrotate(wrench.force))
-            arm = place.pose.translation
-            acting = Force(wrench.moment + arm.cross(wrench.force), wrench.force)
-            total = total + (acting if here is True else acting * select(here, 1.0, 0.0))
-        return total
+            found.append((place.pose.translation, wrench if here is True else wrench * select(here, 1.0, 0.0)))
+        return found

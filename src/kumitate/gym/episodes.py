@@ -32,10 +32,13 @@ class Episodes:
         self.random: list[np.random.Generator] = []
 
     def begin(self, rows: np.ndarray) -> None:
-        """Starts new episodes in these rows (k): random numbers of each, no action taken yet."""
-        numbers = np.array([self.random[row].random(self.task.draws) for row in rows])
-        start, batch = self.task.begin(numbers), self.batch
+        """Starts new episodes in these rows (k): random numbers and parameters of each, no action taken yet."""
+        task, batch = self.task, self.batch
+        numbers = np.array([self.random[row].random(task.draws + task.varied) for row in rows])
+        start = task.begin(numbers[:, : task.draws])
         batch.reset(rows, start.q, start.v)
+        if parameters := {**task.parameters(numbers[:, task.draws :]), **start.parameters}:
+            batch.set(parameters, rows)
         for name, values in batch.inputs.items():
             values[rows] = start.inputs.get(name, self._own[name])
         batch.look(rows)

@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Discrete
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.values import checked_array, checked_whole
+from ..model.values import checked_array, checked_numbers, checked_whole
 from ..robot import Robot
 from ..scalar.arrays import where
 from ..simulation import Simulation
@@ -30,11 +30,13 @@ class Start(NamedTuple):
     Attributes:
         q, v: (k, nq) and (k, nv).
         inputs: values (k, size) of the task's own inputs, such as commands, for the whole episodes.
+        parameters: values of parameters of the simulation, (k) or (k, targets), for the whole episodes.
     """
 
     q: np.ndarray
     v: np.ndarray
     inputs: Mapping[str, np.ndarray] = {}
+    parameters: Mapping[str, np.ndarray] = {}
 
 
 class Task:
@@ -54,6 +56,7 @@ class Task:
         action_space: of one environment: a `Box` of −1…1, or `Discrete`.
         observation_space: of one environment: a `Box` of float32.
         draws: how many random numbers the start of an episode takes.
+        ranges: least and largest value of each number of the model that is drawn for every episode, by name.
         info: the outputs that are reported in `info`.
     """
 
@@ -72,6 +75,7 @@ class Task:
         inputs: Mapping[str, Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
         info: Sequence[str] = (),
+        randomised: Mapping[str, Sequence[float]] | None = None,
         **options: Any,
     ):
         """A task; nothing is compiled before an environment is made.
@@ -85,6 +89,9 @@ class Task:
             bounds: the largest size of each component of an observation; unbounded by default.
             inputs: further inputs of the simulation, such as commands, that stay as they are during an episode.
             outputs: as of `kumitate.Simulation`: what the functions read.
+            randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
+                of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
+                drawn by itself, uniformly, with the generator of the episode's row.
             options: of `kumitate.Simulation`: step, controller, contact, integrator, ….
 
         Raises:
@@ -98,6 +105,8 @@ class Task:
         if self.choices is not None and self.choices.ndim != 2:
             raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
         self.action_size = actions if isinstance(actions, int) else self.choices.shape[1]  # type: ignore[union-attr]
+        self.ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
+        options["parameters"] = [*self.ranges, *options.get("parameters", ())]
         own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
         self.simulation = Simulation(
             self.robot,
@@ -107,6 +116,7 @@ class Task:
         )
         self._bounds = bounds
         self._check()
+        self._drawn = self._columns()
 
     def __repr__(self) -> str:
         return f"Task({self.name!r})"
@@ -135,6 +145,34 @@ class Task:
     def _shapes(self) -> dict[str, Any]:
         return {output.name: output.shape for output in self.simulation.outputs}
 
+    @property
+    def varied(self) -> int:
+        """How many further random numbers an episode takes, one for each number of the model that is drawn."""
+        return sum(self._drawn.values())
+
+    def parameters(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """The values of the parameters (k, targets) that are drawn, from random numbers (k, varied), uniform in 0…1."""
+        found, at = {}, 0
+        for name, (least, most) in self.ranges.items():
+            some = numbers[:, at : at + self._drawn[name]]
+            found[name], at = least + (most - least) * some, at + self._drawn[name]
+        return found
+
+    def _columns(self) -> dict[str, int]:
+        """How many targets each name has whose values are drawn; both ends of each range are tried.
+
+        Raises:
+            InputError: for ends that are impossible.
+        """
+        varied = self.simulation.parameters
+        if varied is None:
+            return {}
+        for end in (0, 1):
+            columns = {one.name: len(one.targets) for one in varied.asked if one.name in self.ranges}
+            ranges = {name: np.full((1, columns[name]), ends[end]) for name, ends in self.ranges.items()}
+            varied.put(varied.blank[None].copy(), ranges)
+        return columns
+
     def _check(self) -> None:
         for name, dimensions in zip(_FUNCTIONS, (1, 0, 0), strict=True):
             shape = self._shapes[name]
@@ -146,6 +184,14 @@ class Task:
                 raise InputError(
                     f"{self.name}: info names {name!r}, which is not an output; there are {', '.join(self._shapes)}"
                 )
+
+
+def _range(owner: str, name: str, given: Any) -> tuple[float, float]:
+    """The least and the largest value of a parameter."""
+    least, most = checked_numbers(owner, f"the range of {name!r}", given, 2, error=InputError)
+    if not least <= most:
+        raise InputError(f"{owner}: the range of {name!r} is from {least} to {most}; give the lesser number first")
+    return least, most
 
 
 def _condition(function: Callable[..., Any] | None) -> Callable[..., Any]:

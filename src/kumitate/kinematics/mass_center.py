@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..model import Link, Tree, inward
-from ..scalar import Scalar, floats
+from ..scalar import Scalar, floats, is_zero
 from ..spatial import Inertia
 
 __all__ = ["center_of_mass", "total_mass"]
 
 
-def total_mass(tree: Tree) -> float:
+def total_mass(tree: Tree) -> Any:
     """The mass of all moving links [kg], without bodies fixed to the world.
 
     Raises:
         InputError: for a base-parameter tree.
     """
     tree.check_physical("total_mass")
-    return sum(floats(link.inertia.mass for link in tree.links))
+    masses = [link.inertia.mass for link in tree.links]
+    return sum(floats(masses)) if all(isinstance(mass, float | int) for mass in masses) else sum(masses, 0.0)
 
 
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
@@ -41,4 +43,4 @@ def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     for link in tree.children(-1):
         whole = whole + composites[link][1]
     mass = total_mass(tree)
-    return [part / mass if mass else 0.0 for part in whole.first_moment]
+    return [0.0 if is_zero(mass) else part / mass for part in whole.first_moment]

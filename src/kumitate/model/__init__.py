@@ -26,7 +26,7 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, Driven, HasMechanism, Mechanism
-from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
 
@@ -58,6 +58,7 @@ __all__ = [
     "Gear",
     "Geometry",
     "HasMechanism",
+    "HeightField",
     "Helical",
     "Hull",
     "Joint",

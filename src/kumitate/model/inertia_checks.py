@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from .mechanism import Mechanism
 from .tree.tree import Tree
+from .varied import VariedMechanism
 
 __all__ = ["check_freedom", "check_inertias", "check_resistance"]
 
@@ -50,6 +51,8 @@ def check_resistance(mechanism: Mechanism) -> None:
     Raises:
         ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
     """
+    if isinstance(mechanism, VariedMechanism):
+        return  # symbols have no size: what they stand for is checked where it is given
     name = mechanism.source or mechanism.name
     if not mechanism.bodies:
         raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")

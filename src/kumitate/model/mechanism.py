@@ -21,6 +21,7 @@ from .elements import Body, Coupling, Frame, Joint, Loop
 from .starts import NamedState
 from .tree.base_parameters import BaseParameterTree, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
+from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
@@ -231,6 +232,11 @@ class Mechanism:
             self.joint(name)
         joints = (replace(joint, drive=drives[joint.name]) if joint.name in drives else joint for joint in self.joints)
         return replace(self, joints=tuple(joints))
+
+    @cached_property
+    def inertia_map(self) -> InertiaMap:
+        """From the inertias of bodies to those of the links of `base_parameter_tree`, for other inertias than these."""
+        return InertiaMap.of(self)
 
     @property
     def lean_tree(self) -> BaseParameterTree:

@@ -169,6 +169,10 @@ def loop(
             index = Index(inner.node("counter"))
             carried = [inner.node("carried", (), k) if varying[k] else leaf for k, leaf in enumerate(first)]
             condition = while_(build(carried)) if while_ is not None else None
+            if condition.__class__ is bool:  # known while tracing
+                if not condition:
+                    return carry, Stack([], 0)
+                condition = None
             following_value, keep = body(index, build(carried))
         following, _ = flatten(following_value)
         if len(following) != len(first):

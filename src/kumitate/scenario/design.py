@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.values import shown
 from .mistakes import Section, number_of
-from .parameters import Parameter, parameter
+from .parameters import ScenarioParameter, parameter
 from .setup import Setup
 
 __all__ = ["Design", "read_design"]
@@ -40,7 +40,7 @@ class Design:
         record: the runs whose motions are kept; None for all.
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ScenarioParameter, ...]
     grid: tuple[tuple[Any, ...], ...]
     drawn: tuple[tuple[Any, ...], ...] = ((),)
     seed: int | None = None
@@ -68,7 +68,7 @@ def read_design(section: Section, setup: Setup) -> Design | None:
         section: with the keys "grid", "random", "record".
     """
     before = len(section.mistakes)
-    names: list[Parameter] = []
+    names: list[ScenarioParameter] = []
     grid = _grid(section.section("grid"), setup, names)
     random = section.section("random")
     drawn, seed = _drawn(random, setup, names)
@@ -87,7 +87,7 @@ def read_design(section: Section, setup: Setup) -> Design | None:
 
 
 # --- grids ------------------------------------------------------------------------------------------------------------
-def _grid(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[Any, ...], ...]:
+def _grid(section: Section, setup: Setup, names: list[ScenarioParameter]) -> tuple[tuple[Any, ...], ...]:
     axes = []
     for name in section.values:
         at = (*section.at, name)
@@ -121,14 +121,14 @@ def _axis(given: Any) -> Sequence[Any]:
 
 
 # --- random -----------------------------------------------------------------------------------------------------------
-def _drawn(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
+def _drawn(section: Section, setup: Setup, names: list[ScenarioParameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
     if not section.values:
         return ((),), None
     count = section.whole("count", 1)
     seed = section.whole("seed", 0, 0)
     if "count" not in section:
         section.mistakes.add(section.at, "has no count; write how many draws, count: 1000")
-    laws: list[tuple[Parameter, Quantile]] = []
+    laws: list[tuple[ScenarioParameter, Quantile]] = []
     for name, given in section.values.items():
         if name in ("count", "seed"):
             continue
@@ -150,7 +150,7 @@ def _drawn(section: Section, setup: Setup, names: list[Parameter]) -> tuple[tupl
     return tuple(tuple(law(x) for (_, law), x in zip(laws, row, strict=True)) for row in u.tolist()), seed
 
 
-def _distribution(given: Any, one: Parameter) -> tuple[Quantile, list[Any], bool]:
+def _distribution(given: Any, one: ScenarioParameter) -> tuple[Quantile, list[Any], bool]:
     """The quantile function of a distribution, values of it to try, and whether each target has draws of its own."""
     each = isinstance(given, dict) and given.get("each") is True
     rest = {key: value for key, value in given.items() if key != "each"} if isinstance(given, dict) else {}
@@ -179,7 +179,7 @@ def _distribution(given: Any, one: Parameter) -> tuple[Quantile, list[Any], bool
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
-def _check_distinct(section: Section, names: Sequence[Parameter]) -> None:
+def _check_distinct(section: Section, names: Sequence[ScenarioParameter]) -> None:
     """Refuses parameters that set the same thing."""
     seen: dict[tuple[str, str], str] = {}
     for one in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..model import Mechanism
 from ..robot import Robot
 from ..run import Run
+from ..simulate.parameters import Plant
 from ..simulation import Simulation
 from .laws import ControlLaw, controller_of
 
@@ -32,6 +33,7 @@ class Solver:
         tolerance: relative, of an adaptive step.
         sample_time: if given, the controller is called at its multiples only [s].
         baumgarte: if given, the rate at which gaps of loops decay [1/s], in place of projection.
+        limits: whether joints stop at their limits.
     """
 
     step: float = 1e-3
@@ -41,6 +43,7 @@ class Solver:
     tolerance: float = 1e-8
     sample_time: float | None = None
     baumgarte: float | None = None
+    limits: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,16 @@ class Setup:
     assemble: bool = False
     height: float | None = None
 
+    @property
+    def plant(self) -> Plant:
+        """What parameters of the model and of its laws belong to; laws whose gains differ have none in common."""
+        gains: dict[str, list[Any]] = {}
+        for law in self.laws:
+            for name, value in law.gains.items():
+                gains.setdefault(name, []).append(value)
+        alike = {name: many[0] for name, many in gains.items() if all(np.array_equal(many[0], value) for value in many)}
+        return Plant(self.mechanism, self.contact, alike)
+
     def with_solver(self, **settings: Any) -> Setup:
         """The setup with other settings of its solver."""
         return replace(self, solver=replace(self.solver, **settings))
@@ -93,10 +106,11 @@ class Setup:
             q, v = Robot(self.mechanism).assemble(q, v)
         return q, v
 
-    def simulation(self, *, equal_steps: bool = False) -> Simulation:
+    def simulation(self, *, equal_steps: bool = False, parameters: Sequence[str] = ()) -> Simulation:
         """What computes it.
 
         Args:
+            parameters: of the model that may differ from run to run.
             equal_steps: whether "auto" has to take an integrator of constant step, as batches need.
 
         Raises:
@@ -108,7 +122,7 @@ class Setup:
         return Simulation(
             robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
             contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, baumgarte=solver.baumgarte,
-            equal_steps=equal_steps,
+            limits=solver.limits, equal_steps=equal_steps, parameters=parameters,
         )  # fmt: skip
 
     def run(self, plain: Mapping[str, Any], progress: Any = None) -> Run:

@@ -36,8 +36,10 @@ class Batch:
         state: what is carried from step to step, by name.
     """
 
-    def __init__(self, simulation: MechanismSimulation, q: np.ndarray, v: np.ndarray):
-        """The batch of these states, (N, nq) and (N, nv), with their loops closed.
+    def __init__(
+        self, simulation: MechanismSimulation, q: np.ndarray, v: np.ndarray, parameters: Mapping[str, Any] | None = None
+    ):
+        """The batch of these states, (N, nq) and (N, nv), with their loops closed, and of these parameters, as of `set`.
 
         Raises:
             InputError: if the simulation cannot be stepped without Python: an adaptive integrator, or functions that must be
@@ -55,7 +57,8 @@ class Batch:
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
-        self.inputs = {name: self.efforts[:, own] for name, own in actuation.forcing.own.items()}
+        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
+        actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence
         seen = self.room(1)
@@ -71,9 +74,32 @@ class Batch:
         """Time since the start of each row (N) [s]."""
         return self.state["number"] * self.simulation.step_size
 
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The values of the parameters, by name: (N), or (N, targets) for a name with several; `set` changes them."""
+        shown = self.simulation.actuation.parameters(self.efforts)
+        for values in shown.values():
+            values.flags.writeable = False  # what programs read is computed of them by `set`
+        return shown
+
+    def set(self, parameters: Mapping[str, Any], rows: Any = slice(None)) -> None:
+        """Gives parameters other values, from the next step on; those that are not named stay. Outputs follow at `look`.
+
+        Args:
+            parameters: by name: a number, one for each of the rows, or one for each of the rows and targets.
+            rows: which: their numbers, a mask, or a slice.
+
+        Raises:
+            InputError: for a name that is not a parameter, a wrong shape, or impossible values, such as negative masses.
+        """
+        chosen = np.arange(len(self))[rows]
+        u = self.efforts[chosen]
+        self.simulation.actuation.put_parameters(u, parameters)
+        self.efforts[chosen] = u
+
     def step(self, count: int = 1) -> None:
         """Advances all rows by `count` steps, with the efforts as they are."""
-        self._step.run(1, count)
+        self._step.run(1 if self.outputs else 0, count)
         self._mark()
 
     def look(self, rows: Any = slice(None)) -> None:
@@ -82,12 +108,14 @@ class Batch:
         Args:
             rows: which: their numbers, a mask, or a slice.
         """
-        self._step.look(np.arange(len(self))[rows])
+        if self.outputs:
+            self._step.look(np.arange(len(self))[rows])
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Advances all rows by records · every steps; returns "q", "v", "work" and "error" after each `every` steps.
 
         Args:
+            every: steps; with 0, all records are of the states as they are.
             out: arrays (N, records, ...) to write to, by name; new arrays by default.
         """
         seen = self.room(records) if out is None else dict(out)
@@ -100,7 +128,7 @@ class Batch:
         return {array.name: np.empty((len(self), records, *array.shape)) for array in self._recurrence.seen}
 
     def reset(self, rows: Any = slice(None), q: Any = None, v: Any = None) -> None:
-        """Restarts some rows.
+        """Restarts some rows; their parameters, inputs and efforts stay.
 
         Args:
             rows: indices, a mask, or a slice.

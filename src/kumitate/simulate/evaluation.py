@@ -14,9 +14,10 @@ from .interactions import Interaction
 from .results.audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
 from .results.result import Energy, Result
 from .rows import Rows
+from .stepping.actuation import Actuation
 from .stepping.choice import singular_angles
+from .stepping.equations import NO_STEP
 from .stepping.stepper import Stepper
-from .stepping.system import NO_STEP
 
 __all__ = ["result_of"]
 
@@ -47,7 +48,7 @@ def result_of(
         for failure in touched.failures(mechanism.name, time):
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
-    kinetic, potential, center, momenta = compiled.code.observables(q, v)
+    kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
     total, tau = kinetic + potential, compiled.code.efforts_kernel(q, v, u) if mechanism.driven else u[:, : mechanism.nv]
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),
@@ -63,9 +64,24 @@ def result_of(
     )
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
-    return Result(
-        mechanism, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs)
-    )
+    made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
+    return Result(made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs))
+
+
+def _as_parameters_made_it(
+    mechanism: Mechanism, actuation: Actuation, u: np.ndarray, settings: dict[str, Any]
+) -> tuple[Mechanism, dict[str, Any]]:
+    """The mechanism with the parameters of a run as its own numbers, and the settings that say them."""
+    varied = actuation.forcing.parameters
+    if varied is None:
+        return mechanism, settings
+    plant = varied.plant_of(u[actuation.forcing.row])
+    told: dict[str, Any] = {"parameters": {name: value.tolist() for name, value in actuation.parameters(u).items()}}
+    if plant.contact is not None:
+        from ..contact.settings import as_plain  # loaded only where something touches
+
+        told["contact"] = as_plain(plant.contact)
+    return plant.mechanism, {**settings, **told}
 
 
 def _singular_coordinates(mechanism: Mechanism, times: np.ndarray, q: np.ndarray) -> list[str]:

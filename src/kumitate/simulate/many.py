@@ -162,8 +162,7 @@ def _recorded(
             batch.step(hold)
             done += hold
             if done % every == 0:
-                for name, array in seen.items():
-                    array[:, k + 1] = batch.state[name]
+                batch.record(1, 0, out={name: array[:, k + 1 : k + 2] for name, array in seen.items()})
         else:
             records = min(count // every - k, share if hold is None else hold // every)
             batch.record(records, every, out={name: array[:, k + 1 : k + 1 + records] for name, array in seen.items()})

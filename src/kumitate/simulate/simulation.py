@@ -29,8 +29,9 @@ from .checks import (
     steps_held,
 )  # fmt: skip
 from .evaluation import result_of
-from .integrators import TimeStepping, WithStops
+from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
+from .parameters.asked import variation_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
 from .starts import closed_starts
@@ -40,7 +41,6 @@ from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
-from .stepping.reading import checked_inputs
 from .stepping.stabilisation import Stabilisation
 from .stepping.state import State, read_carried, write_carried
 from .stepping.stepper import Stepper
@@ -67,6 +67,7 @@ class MechanismSimulation:
         interaction: with its surroundings: contact, held points, or none.
         bounds: the limits at which joints stop.
         outputs: the additional quantities computed from its states.
+        parameters: that may differ from state to state.
         notes: sentences for people, such as which integrator "auto" took and why.
         settings: what was asked for, as plain data; results of `run` keep it.
     """
@@ -92,6 +93,7 @@ class MechanismSimulation:
         outputs: Sequence[Output] = (),
         inputs: Mapping[str, Any] | None = None,
         equal_steps: bool = True,
+        parameters: Sequence[str] | str = (),
     ):
         """A simulation; nothing is compiled before it is needed.
 
@@ -104,6 +106,9 @@ class MechanismSimulation:
                 its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs
                 of one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
+            parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
+                "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
+                lists the kinds. Until other values are given, they are those of the mechanism.
 
         All others are those of `kumitate.simulate`.
 
@@ -117,17 +122,15 @@ class MechanismSimulation:
         self._busy = Lock()
         self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
-        self.interaction = interaction_of(mechanism, contact, held, held_method)
+        wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
+        sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
+        self.parameters = variation_of(mechanism, contact, sources, parameters)
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
-        self.integrator = self.interaction.integrator(asked, self.notes)
-        if self.bounds and not isinstance(self.integrator, TimeStepping):
-            self.integrator = WithStops(self.integrator)
+        self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
-        forcing = Forcing(
-            mechanism, controller, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau),
-            checked_inputs(mechanism.name, others), commands,
-        )  # fmt: skip
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters)
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
         self._start = self._closed(*self._start, forcing)
@@ -136,19 +139,18 @@ class MechanismSimulation:
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
-            "held": [point.label for point in held], "contact": self.interaction.plain,
+            "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
             "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r})"
+        varied = "" if self.parameters is None else f", parameters={[one.name for one in self.parameters.asked]}"
+        return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r}{varied})"
 
     @cached_property
     def compiled(self) -> CompiledStep:
         """The programs of the step; shared by simulations whose compiled parts are the same."""
-        return compiled_step(
-            self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds
-        )  # fmt: skip
+        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds)
 
     @property
     def whole(self) -> bool:
@@ -156,18 +158,20 @@ class MechanismSimulation:
         return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
 
     # --- step by step -----------------------------------------------------------------------------------------------------
-    def start(self, q: Any = None, v: Any = None) -> State:
+    def start(self, q: Any = None, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> State:
         """The initial state of a simulation.
 
         Args:
             q: coordinates (nq), those of the start by default; v: velocities (nv): those of the start if q is the start's too,
                 else zero.
+            parameters: values by name; of those that are not given, the mechanism's own.
 
         Raises:
-            InputError: for another shape, or if a loop is open.
+            InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
             self._stepper.begin(*self._given(q, v))
+            self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
     def step(
@@ -179,6 +183,7 @@ class MechanismSimulation:
         wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> State:
         """The state `count` steps later.
 
@@ -188,9 +193,10 @@ class MechanismSimulation:
             wrenches: [n; f] (6) by place over these steps, where the simulation was made with `wrenches={place: None}`.
             loop_tau: forces of drives in loops, likewise.
             inputs: values over these steps, by name; of those that are not given, the values that the simulation was made with.
+            parameters: values from these steps on, by name; those that are not given stay as they are in the state.
 
         Raises:
-            InputError: for inputs with a wrong name or shape.
+            InputError: for inputs with a wrong name or shape; for parameters that do not exist or are impossible.
             DivergenceError: if the motion diverges.
         """
         stepper = self._stepper
@@ -199,6 +205,7 @@ class MechanismSimulation:
             self.actuation.put(
                 stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs)
             )
+            self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
             try:
                 stepper.advance(count, self._hold or 1)
             except FloatingPointError as error:
@@ -206,11 +213,8 @@ class MechanismSimulation:
             after = self._seen()
         if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
             touching = self.interaction.touching(state.q)
-            raise DivergenceError(
-                divergence(
-                    self.mechanism, after.time, state.q[None], state.v, after.v, self.integrator, self.step_size, touching
-                )
-            )
+            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+            raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         return after
 
     def save(self, state: State, path: str | Path) -> Path:
@@ -240,22 +244,24 @@ class MechanismSimulation:
         """The current state of the stepper."""
         seen = self._stepper.look()
         outputs = {name: value for name, value in seen.items() if name not in STATE}
-        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried())
+        shown = self.actuation.parameters(self._stepper.efforts)
+        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried(), shown)
 
-    def batch(self, q: Any, v: Any = None) -> Batch:
+    def batch(self, q: Any, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> Batch:
         """A batch of many states.
 
         Args:
             q: initial coordinates (N, nq), or the number N of states that begin at the start; v: velocities (N, nv), zero
                 unless given.
+            parameters: values by name, as of `Batch.set`.
 
         Raises:
             InputError: for wrong shapes or values, or if the step cannot be made without Python.
         """
         if isinstance(q, int | np.integer):
-            return Batch(self, *self.starts(None, v, int(q)))
+            return Batch(self, *self.starts(None, v, int(q)), by_name("parameters", parameters))
         rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
-        return Batch(self, *self.starts(rows, v, len(rows)))
+        return Batch(self, *self.starts(rows, v, len(rows)), by_name("parameters", parameters))
 
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
@@ -271,6 +277,7 @@ class MechanismSimulation:
         every: int = 1,
         until: Until | None = None,
         progress: Callable[[float], None] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Result:
         """Simulates from an initial state.
 
@@ -281,6 +288,8 @@ class MechanismSimulation:
             every: steps from one recorded state to the next; it does not change the motion.
             until: evaluated at every recorded state; the run ends at the first at which it is true.
             progress: called with the fraction done from time to time.
+            parameters: values over the run, by name; of those that are not given, the mechanism's own. The result's
+                mechanism is one made with these values.
 
         Raises:
             InputError: if an argument has a wrong shape or value.
@@ -298,6 +307,7 @@ class MechanismSimulation:
         q0, v0 = self._given(q, v)
         self.interaction.warn()
         stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
         times = np.arange(0, count + 1, every) * self.step_size
         rows = Rows.of(stepper, times, every)
         failure, interruption = "", None
@@ -308,10 +318,9 @@ class MechanismSimulation:
                 raise
             interruption = error
         rows.cut()
-        settings = {"duration": duration, **self.settings}
 
         def finished() -> Result:
-            result = result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
+            result = self._result(rows, stepper, duration)
             return replace(result, audit=replace(result.audit, wall_time=clock.perf_counter() - begin))
 
         try:
@@ -342,7 +351,11 @@ class MechanismSimulation:
         u = np.tile(efforts, (len(time), 1))
         state = {name: seen[name] for name in STATE}
         rows = Rows(time, **state, u=u, outputs=outputs, every=every, reached=len(time) - 1)
-        settings = {"duration": float(time[-1]), **self.settings}
+        return self._result(rows, stepper, float(time[-1]))
+
+    def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
+        """The result of a recorded motion, of the mechanism that its parameters make."""
+        settings = {"duration": duration, **self.settings}
         return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
     # --- states -----------------------------------------------------------------------------------------------------------
@@ -365,15 +378,13 @@ class MechanismSimulation:
         ]
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda: self.compiled.code.projection_kernel)
+        return closed_starts(self._loops, rows[0], rows[1], lambda q, v: self.compiled.code.closed(q, v))
 
     def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """The given start, with its loops closed."""
         if q is None and v is None:
             return self._start
-        if q is None:
-            q = self._start[0]
-        return self._closed(*self._checked(q, v), self.actuation.forcing)
+        return self._closed(*self._checked(self._start[0] if q is None else q, v), self.actuation.forcing)
 
     def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         m = self.mechanism

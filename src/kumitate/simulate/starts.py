@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_state
-from ..compile import Kernel
 
 __all__ = ["closed_starts"]
+
+#: (q, v) → q, v with the loops closed.
+Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 #: Up to this many rows are closed one by one, without compiling.
 _FEW = 8
@@ -17,9 +19,7 @@ _FEW = 8
 _SAME = 1e-3
 
 
-def closed_starts(
-    loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Callable[[], Kernel]
-) -> tuple[np.ndarray, np.ndarray]:
+def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Projection) -> tuple[np.ndarray, np.ndarray]:
     """States (N, nq) and (N, nv) with nearly closed loops closed; states closed to rounding are unchanged.
 
     Most rows are projected in one batch by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have
@@ -33,13 +33,13 @@ def closed_starts(
     q, v = q.copy(), v.copy()
     alone = np.flatnonzero(~_closed(loops, q, v, CLOSED) | v.any(axis=1))
     if len(alone) > _FEW:
-        alone = _side_by_side(loops, q, v, alone, projection())
+        alone = _side_by_side(loops, q, v, alone, projection)
     for k in alone:
         q[k], v[k] = closed_state(loops, q[k], v[k])
     return q, v
 
 
-def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, projection: Kernel) -> np.ndarray:
+def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, projection: Projection) -> np.ndarray:
     """Closes rows in place where that is safe; returns the remaining rows."""
     near = _closed(loops, q[rows], v[rows], NEARLY)
     there_q, there_v = projection(*projection(q[rows], v[rows]))

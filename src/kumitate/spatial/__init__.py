@@ -16,15 +16,15 @@ from .quaternion import (
 )  # fmt: skip
 from .range_inverse import RangeInverse
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation, zxz_rotation
-from .semidefinite import SWEEPS, DampedFactors, nearest_solution
+from .semidefinite import SWEEPS, DampedFactors, NearestSolver, nearest_solution
 from .sparse_factors import Elimination, SparseFactors
 from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
     "SWEEPS", "ArticulatedBody", "ArticulatedInertia", "AxisTurn", "DampedFactors", "Dense", "DenseRotation", "Elimination",
-    "Factors", "Force", "Inertia", "InverseInertia", "Matrix3", "Motion", "RangeInverse", "Release", "Rotation",
-    "RotationChain", "SparseFactors", "Symmetric3", "Transform", "Vector3", "centripetal", "dot", "identity_rotation",
-    "is_rotation", "nearest_solution", "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of",
-    "quaternion_product", "quaternion_rate", "quaternion_rotation", "zxz_rotation",
+    "Factors", "Force", "Inertia", "InverseInertia", "Matrix3", "Motion", "NearestSolver", "RangeInverse", "Release",
+    "Rotation", "RotationChain", "SparseFactors", "Symmetric3", "Transform", "Vector3", "centripetal", "dot",
+    "identity_rotation", "is_rotation", "nearest_solution", "pose", "quaternion_exp", "quaternion_log", "quaternion_normalized",
+    "quaternion_of", "quaternion_product", "quaternion_rate", "quaternion_rotation", "zxz_rotation",
 ]  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, is_zero, select
 
-__all__ = ["SWEEPS", "DampedFactors", "nearest_solution"]
+__all__ = ["SWEEPS", "DampedFactors", "NearestSolver", "nearest_solution"]
 
 #: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), where ε is the damping.
 SWEEPS = 3
@@ -48,6 +48,41 @@ class DampedFactors:
         return x
 
 
+class NearestSolver:
+    """Solves A x = b for many b, or where A is singular finds the x nearest to a start in the norm of E.
+
+    Proximal sweeps x ← x + (A + E)⁻¹ (b − A x) converge in the range of A and leave the null space of A unchanged. A + E is
+    factored once.
+    """
+
+    def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
+        """The solver for A (n, n) symmetric, positive semidefinite, and E (n, n) symmetric, positive definite, small."""
+        self._A, self._E, self._factors = A, E, DampedFactors(A, E)
+
+    def rank(self, share: float) -> Scalar:
+        """How many rows are resolved: those in whose pivot the damping E has less than this share."""
+        shares = (self._E[i][i] * inverse for i, inverse in enumerate(self._factors.inverse))
+        return sum((select(own < share, 1.0, 0.0) for own in shares), 0.0)
+
+    def solve(self, b: Sequence[Scalar], start: Sequence[Scalar] | None = None, *, sweeps: int = SWEEPS) -> list[Scalar]:
+        """The x (n) of A x = b.
+
+        Args:
+            b: (n) in the range of A, up to rounding.
+            start: (n), zero by default.
+            sweeps: the number of sweeps after the first solve. Without any, x is less by the share that E has in A + E.
+        """
+        change = self._factors.solve(b if start is None else _residual(self._A, b, start))
+        x = change if start is None else _sum(start, change)
+        if sweeps == 0:
+            return x
+        for _ in range(sweeps - 1):
+            # the residual b − A x after a solve with A + E is E times the change of x
+            change = self._factors.solve(_times(self._E, change))
+            x = _sum(x, change)
+        return _sum(x, self._factors.solve(_residual(self._A, b, x)))  # the last sweep also corrects rounding errors
+
+
 def nearest_solution(
     A: Sequence[Sequence[Scalar]],
     b: Sequence[Scalar],
@@ -56,22 +91,8 @@ def nearest_solution(
     *,
     sweeps: int = SWEEPS,
 ) -> list[Scalar]:
-    """The x with A x = b, or where A is singular the one nearest to `start` (zero by default) in the norm of E.
-
-    Proximal sweeps x ← x + (A + E)⁻¹ (b − A x) converge in the range of A and leave the null space of A unchanged.
-
-    Args:
-        A: (n, n) symmetric, positive semidefinite; b: (n) in its range, up to rounding.
-        E: (n, n) symmetric, positive definite, small compared with A.
-        sweeps: the number of sweeps after the first solve.
-    """
-    factors = DampedFactors(A, E)
-    change = factors.solve(b if start is None else _residual(A, b, start))
-    x = change if start is None else _sum(start, change)
-    for _ in range(sweeps - 1):
-        change = factors.solve(_times(E, change))  # the residual b − A x after a solve with A + E is E times the change of x
-        x = _sum(x, change)
-    return _sum(x, factors.solve(_residual(A, b, x)))  # the last sweep also corrects rounding errors
+    """The x of A x = b that is nearest to `start` in the norm of E; arguments as for `NearestSolver`."""
+    return NearestSolver(A, E).solve(b, start, sweeps=sweeps)
 
 
 def _residual(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:

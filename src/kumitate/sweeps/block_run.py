@@ -16,11 +16,13 @@ import numpy as np
 from ..errors import DivergenceError, InputError, KumitateError
 from ..measure.machine import version_of
 from ..run import Run
-from ..scenario.parameters import BatchInput, Parameter
+from ..scenario.parameters import BatchInput, ScenarioParameter
 from ..scenario.setup import Setup
 from ..simulate.checks import step_count
+from ..simulate.parameters import Variation
 from ..simulate.stepping.kept import Kept
 from ..simulation import Simulation
+from .chosen import chosen_integrators
 from .outcomes import Outcome, Summary
 from .plan import Block
 
@@ -50,7 +52,7 @@ class BlockTask:
     version: str
     block: Block
     setup: Setup
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ScenarioParameter, ...]
     values: tuple[tuple[Any, ...], ...]
     outcomes: tuple[Outcome, ...]
     keep: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -90,11 +92,18 @@ def run_block(task: BlockTask) -> Answer:
         warnings.simplefilter("ignore")  # the table says what became of each run
         try:
             setup = _compiled_in(task)
-            simulation = _SIMULATIONS.get((task.sweep, task.block.group), lambda: setup.simulation(equal_steps=True))
+            answer = _failed(task, "")
+            fine = _possible(task, setup, answer)
+            chosen = chosen_integrators(setup, task.parameters, [task.values[place] for place in fine])
+            for name in dict.fromkeys(chosen):
+                places = [place for place, own in zip(fine, chosen, strict=True) if own == name]
+                simulation = _simulation(task, setup, name)
+                if simulation is not None and simulation.whole:
+                    _side_by_side(task, setup, simulation, places, answer)
+                else:
+                    _one_by_one(task, setup, places, answer)
         except KumitateError as error:
             answer = _failed(task, str(error))
-        else:
-            answer = _side_by_side(task, setup, simulation) if simulation.whole else _one_by_one(task, setup)
     answer.columns["wall_time"] = np.full(len(task.values), (clock.perf_counter() - begin) / len(task.values))
     return answer
 
@@ -103,35 +112,74 @@ def _compiled_in(task: BlockTask) -> Setup:
     """The setup with the values that all runs of the block share."""
     setup = task.setup
     for one, value in zip(task.parameters, task.values[0], strict=True):
-        if not isinstance(one.kind, BatchInput):
+        if not one.shared:
             setup = one.put(setup, value)
     return setup
+
+
+def _simulation(task: BlockTask, setup: Setup, integrator: str | None) -> Simulation | None:
+    """The simulation that runs of the block share with this integrator; None if they share none."""
+    if integrator is None:
+        return None
+    names = [one.name for one in task.parameters if one.of_model]
+    key = (task.sweep, task.block.group, integrator)
+    return _SIMULATIONS.get(
+        key, lambda: setup.with_solver(integrator=integrator).simulation(equal_steps=True, parameters=names)
+    )
+
+
+def _possible(task: BlockTask, setup: Setup, answer: Answer) -> list[int]:
+    """The places of the runs whose numbers of the model are possible; why others are not goes into the answer."""
+    varied = [k for k, one in enumerate(task.parameters) if one.of_model]
+    if not varied:
+        return list(range(len(task.values)))
+    parameters = Variation.of(setup.plant, [task.parameters[k].name for k in varied])
+    assert parameters is not None
+    fine = []
+    for place, row in enumerate(task.values):
+        try:
+            for k in varied:
+                task.parameters[k].checked(row[k])
+            fine.append(place)
+        except KumitateError as error:
+            answer.columns["message"][place] = str(error)
+    rows = np.tile(parameters.blank, (len(fine), 1))
+    given = {task.parameters[k].name: np.array([task.values[place][k] for place in fine]) for k in varied}
+    try:
+        parameters.put(rows, given)
+    except KumitateError:
+        for n, place in reversed(list(enumerate(fine))):  # each by itself, to find those that are impossible together
+            try:
+                parameters.put(rows[n : n + 1], {name: values[n] for name, values in given.items()})
+            except KumitateError as error:
+                answer.columns["message"][place] = str(error)
+                fine.remove(place)
+    return fine
 
 
 def _setup(task: BlockTask, setup: Setup, place: int) -> Setup:
     """The setup of one run of the block."""
     for one, value in zip(task.parameters, task.values[place], strict=True):
-        if isinstance(one.kind, BatchInput):
+        if one.shared:
             setup = one.put(setup, value)
     return setup
 
 
 # --- many runs at once ------------------------------------------------------------------------------------------------
-def _side_by_side(task: BlockTask, setup: Setup, simulation: Simulation) -> Answer:
-    """The block as one batch; runs whose start is refused are left out of it."""
-    inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(task.values), 1)) for name in ("q", "v", "tau")}
+def _side_by_side(task: BlockTask, setup: Setup, simulation: Simulation, places: Sequence[int], answer: Answer) -> None:
+    """Runs of the block as one batch; those whose start is refused are left out of it."""
+    inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(places), 1)) for name in ("q", "v", "tau")}
     for k, one in enumerate(task.parameters):
         if isinstance(one.kind, BatchInput):
-            values = np.array([row[k] for row in task.values])
+            values = np.array([task.values[place][k] for place in places])
             inputs[one.kind.array][:, one.kind.columns(setup, one.targets)] = values[:, None]
     q, v, refused = _starts(setup, simulation, inputs["q"], inputs["v"])
-    rows = [k for k in range(len(task.values)) if k not in refused]
-    answer = _failed(task, "")
-    for place, reason in refused.items():
-        answer.columns["message"][place] = reason
+    for k, reason in refused.items():
+        answer.columns["message"][places[k]] = reason
+    rows = [k for k in range(len(places)) if k not in refused]
     if rows:
-        _record(task, setup, simulation, rows, (q[rows], v[rows], inputs["tau"][rows]), answer)
-    return answer
+        start = (q[rows], v[rows], inputs["tau"][rows])
+        _record(task, setup, simulation, [places[k] for k in rows], start, answer)
 
 
 def _starts(
@@ -154,10 +202,18 @@ def _starts(
 
 
 def _record(
-    task: BlockTask, setup: Setup, simulation: Simulation, rows: Sequence[int], start: tuple[np.ndarray, ...], answer: Answer
+    task: BlockTask,
+    setup: Setup,
+    simulation: Simulation,
+    rows: Sequence[int],
+    start: tuple[np.ndarray, ...],
+    answer: Answer,
 ) -> None:
-    """Simulates the rows of a block that have a start, and puts what comes out into the answer."""
-    batch = simulation.batch(start[0], start[1])
+    """Simulates the runs in these places of a block, from their starts, and puts what comes out into the answer."""
+    parameters = {
+        one.name: np.array([task.values[row][k] for row in rows]) for k, one in enumerate(task.parameters) if one.of_model
+    }
+    batch = simulation.batch(start[0], start[1], parameters=parameters)
     if not setup.laws:
         batch.tau[:] = start[2]
     every, records = _recorded(setup)
@@ -202,10 +258,9 @@ def _first(simulation: Simulation, batch: Any) -> dict[str, np.ndarray]:
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------
-def _one_by_one(task: BlockTask, setup: Setup) -> Answer:
-    """The block run by run, where the step needs Python: adaptive integrators, controllers that are called."""
-    answer = _failed(task, "")
-    for place in range(len(task.values)):
+def _one_by_one(task: BlockTask, setup: Setup, places: Sequence[int], answer: Answer) -> None:
+    """Run by run, where the step needs Python: adaptive integrators, controllers that are called."""
+    for place in places:
         try:
             own = _setup(task, setup, place)
             own = own.with_solver(every=_recorded(own)[0])
@@ -230,7 +285,6 @@ def _one_by_one(task: BlockTask, setup: Setup) -> Answer:
         _put(answer, [place], summary)
         if place in task.keep:
             answer.files[place] = _files(run, task.keep[place])
-    return answer
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

@@ -57,14 +57,15 @@ class SweepFolder:
         """
         content = _content(scenario)
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-        if is_sweep(path):
+        others = path.is_dir() and any(not other.name.startswith(".") for other in path.iterdir())
+        if is_sweep(path):  # looked for after the others, for another shard may begin now, and writes this one first
             found = _manifest(path)
             if found.get("digest") != digest:
                 raise InputError(
                     f"{path}: holds another sweep (the scenario, the robot, a controller's file or the version of kumitate is "
                     "not the same); give another folder by --out, or delete this one"
                 )
-        elif path.is_dir() and any(not other.name.startswith(".") for other in path.iterdir()):
+        elif others:
             raise InputError(f"{path}: is not the folder of a sweep, and not empty; give another folder by --out")
         path.mkdir(parents=True, exist_ok=True)
         # first, and hidden until it is whole: another shard that begins now sees an empty folder, or this sweep's

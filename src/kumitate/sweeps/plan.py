@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..scenario.design import Design
-from ..scenario.parameters import BatchInput
 
 __all__ = ["Block", "blocks_of", "shard_of"]
 
@@ -35,7 +34,7 @@ class Block:
 
 def blocks_of(design: Design) -> list[Block]:
     """The blocks of a sweep: they depend on nothing but its design."""
-    compiled = [k for k, one in enumerate(design.parameters) if not isinstance(one.kind, BatchInput)]
+    compiled = [k for k, one in enumerate(design.parameters) if not one.shared]
     groups: dict[tuple, list[int]] = {}
     for run in range(len(design)):
         values = design.values(run)

@@ -5,28 +5,38 @@ Neighbouring elements are moved as vectors, as many as there are lanes, and tran
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from .writer import Writer
 
-__all__ = ["RowInputs", "scatter", "scatter_buffer", "scatter_stretch", "transposed"]
+__all__ = ["Row", "RowInputs", "scatter", "scatter_buffer", "scatter_stretch", "transposed"]
+
+
+#: The address of the first lane's row, which the others follow; or those of all lanes' rows.
+Row = str | tuple[str, ...]
 
 
 class RowInputs:
-    """Inputs that are read from rows: `rows` are the addresses of the first lane's rows by the input's name."""
+    """Inputs that are read from rows, by the input's name."""
 
-    def __init__(self, sizes: Mapping[str, int], rows: dict[str, str]):
+    def __init__(self, sizes: Mapping[str, int], rows: dict[str, Row]):
         self.sizes, self.rows = sizes, rows
-        self.gathered: dict[tuple[str, int], str] = {}  # (row, element) → the value, if already read
+        self.gathered: dict[tuple[Row, int], str] = {}  # (row, element) → the value, if already read
 
     @property
     def pointers(self) -> list[str]:
         """The addresses that a function needs to read them."""
-        return list(self.rows.values())
+        return [pointer for row in self.rows.values() for pointer in ([row] if isinstance(row, str) else row)]
 
     def handed(self) -> RowInputs:
         """The same inputs inside a function that receives these addresses."""
-        return RowInputs(self.sizes, {name: f"%row{k}" for k, name in enumerate(self.rows)})
+        names = (f"%row{k}" for k in range(len(self.pointers)))
+        rows = {
+            name: next(names) if isinstance(row, str) else tuple(itertools.islice(names, len(row)))
+            for name, row in self.rows.items()
+        }
+        return RowInputs(self.sizes, rows)
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
         """Element `element` of the rows of all lanes.
@@ -42,7 +52,7 @@ class RowInputs:
                 self.gathered.update({(row, start + k): value for k, value in enumerate(transposed(to, rows))})
             return self.gathered[row, element]
         if lanes == 1:
-            pointer = to.line(f"getelementptr {module.element}, ptr {row}, i64 {element}")
+            (pointer,) = _addresses(to, row, size, element)
             return to.line(f"load {module.element}, ptr {pointer}, {module.apart}")
         value = "poison"
         for lane, pointer in enumerate(_addresses(to, row, size, element)):
@@ -51,7 +61,7 @@ class RowInputs:
         return value
 
 
-def scatter_buffer(to: Writer, buffer: str, first: int, size: int, row: str) -> None:
+def scatter_buffer(to: Writer, buffer: str, first: int, size: int, row: Row) -> None:
     """The elements of an output, which stand in a buffer of blocks from `first` on, to the rows of all lanes, by a loop."""
     lanes = to.module.lanes
     if size < lanes:
@@ -67,13 +77,13 @@ def scatter_buffer(to: Writer, buffer: str, first: int, size: int, row: str) -> 
         scatter_stretch(to, blocks, row, size, start_at)
 
 
-def scatter_stretch(to: Writer, values: Sequence[str], row: str, size: int, start: int | str) -> None:
+def scatter_stretch(to: Writer, values: Sequence[str], row: Row, size: int, start: int | str) -> None:
     """As many neighbouring elements as there are lanes, to the rows of all lanes; `size` is a row's."""
     for value, pointer in zip(transposed(to, values), _addresses(to, row, size, start), strict=True):
         to.effect(f"store {to.module.real} {value}, ptr {pointer}, {to.module.apart}")
 
 
-def scatter(to: Writer, value: str, row: str, size: int, element: int) -> None:
+def scatter(to: Writer, value: str, row: Row, size: int, element: int) -> None:
     """One element to the rows of all lanes; `size` is a row's."""
     module = to.module
     for lane, pointer in enumerate(_addresses(to, row, size, element)):
@@ -103,8 +113,10 @@ def transposed(to: Writer, vectors: Sequence[str]) -> list[str]:
     return current
 
 
-def _addresses(to: Writer, row: str, size: int, element: int | str) -> list[str]:
+def _addresses(to: Writer, row: Row, size: int, element: int | str) -> list[str]:
     """The address of an element in the row of each lane."""
+    if not isinstance(row, str):
+        return [to.line(f"getelementptr {to.module.element}, ptr {pointer}, i64 {element}") for pointer in row]
     found = []
     for lane in range(to.module.lanes):
         at = element + lane * size if isinstance(element, int) else to.line(f"add i64 {element}, {lane * size}")

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
+from .arguments import inputs_read
 from .module import Module
 from .partition import PART, line_partition
 from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size
@@ -89,6 +90,8 @@ class ProgramBody(StraightLine):
         stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
         argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
         crossing: values that other parts of a long line leave in memory, by slot.
+        handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored.
+            Programs do not write to their arguments, so that the same ones need not be stored for the next call.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
@@ -98,6 +101,7 @@ class ProgramBody(StraightLine):
         self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
         self.scratch_used = self.argument_size = self.result_size = 0
         self.crossing: dict[Symbol, int] = {}
+        self.handed_over: tuple[str, dict[int, Symbol]] = ("", {})
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     @cached_property
@@ -268,8 +272,13 @@ class ProgramBody(StraightLine):
         program: Program = node.payload
         self.argument_size = max(self.argument_size, len(node.args), 1)
         self.result_size = max(self.result_size, len(program.results), 1)
+        read = inputs_read(program)
+        if self.handed_over[0] != self.block:  # what another block of instructions has stored may not have been
+            self.handed_over = (self.block, {})
         for k, argument in enumerate(node.args):
-            self.store_block(self.value(argument), "%arguments", k)
+            if k in read and self.handed_over[1].get(k) is not argument:
+                self.store_block(self.value(argument), "%arguments", k)
+                self.handed_over[1][k] = argument
         scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
         self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}

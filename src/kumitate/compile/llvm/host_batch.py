@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Program, Symbol
-from .batch_io import RowInputs, scatter, scatter_buffer, scatter_stretch
+from .batch_io import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
 from .body import ProgramBody
 from .module import Module
 from .scratch import scratch_memory, scratch_size
 
-__all__ = ["ENTRY", "HostBatch"]
+__all__ = ["ENTRY", "HostBatch", "row_address", "write_results"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
@@ -45,9 +45,10 @@ class HostBatch:
         past = body.line(f"icmp ugt i64 %first, {last}")
         state = body.line(f"select i1 {past}, i64 {last}, i64 %first")
         for pointer, array in zip(ins, program.inputs, strict=True):
-            inputs.rows[array.name] = _row(body, pointer, state, array.size)
+            inputs.rows[array.name] = row_address(body, pointer, state, array.size)
         body.run_program()
-        _write_results(body, state, outs)
+        sizes = [array.size for array in program.outputs]
+        write_results(body, [row_address(body, out, state, size) for out, size in zip(outs, sizes, strict=True)])
         body.effect("br label %done")
         body.start("done")
         body.effect(f"%following = add i64 %first, {module.lanes}")
@@ -60,13 +61,13 @@ class HostBatch:
         return body.function(f"define void @{ENTRY}({arguments}) #0", begin=begin, end=given_back)
 
 
-def _row(body: ProgramBody, pointer: str, state: str, size: int) -> str:
+def row_address(body: ProgramBody, pointer: str, state: str, size: int) -> str:
     """The address of a state's row in an array."""
     offset = body.line(f"mul i64 {state}, {size}")
     return body.line(f"getelementptr {body.module.element}, ptr {pointer}, i64 {offset}")
 
 
-def _write_results(body: ProgramBody, state: str, outs: Sequence[str]) -> None:
+def write_results(body: ProgramBody, rows: Sequence[Row]) -> None:
     """The results to the rows of the outputs. All is read before anything is written: outputs may be inputs."""
     program, at_once = body.program, not body.in_parts
     if at_once:
@@ -77,8 +78,7 @@ def _write_results(body: ProgramBody, state: str, outs: Sequence[str]) -> None:
         body.result_size = max(body.result_size, len(program.results))
         body.store_results("%returned")
     position = 0
-    for pointer, array in zip(outs, program.outputs, strict=True):
-        row = _row(body, pointer, state, array.size)
+    for row, array in zip(rows, program.outputs, strict=True):
         if at_once:
             _scatter_values(body, program.results[position : position + array.size], row)
         else:
@@ -86,7 +86,7 @@ def _write_results(body: ProgramBody, state: str, outs: Sequence[str]) -> None:
         position += array.size
 
 
-def _scatter_values(body: ProgramBody, nodes: Sequence[Symbol], row: str) -> None:
+def _scatter_values(body: ProgramBody, nodes: Sequence[Symbol], row: Row) -> None:
     """All elements of an output; many of them by a loop over a buffer, which keeps the code small."""
     size, lanes = len(nodes), body.module.lanes
     if size > _SCATTER_ONE_BY_ONE:

@@ -1,7 +1,7 @@
 """Long lines cut into parts: LLVM's time grows faster than the code of a function, so that no function may grow too long.
 
-Each part becomes a function of its own; values that later parts need go through memory. That costs about a tenth of the run
-time and makes LLVM's time proportional to the number of operations.
+Each part becomes a function of its own; values that later parts need go through memory. That costs a tenth to a third of the
+run time and makes LLVM's time proportional to the number of operations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .remembered import Remembered
 __all__ = ["LinePartition", "check_partition", "line_partition"]
 
 #: Lines with more nodes are cut, into parts of about this many.
-LONGEST_LINE, PART = 20_000, 1000
+LONGEST_LINE, PART = 25_000, 1000
 _READ = frozenset({"const", "input", "carried", "counter", "capture", "loop", "call"})
 
 

@@ -77,17 +77,23 @@ class _Driver(Writer):
         width = sum(array.size for array in step.inputs)
         scratch = max(map(scratch_size, (step, look)))
         self.allocate({"here": width, "there": width, "seen": len(look.results), "scratch": scratch})
+        # without records, the steps are made all the same
+        self.module.declare("i64", "llvm.umax.i64", ["i64", "i64"])
+        self.module.declare("i64", "llvm.umin.i64", ["i64", "i64"])
+        stretches = self.line(f"call i64 @llvm.umax.i64(i64 {records}, i64 1)")
+        looks = self.line(f"call i64 @llvm.umin.i64(i64 {records}, i64 1)")
         with self.repeated("block", "%first", "%last") as block:
             lanes = self.lane_rows(block)
             for place in carried:
                 self.load(place, ["%here"], lanes, "0")
-            with self.repeated("record", "0", records) as record:
+            with self.repeated("record", "0", stretches) as record:
                 for place in given:
                     self.load(place, ["%here", "%there"], lanes, record)
                 self.step_again(every, state)
-                self.effect(f"call void {self.look_name}(ptr %here, ptr %seen, ptr %scratch)")
-                for place in seen:
-                    self.store(place, "%seen", lanes, record)
+                with self.repeated("look", "0", looks):
+                    self.effect(f"call void {self.look_name}(ptr %here, ptr %seen, ptr %scratch)")
+                    for place in seen:
+                        self.store(place, "%seen", lanes, record)
             for place in carried:
                 self.store(place, "%here", lanes, "0")
         self.effect("call void @free(ptr %heap)")
@@ -111,7 +117,6 @@ class _Driver(Writer):
 
     def lane_rows(self, block: str) -> list[str]:
         """The row of every lane of a block."""
-        self.module.declare("i64", "llvm.umin.i64", ["i64", "i64"])
         first, last = self.line(f"mul i64 {block}, {self.module.lanes}"), self.line(f"sub i64 {self.rows}, 1")
         wanted = [self.line(f"add i64 {first}, {lane}") for lane in range(self.module.lanes)]
         return [self.line(f"call i64 @llvm.umin.i64(i64 {row}, i64 {last})") for row in wanted]

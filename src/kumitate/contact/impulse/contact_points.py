@@ -15,7 +15,7 @@ from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
 from ..shapes import FAR, Touch, touches
-from ..surface import Surface
+from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
@@ -83,7 +83,7 @@ class ContactPoint:
 
     touch: Touch
     pair: int
-    surface: Surface
+    surface: Surface | VariedSurface
     frame: ContactFrame
     target: Scalar
     plastic: Scalar
@@ -162,16 +162,18 @@ def contact_patches(
     v_free: Sequence[Scalar],
     h: Scalar,
     mechanism: Mechanism,
+    gravity: Sequence[Scalar] | None = None,
 ) -> list[ContactPatch]:
     """All patches at a state, without the sizes of their points.
 
     Args:
         jacobians: of the tree at its posture.
         v: velocities (nv) before the step; v_free: after the step without contact; h: the step [s].
+        gravity: where it is another than the mechanism's [m/s²].
     """
     tree = jacobians.tree
     before, after = jacobians.twists(v), jacobians.twists(v_free)
-    fall, per_step = Vector3.of(mechanism.gravity).norm() * h, 1.0 / h
+    fall, per_step = Vector3.of(mechanism.gravity if gravity is None else gravity).norm() * h, 1.0 / h
     found: list[tuple[tuple[int, int], Vector3 | None, list[ContactPoint]]] = []
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
@@ -225,7 +227,7 @@ def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[in
 def _point(
     touch: Touch,
     pair: int,
-    surface: Surface,
+    surface: Surface | VariedSurface,
     lever: Vector3,
     before: Motion,
     after: Motion,
@@ -238,12 +240,14 @@ def _point(
     bare = ContactFrame(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
-    friction = surface.friction if surface.kinetic == surface.friction else select(slid, surface.kinetic, surface.friction)
+    friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
     target = plastic = minimum(-touch.gap * per_step, RECOVERY)
-    if surface.restitution > 0.0:
+    if surface.bounces:
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
         arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
+        if not isinstance(surface.restitution, float):  # without restitution, the gap is closed exactly
+            arrives = both(arrives, surface.restitution > 0.0)
         target = select(arrives, maximum(plastic, back), plastic)
     stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
     initial_mode = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import InputError
 from ...model import Mechanism
@@ -22,15 +22,30 @@ __all__ = ["impact_program"]
 RESTING = 0.01
 
 
+class _Parameters(Protocol):
+    """The parameters of a simulation."""
+
+    @property
+    def size(self) -> int: ...
+    def at(self, row: Sequence[Scalar]) -> Any: ...
+
+
 def impact_program(
-    mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved], *, resisted: bool = False
+    mechanism: Mechanism,
+    contact: Contact,
+    solve: Callable[[Problem], Solved],
+    parameters: _Parameters | None = None,
+    *,
+    resisted: bool = False,
 ) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    v_free: the velocities after a step h without contact, implicit in the joints' damping. If `resisted`, a
-    further input "resisting" (nv) is the inertia that drives and stops of joints add in the step.
+    With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (nv) before it is the inertia that
+    drives and stops of joints add in the step.
+
+    v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
     Raises:
         InputError: for chains of 100 or more links that are compiled as loops.
@@ -43,9 +58,14 @@ def impact_program(
         )
     pairs = contact_pairs(mechanism, tree, contact)
 
-    def impact(h: Scalar, q: Any, v: Any, v_free: Any, resisting: Any = ()) -> dict[str, Any]:
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
+        tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
+        resisting = more[0] if resisted else ()
+        if parameters is not None:
+            varied = parameters.at(more[-1])
+            tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
-        met = contact_patches(jacobians, pairs, v, v_free, h, mechanism)
+        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
             branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
@@ -86,4 +106,6 @@ def impact_program(
     nv = mechanism.nv
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
     inputs |= {"resisting": nv} if resisted else {}
+    if parameters is not None:
+        inputs["parameters"] = parameters.size
     return trace(impact, inputs, f"impact_{mechanism.name}")

@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...model.values import Rule, checked_number
 from ...scalar import Scalar, absolute, maximum, select, sqrt, tanh
 from ...spatial import Vector3
-from ..surface import Surface
+from ..surface import Surface, VariedSurface
 
 __all__ = ["Penalty"]
 
@@ -90,7 +90,7 @@ class Penalty:
         """The gap from which U_s is exactly zero [m]: (1 + tanh(−x))/2 is from x = 20 on."""
         return 40.0 / self.sharpness
 
-    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface) -> Vector3:
+    def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface | VariedSurface) -> Vector3:
         """The force on the body that the normal points to [N], from its velocity relative to the other [m/s], in one frame."""
         rate = normal.dot(velocity)
         R = self.normal_force(gap, rate)

@@ -54,7 +54,7 @@ def rigid(given: Problem) -> Solved:
     """
     targets = [[point.target for point in patch.points] for patch in given.patches]
     solved = _solved(given, targets)
-    if all(point.surface.restitution == 0.0 for patch in given.patches for point in patch.points):
+    if not any(point.surface.bounces for patch in given.patches for point in patch.points):
         return solved
     found = solved.impulses
     gained = given.gained(found)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from ...kinematics import chord_closing, gear_errors
 from ...model import Chord, Closing, PerLink, Place, Tree
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, absolute, is_zero, maximum
 from ...spatial import Force, Motion, Vector3, centripetal
 from ..motion import LinkMotion
 from ..passive import resisting_inertia
 
-__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "velocity_terms"]
+__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "largest_gap", "velocity_terms"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ def constraint_rows(
     for gear, (error, rate) in zip(tree.gears, gear_errors(tree, q, v), strict=True):
         rows.append(Row({}, dict(gear.v_ratios), 0.0, rate, error, 0.0, True, gear.name))
     return rows
+
+
+def largest_gap(tree: Tree, rows: Sequence[Row]) -> tuple[Scalar, Scalar]:
+    """The largest error of any row [m] and the largest rate [m/s]; angles count times the mechanism's size."""
+    error: Scalar = 0.0
+    rate: Scalar = 0.0
+    for row in rows:
+        length = tree.size if row.angular else 1.0
+        error, rate = maximum(error, absolute(row.error) * length), maximum(rate, absolute(row.rate) * length)
+    return error, rate
 
 
 def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> tuple[list[Row], list[Row]]:

@@ -10,20 +10,15 @@ from collections.abc import Sequence
 
 from ...model import Tree
 from ...scalar import Scalar
-from ...spatial import SWEEPS, nearest_solution
+from ...spatial import SWEEPS, NearestSolver
 from .constraints import Row
 from .propagation import RowResponse
 
-__all__ = ["mobilities", "row_forces", "solved_rows"]
+__all__ = ["mobilities", "row_solver", "solved_rows"]
 
 #: Damping of Λ, relative to the inverse of the mechanism's total mass (or of mass times length squared). Among 1e-5 … 1e-10
 #: this passes singular postures most accurately: less lets rounding in the null space through, more resolves too little.
 DAMPING = 1e-6
-
-
-def row_forces(tree: Tree, rows: Sequence[Row], reached: Sequence[RowResponse], wanted: Sequence[Scalar]) -> list[Scalar]:
-    """The forces λ that add `wanted` to the free accelerations of the rows: (Λ + softness) λ = wanted."""
-    return solved_rows(tree, rows, mobilities(reached), wanted)
 
 
 def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
@@ -34,6 +29,29 @@ def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
             common = [a.push[k] * (a.mobility[k] * b.push[k]) for k in a.push if k in b.push]
             Lambda[i][j] = Lambda[j][i] = sum(common, 0.0)
     return Lambda
+
+
+def row_solver(
+    tree: Tree,
+    rows: Sequence[Row],
+    Lambda: Sequence[Sequence[Scalar]],
+    metric: Sequence[Sequence[Scalar]] | None = None,
+    *,
+    damping: float = DAMPING,
+) -> NearestSolver:
+    """Solves (Λ + softness) λ = wanted for the forces λ nearest to a start where Λ does not determine them.
+
+    Args:
+        metric: (rows, rows), the metric of "nearest"; by default that of forces, and of moments over the mechanism's size.
+        damping: of Λ, as `DAMPING`.
+    """
+    soft = [list(line) for line in Lambda]
+    for i, row in enumerate(rows):
+        soft[i][i] = soft[i][i] + row.softness
+    if metric is None:
+        own = [tree.size**-2 if row.angular else 1.0 for row in rows]
+        metric = [[size if i == j else 0.0 for j in range(len(rows))] for i, size in enumerate(own)]
+    return NearestSolver(soft, [[damping / tree.mass * entry for entry in line] for line in metric])
 
 
 def solved_rows(
@@ -50,15 +68,8 @@ def solved_rows(
     """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ does not determine them.
 
     Args:
-        metric: (rows, rows), the metric of "nearest"; by default that of forces, and of moments over the mechanism's size.
+        metric, damping: as for `row_solver`.
         start: (rows), zero by default.
-        damping: of Λ, as `DAMPING`; `sweeps`: of the solve. Rounding in the null space grows as sweeps/damping.
+        sweeps: of the solve. Rounding in the null space grows as sweeps/damping.
     """
-    soft = [list(line) for line in Lambda]
-    for i, row in enumerate(rows):
-        soft[i][i] = soft[i][i] + row.softness
-    if metric is None:
-        own = [tree.size**-2 if row.angular else 1.0 for row in rows]
-        metric = [[size if i == j else 0.0 for j in range(len(rows))] for i, size in enumerate(own)]
-    E = [[damping / tree.mass * entry for entry in line] for line in metric]
-    return nearest_solution(soft, wanted, E, start, sweeps=sweeps)
+    return row_solver(tree, rows, Lambda, metric, damping=damping).solve(wanted, start, sweeps=sweeps)

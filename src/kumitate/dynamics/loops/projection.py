@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from ...kinematics import integrate
 from ...model import Tree
 from ...scalar import Scalar
-from ...spatial import Motion
-from ..aba import accelerations, articulated
+from ..aba import articulated
 from ..acting import Acting
 from ..motion import link_motions
-from ..passive import spring_force
+from .articulated_loops import with_rows_through
 from .constraints import Row, chord_closings, constraint_rows
-from .multipliers import row_forces
-from .propagation import propagate_rows, with_forces
 
 __all__ = ["projected"]
 
@@ -53,12 +50,8 @@ def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
 
 
 def _response(tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar]) -> list[Scalar]:
-    """M⁻¹Jᵀλ with Λλ = wanted: the accelerations at rest, without external forces and gravity."""
-    still = [0.0] * tree.nv
-    weightless, motions = Acting((0.0, 0.0, 0.0)), link_motions(tree, q, still)
-    at_ease = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]  # cancels the springs
-    handles = articulated(tree, motions, q, still, at_ease, weightless)
-    reached = propagate_rows(tree, motions, handles, rows, Motion())
-    released = with_forces(handles, reached, row_forces(tree, rows, reached, wanted))
-    moved = accelerations(tree, motions, released, weightless.gravity)
-    return [rate for link in tree.links for rate in moved[link][1]]
+    """M⁻¹Jᵀλ with Λλ = wanted, at rest."""
+    still, weightless = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0))
+    motions = link_motions(tree, q, still)
+    handles = articulated(tree, motions, q, still, still, weightless)
+    return with_rows_through(tree, motions, handles, rows, weightless.gravity).response(wanted)

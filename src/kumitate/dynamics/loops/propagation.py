@@ -70,16 +70,16 @@ def propagate_rows(
 
 
 def with_forces(
-    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar]
+    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar], *, alone: bool = False
 ) -> Callable[[Link], list[Release]]:
-    """The releases of every link's joint, with the rows' forces included."""
+    """The releases of every link's joint, with the rows' forces included; with `alone`, with nothing else acting."""
 
     def released(link: Link) -> list[Release]:
         releases = []
         for i, release in enumerate(handles[link].releases):
             k = link.v_start + i
             push = sum((reach.push[k] * force for reach, force in zip(reached, forces, strict=True) if k in reach.push), 0.0)
-            releases.append(replace(release, free=release.free + release.mobility * push))
+            releases.append(replace(release, free=(0.0 if alone else release.free) + release.mobility * push))
         return releases
 
     return released

@@ -18,7 +18,7 @@ from .files import read_surface
 from .paint import SideFiles
 from .reduction import convex_hull, fewer_faces
 
-__all__ = ["decimated", "hull", "left_out", "load_mesh", "touching_hull"]
+__all__ = ["decimated", "hull", "left_out", "load_mesh", "stored", "touching_hull"]
 
 #: The version of cached surfaces; another number invalidates all.
 _VERSION = 1
@@ -45,7 +45,7 @@ def hull(mesh: Mesh) -> Facets:
     Raises:
         InputError: as `load_mesh`, or if the mesh lies on one line.
     """
-    return _stored(mesh, "hull", lambda surface: convex_hull(surface, mesh.path)).scaled(mesh.scale)
+    return stored(mesh, "hull", lambda surface: convex_hull(surface, mesh.path)).scaled(mesh.scale)
 
 
 def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
@@ -67,7 +67,7 @@ def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
         whole = convex_hull(surface, mesh.path).vertices
         return Facets(whole[outermost(whole, vertices)], np.zeros((0, 3)))
 
-    kept = _stored(mesh, f"hull of {vertices}", reduced).scaled(mesh.scale)
+    kept = stored(mesh, f"hull of {vertices}", reduced).scaled(mesh.scale)
     return Hull(tuple((float(x), float(y), float(z)) for x, y, z in kept.vertices))
 
 
@@ -89,7 +89,7 @@ def decimated(mesh: Mesh, faces: int = 2000) -> Facets:
     """
     if faces < 4:
         raise InputError(f"{mesh.path}: faces={faces} is too few for a body; give 4 or more")
-    return _stored(mesh, f"decimated {faces}", lambda surface: fewer_faces(surface, faces)).scaled(mesh.scale)
+    return stored(mesh, f"decimated {faces}", lambda surface: fewer_faces(surface, faces)).scaled(mesh.scale)
 
 
 def _content(mesh: Mesh) -> tuple[Path, bytes, SideFiles]:
@@ -99,7 +99,7 @@ def _content(mesh: Mesh) -> tuple[Path, bytes, SideFiles]:
     return path, data, SideFiles(path.parent)
 
 
-def _stored(mesh: Mesh, what: str, make: Callable[[Facets], Facets]) -> Facets:
+def stored(mesh: Mesh, what: str, make: Callable[[Facets], Facets]) -> Facets:
     """What is made of a mesh's surface, before scaling, from the disk if it is there."""
     path, data, beside = _content(mesh)
     suffix = path.suffix.lower()

@@ -10,6 +10,7 @@ from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .facets import Facets
 from .geometry import Geometry
+from .height_field import HeightField
 from .hull import Hull
 from .mesh import Mesh
 from .plane import Plane
@@ -17,11 +18,11 @@ from .polygon import Polygon
 from .sphere import Sphere
 
 __all__ = [
-    "SHAPES", "Box", "Capsule", "Cylinder", "Ellipsoid", "Facets", "Geometry", "Hull", "Mesh", "Plane", "Polygon", "Shape",
-    "Sphere",
+    "SHAPES", "Box", "Capsule", "Cylinder", "Ellipsoid", "Facets", "Geometry", "HeightField", "Hull", "Mesh", "Plane",
+    "Polygon", "Shape", "Sphere",
 ]  # fmt: skip
 
 #: All shapes by kind, their name in files.
 SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Ellipsoid, Mesh, Plane, Polygon, Hull)
+    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Ellipsoid, Mesh, Plane, Polygon, Hull, HeightField)
 }  # fmt: skip

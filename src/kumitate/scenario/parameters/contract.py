@@ -1,62 +1,28 @@
-"""What a parameter of a scenario is: a number with a name such as "mass:link3", that sweeps vary and scenarios set."""
+"""What parameters of a scenario are, in addition to those of a simulation: the start, constant efforts, gains, the solver."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
-from ...errors import InputError
-from ...model.values import FINITE, Rule, shown
+from ...errors import KumitateError
+from ...simulate.interactions import interaction_of
+from ...simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterKind, Variation, resolved
 from ..mistakes import number_of
 from ..setup import Setup
 
-__all__ = ["BatchInput", "Parameter", "ParameterKind", "resolved"]
+__all__ = ["BatchInput", "ScenarioParameter", "of_setup"]
 
-
-class ParameterKind(ABC):
-    """One kind of parameter: what stands before the colon.
-
-    Attributes:
-        name: of the kind.
-        meaning: what it sets, for people.
-        rule: that its numbers obey.
-    """
-
-    name: ClassVar[str]
-    meaning: ClassVar[str]
-    rule: ClassVar[Rule] = FINITE
-
-    @abstractmethod
-    def targets(self, setup: Setup) -> Sequence[str]:
-        """What may stand behind the colon; ("",) for kinds that are written without one."""
-
-    @abstractmethod
-    def unit(self, setup: Setup, target: str) -> str:
-        """The unit of a target's number."""
-
-    @abstractmethod
-    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
-        """The setup with the value in the place of each of the targets.
-
-        Raises:
-            KumitateError: if it cannot have that value.
-        """
-
-    def checked(self, name: str, value: Any) -> Any:
-        """The value of a parameter of this name.
-
-        Raises:
-            InputError: if it breaks the rule.
-        """
-        return number_of(name, value, self.rule)
+#: What laws do not know of the robot: they are the same whatever touches.
+_UNKNOWN_TO_LAWS = ("restitution",)
+#: Laws that know the joints of the robot only, not what they move.
+_BLIND_LAWS = ("pd",)
 
 
 class BatchInput(ParameterKind):
-    """A kind whose numbers are inputs of the compiled step: runs that differ in nothing else share one batch.
+    """A kind whose numbers stand in an array of a batch.
 
     Attributes:
         array: of a `Setup` that its numbers stand in: "q", "v" or "tau".
@@ -68,53 +34,61 @@ class BatchInput(ParameterKind):
     def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
         """Where the targets stand in the array."""
 
+    def checked(self, name: str, value: Any) -> Any:
+        return number_of(name, value, self.rule)
+
 
 @dataclass(frozen=True)
-class Parameter:
+class ScenarioParameter(Parameter):
     """A parameter of one setup.
 
     Attributes:
-        name: as the user wrote it; `targets`: what it sets, all to the same value.
-        unit: of its number.
+        shared: whether runs that differ in nothing else share a compiled step, and so a batch.
     """
 
-    name: str
-    kind: ParameterKind
-    targets: tuple[str, ...]
-    unit: str
+    shared: bool = False
 
     def checked(self, value: Any) -> Any:
-        """The value, in SI units; errors as of `ParameterKind.checked`."""
-        return self.kind.checked(self.name, value)
+        if isinstance(self.kind, ModelKind):
+            return number_of(self.name, value, self.kind.rule)
+        return super().checked(value)
 
-    def put(self, setup: Setup, value: Any) -> Setup:
-        """The setup with this value; errors as of `ParameterKind.put`."""
-        return self.kind.put(setup, self.targets, self.checked(value))
+    @property
+    def of_model(self) -> bool:
+        """Whether its values are parameters of the simulation."""
+        return self.shared and not isinstance(self.kind, BatchInput)
 
 
-def resolved(kinds: Sequence[ParameterKind], setup: Setup, name: Any) -> Parameter:
-    """The parameter of a name such as "mass:link3" or "damping:*".
+def of_setup(kinds: Sequence[ParameterKind], setup: Setup, name: Any) -> ScenarioParameter:
+    """The parameter of a name such as "mass:link3"; errors as of `resolved`."""
+    found = resolved(kinds, setup, name)
+    shared = isinstance(found.kind, BatchInput) or _shared(setup, found)
+    return ScenarioParameter(found.name, found.kind, found.targets, found.unit, shared)
 
-    Raises:
-        InputError: for a name that the setup does not have; with the closest one.
+
+def _shared(setup: Setup, one: Parameter) -> bool:
+    """Whether a parameter of the model or of a law can be an input of the step.
+
+    Controllers that know the robot's masses are made for the values of each run. Where contact follows from them by default,
+    it is too. Functions of files are made again for each of their gains.
     """
-    by_name = {kind.name: kind for kind in kinds}
-    before, colon, target = str(name).partition(":")
-    if before not in by_name:
-        near = get_close_matches(before, by_name, 1)
-        meant = f", did you mean {near[0] + colon + target!r}?" if near else ""
-        raise InputError(f'there is no parameter {shown(name)}{meant}; there are {", ".join(by_name)}, as in "mass:BODY"')
-    kind = by_name[before]
-    known = kind.targets(setup)
-    found = tuple(one for one in known if one == target) or tuple(one for one in known if fnmatchcase(one, target))
-    if not found:
-        near = get_close_matches(target, known, 1)
-        meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
-        some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-        raise InputError(f"there is no parameter {name!r}{meant}; {kind.name} has {some or 'nothing to vary in this scenario'}")
-    units = {kind.unit(setup, one) for one in found}
-    if len(units) > 1:
-        raise InputError(
-            f"{name!r} stands for {', '.join(found)}, which have the units {', '.join(sorted(units))}; name them apart"
-        )
-    return Parameter(str(name), kind, found, units.pop())
+    if one.kind.name not in {kind.name for kind in MODEL_KINDS} or (one.kind.name == "gain" and _of_files(setup)):
+        return False
+    touching = one.kind.name in _UNKNOWN_TO_LAWS or (one.kind.name == "friction" and set(one.targets) <= set(_surfaces(setup)))
+    if not touching and one.kind.name != "gain" and any(law.name not in _BLIND_LAWS for law in setup.laws):
+        return False
+    try:
+        variation = Variation.of(setup.plant, [one.name])
+        if setup.contact is not None and setup.contact.model == "penalty":
+            interaction_of(setup.mechanism, setup.contact, parameters=variation)
+    except KumitateError:
+        return False
+    return True
+
+
+def _of_files(setup: Setup) -> bool:
+    return any(law.file is not None for law in setup.laws)
+
+
+def _surfaces(setup: Setup) -> list[str]:
+    return [] if setup.contact is None else ["floor", *setup.contact.surfaces]

@@ -10,9 +10,9 @@ from ...control.controllers import columns_of
 from ...errors import InputError
 from ...model.values import POSITIVE, checked_whole
 from ...simulate.integrators import INTEGRATORS
+from ...simulate.parameters import ParameterKind
 from ..mistakes import number_of
 from ..setup import Setup
-from .contract import ParameterKind
 
 __all__ = ["Gain", "OfSolver"]
 
@@ -30,6 +30,9 @@ class Gain(ParameterKind):
 
     def unit(self, setup: Setup, target: str) -> str:
         return ""
+
+    def checked(self, name: str, value: Any) -> Any:
+        return number_of(name, value, self.rule)
 
     def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
         laws = setup.laws

@@ -1,23 +1,21 @@
-"""Every kind of parameter: a kind is a class under `ParameterKind`, and a line here."""
+"""Every kind of parameter of a scenario: those of the model, and a line here for each other one."""
 
 from typing import Any
 
+from ...simulate.parameters import MODEL_KINDS, ParameterKind
 from ..setup import Setup
-from .contract import Parameter, ParameterKind, resolved
+from .contract import ScenarioParameter, of_setup
 from .control import Gain, OfSolver
-from .friction import Friction, Restitution
-from .model import Armature, Damping, Gravity, InertiaFactor, Mass, Stiffness
 from .states import ConstantEffort, Coordinate, Velocity
 
 __all__ = ["KINDS", "parameter"]
 
-#: Every kind. Those of the class `BatchInput` vary within a batch; each value of the others is compiled in.
+#: Every kind. Gains are those of the scenario's laws, which are made again for each value.
 KINDS: tuple[ParameterKind, ...] = (
-    Coordinate(), Velocity(), ConstantEffort(), Gain(), Mass(), InertiaFactor(), Damping(), Friction(), Armature(), Stiffness(),
-    Gravity(), Restitution(), OfSolver(),
+    Coordinate(), Velocity(), ConstantEffort(), Gain(), *(kind for kind in MODEL_KINDS if kind.name != Gain.name), OfSolver(),
 )  # fmt: skip
 
 
-def parameter(setup: Setup, name: Any) -> Parameter:
+def parameter(setup: Setup, name: Any) -> ScenarioParameter:
     """The parameter of a name such as "mass:link3" or "damping:*"; errors as of `resolved`."""
-    return resolved(KINDS, setup, name)
+    return of_setup(KINDS, setup, name)

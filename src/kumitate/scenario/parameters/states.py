@@ -9,23 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import InputError
+from ...simulate.parameters.passive import sort_of
 from ..setup import Setup
 from .contract import BatchInput
 
-__all__ = ["ConstantEffort", "Coordinate", "Velocity", "sort_of"]
-
-#: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
-_LENGTHS = frozenset({"position", "x", "y", "z", "vx", "vy", "vz"})
-_QUATERNION = frozenset({"qx", "qy", "qz", "qw"})
-
-
-def sort_of(component: str) -> str:
-    """What a component of q or v of a joint is, by its name: an "angle", a "length", or "plain".
-
-    >>> sort_of("vx"), sort_of("angle"), sort_of("qw")
-    ('length', 'angle', 'plain')
-    """
-    return "length" if component in _LENGTHS else "plain" if component in _QUATERNION else "angle"
+__all__ = ["ConstantEffort", "Coordinate", "Velocity"]
 
 
 class _State(BatchInput):

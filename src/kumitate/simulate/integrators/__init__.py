@@ -1,6 +1,6 @@
 """Integrators: one method per file, under one contract."""
 
-from .contract import Impact, Integrator, IntegratorState, MechanicalSystem
+from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
 from .extrapolated_euler import ExtrapolatedEuler
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
@@ -14,6 +14,7 @@ __all__ = [
     "INTEGRATORS",
     "RK4",
     "RKF45",
+    "Begun",
     "ButcherTableau",
     "ExtrapolatedEuler",
     "Impact",

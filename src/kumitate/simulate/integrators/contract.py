@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = ["Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
+__all__ = ["Begun", "Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
 
 
 class Impact(NamedTuple):
@@ -34,8 +34,29 @@ class Impact(NamedTuple):
     power: Scalar
 
 
+@dataclass(frozen=True)
+class Begun:
+    """How a step begins.
+
+    Attributes:
+        q, v: the state (nq) and (nv); `move`: the displacement (nv) that closes its loops, still to be made.
+        acceleration: v̇ (nv); `power`: of all applied efforts [W].
+        projected: 1 if loops were closed by projection, so that inner stages need it too; else 0.
+    """
+
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    move: Sequence[Scalar]
+    acceleration: Sequence[Scalar]
+    power: Scalar
+    projected: Scalar
+
+
 class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
+
+    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
+        """`dynamics` where a step begins, with what closes the loops that the last step left open, if it left them so."""
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
@@ -55,15 +76,18 @@ class MechanicalSystem(Protocol):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """q (nq) after the motion dv."""
 
-    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """q and v of an inner stage as the dynamics needs them: with closed loops.
+    def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """q and v of an inner stage as the dynamics needs them: with closed loops, unless these are far from singular.
 
         Inner stages are less accurate than the step. Off the closed loops the equations of motion are smooth only while the
         loops are far from singular; at a singular posture the step would lose its order.
         """
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed."""
+        """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed or left to the next step."""
+
+    def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """What `settled` gave, with loops closed that it left to the next step."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +118,14 @@ class Integrator(ABC):
         order: of its global error in the step size.
         implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
+        opens: a step h opens closed loops by this times h² J̇v, and by less than h² otherwise.
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     implicit_damping: ClassVar[bool] = False
     adaptive: ClassVar[bool] = False
+    opens: ClassVar[float] = 0.0
 
     @abstractmethod
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:

@@ -49,12 +49,13 @@ class RungeKutta(Integrator):
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         table = self.tableau
-        rates: list[list[Scalar]] = []
-        start = [*state.q, *state.v, state.work]
-        nq, nv = len(state.q), len(state.v)
-        for c, row in zip(table.c, table.a, strict=True):
+        begun = system.begin(t, 0.0, state.q, state.v)
+        start = [*(a + b for a, b in zip(begun.q, system.rate(begun.q, begun.move), strict=True)), *begun.v, state.work]
+        rates = [[*system.rate(begun.q, begun.v), *begun.acceleration, begun.power]]
+        nq, nv = len(begun.q), len(begun.v)
+        for c, row in zip(table.c[1:], table.a[1:], strict=True):
             x = _advanced(start, h, row, rates)
-            q, v = (x[:nq], x[nq : nq + nv]) if not rates else system.staged(x[:nq], x[nq : nq + nv])
+            q, v = system.staged(x[:nq], x[nq : nq + nv], begun)
             acceleration, power = system.dynamics(t + c * h, 0.0, q, v)
             rates.append([*system.rate(q, v), *acceleration, power])
         end = _advanced(start, h, table.b, rates)

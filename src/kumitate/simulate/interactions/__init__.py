@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...model import Mechanism
+from ..parameters import Variation
 from ..stepping.kept import Kept
 from .contract import Asked, Interaction
 
@@ -21,7 +22,11 @@ _KEPT = Kept[Interaction](32)
 
 
 def interaction_of(
-    mechanism: Mechanism, contact: Contact | str | None, held: Sequence[HeldPoint] = (), held_method: str = "rows"
+    mechanism: Mechanism,
+    contact: Contact | str | None,
+    held: Sequence[HeldPoint] = (),
+    held_method: str = "rows",
+    parameters: Variation | None = None,
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
@@ -35,12 +40,16 @@ def interaction_of(
         check_method(held_method)
         if held and contact is not None:
             raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
+        if held and parameters is not None:
+            raise InputError(
+                f"{mechanism.name}: with points held on surfaces there are no parameters; make a simulation for each value"
+            )
         if held:
             return HeldContact.of(mechanism, held, held_method)
-    return Interaction(mechanism) if contact is None else _contact(mechanism, contact)
+    return Interaction(mechanism) if contact is None else _contact(mechanism, contact, parameters)
 
 
-def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
+def _contact(mechanism: Mechanism, contact: Contact | str, parameters: Variation | None) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
@@ -53,4 +62,5 @@ def _contact(mechanism: Mechanism, contact: Contact | str) -> Interaction:
     check_model(contact.model, contact.options)
     kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
-    return _KEPT.get((mechanism, model, json.dumps(as_plain(contact))), lambda: kind.of(mechanism, contact))
+    key = (mechanism, model, json.dumps(as_plain(contact)), None if parameters is None else parameters.key)
+    return _KEPT.get(key, lambda: kind.of(mechanism, contact, parameters))

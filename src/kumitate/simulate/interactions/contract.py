@@ -10,6 +10,7 @@ import numpy as np
 from ...compile import Kernel
 from ...model import Mechanism
 from ..integrators import Integrator
+from ..parameters import Variation
 from ..stepping.choice import chosen_integrator
 from ..stepping.forcing import Forcing
 
@@ -63,6 +64,7 @@ class Interaction:
         touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
+        parameters: of the simulation; their row stands at the end of u.
     """
 
     mechanism: Mechanism
@@ -72,6 +74,7 @@ class Interaction:
     touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
+    parameters: Variation | None = None
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -103,6 +106,10 @@ class Interaction:
     def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         """The contact along a motion of steps h, with the run's compiled functions; None without contact."""
         return None
+
+    def rows(self, u: np.ndarray) -> list[np.ndarray]:
+        """The parameters in u (n, size of u), as the last input of programs; nothing without any."""
+        return [] if self.parameters is None else [np.ascontiguousarray(u[..., u.shape[-1] - self.parameters.size :])]
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""

@@ -16,12 +16,14 @@ from ...contact.models import FORCE_MODELS
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
 from ...contact.straddling import warn_of_thin_boxes
+from ...errors import InputError
 from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import trace
 from ..integrators import Integrator
+from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
-from ..stepping.system import NO_STEP
+from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, content_of
 
 __all__ = ["ForceContact"]
@@ -38,16 +40,24 @@ class ForceContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     forces: ContactForces
+    parameters: Variation | None = None
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact) -> ForceContact:
+    def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None) -> ForceContact:
         """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
         in
         `warn_of_thin_boxes`.
         """
-        model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
+        make, mass = FORCE_MODELS[contact.model], mechanism.tree.mass
+        model = make(contact.options, mass)
+        if parameters is not None and parameters.varies("mass") and make(contact.options, 2.0 * mass) != model:
+            raise InputError(
+                f"{mechanism.name}: the springs and dampers of contact {contact.model!r} follow from the mass by default, and "
+                "masses are parameters; give them in its options, such as Contact('penalty', options={'stiffness': 1e5, "
+                "'damping': 1e3})"
+            )
         forces = ContactForces.of(mechanism, contact, model)
-        return cls(mechanism, contact, forces)
+        return cls(mechanism, contact, forces, parameters)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" takes an adaptive integrator, because springs at contact points may be stiff."""
@@ -71,7 +81,8 @@ class ForceContact(Interaction):
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
         """The contact and the shapes that can touch, as text."""
-        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs)
+        varied = () if self.parameters is None else (self.parameters.key,)
+        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs, *varied)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
@@ -80,11 +91,14 @@ class ForceContact(Interaction):
 
     @cached_property
     def _pressed(self) -> Kernel:
-        """(q, v) → the forces, positions and velocities of every point, and the energy."""
-        mechanism, forces = self.mechanism, self.forces
+        """(q, v, row of parameters if there are any) → the forces, positions and velocities of every point, and the energy."""
+        mechanism, forces, parameters = self.mechanism, self.forces, self.parameters
 
-        def pressed(q: Any, v: Any) -> dict[str, Any]:
-            found = forces.at(q, v)
+        def pressed(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+            varied = parameters.at(row[0]) if parameters else None
+            seen = varied.mechanism if varied else mechanism
+            pairs = forces.pairs if varied is None else [varied.pair(pair) for pair in forces.pairs]
+            found = forces.at(q, v, varied)
             return {
                 "force": [list(point.force) for point in found.points],
                 "position": [list(point.position) for point in found.points],
@@ -92,12 +106,13 @@ class ForceContact(Interaction):
                 "gap": [point.gap for point in found.points],
                 "velocity": [list(point.velocity) for point in found.points],
                 "power": found.power,
-                "energy": kinetic_energy(mechanism.tree, q, v) + potential_energy(mechanism.tree, q, mechanism.gravity),
+                "energy": kinetic_energy(seen.tree, q, v) + potential_energy(seen.tree, q, seen.gravity),
+                "friction": [pair.surface.kinetic for pair in pairs for _ in range(pair.capacity)],
             }
 
         known = digest(mechanism)
         key = None if known is None or self.content is None else f"pressed {known} {self.content}"
-        sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv}
+        sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, **row_of(parameters)}
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
     def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
@@ -107,14 +122,13 @@ class ForceContact(Interaction):
         everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
-        found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v), strict=True))
+        found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v, *self.rows(u)), strict=True))
         acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
         work = np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope)
         touched = np.flatnonzero(np.abs(found["force"]).max(axis=(0, 2), initial=0.0) > 0.0)
         owners = [pair.bodies for pair in forces.pairs for _ in range(pair.capacity)]
-        kinetic = np.array([pair.surface.kinetic for pair in forces.pairs for _ in range(pair.capacity)])
         record = ContactRecord(
             bodies=tuple(owners[k] for k in touched),
             force=found["force"][:, touched],
@@ -122,7 +136,7 @@ class ForceContact(Interaction):
             normal=found["normal"][:, touched],
             gap=found["gap"][:, touched],
             velocity=found["velocity"][:, touched],
-            friction=np.broadcast_to(kinetic[touched], (len(q), len(touched))),
+            friction=found["friction"][:, touched],
             residual=np.zeros(len(q)),
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
             work=np.append(work, 0.0),

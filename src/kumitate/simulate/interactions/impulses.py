@@ -23,6 +23,7 @@ from ...model import Mechanism
 from ...model.digest import digest
 from ...scalar import Program, trace
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
@@ -44,10 +45,11 @@ class ImpulseContact(Interaction):
     contact: Contact
     pairs: list[Pair]
     model: Callable[[Any], Any]
+    parameters: Variation | None = None
     touches = True
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact | str) -> ImpulseContact:
+    def of(cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None) -> ImpulseContact:
         """The contact of a mechanism; a name stands for that model with default options.
 
         Raises:
@@ -61,11 +63,11 @@ class ImpulseContact(Interaction):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
-        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model])
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
     def impacts(self, *, resisted: bool) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model, resisted=resisted)
+        return impact_program(self.mechanism, self.contact, self.model, self.parameters, resisted=resisted)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -116,7 +118,8 @@ class ImpulseContact(Interaction):
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
         """The contact and the shapes that can touch, as text."""
-        return content_of(self.model, self.contact, self.pairs)
+        varied = () if self.parameters is None else (self.parameters.key,)
+        return content_of(self.model, self.contact, self.pairs, *varied)
 
     @cached_property
     def plain(self) -> dict[str, Any]:  # type: ignore[override]

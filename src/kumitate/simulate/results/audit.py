@@ -68,7 +68,7 @@ class Audit:
 
     Attributes:
         energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
-        work: done on the mechanism by controllers, applied wrenches, damping and contact over the run [J].
+        work: done on the mechanism by controllers, drives, applied wrenches, damping, contact and stops over the run [J].
         quaternion_error: max |1 − |q|| over all quaternions and times.
         limits_passed: the limits of joints that were exceeded: of velocity and effort, which stop nothing, or of position where
             joints do not stop.

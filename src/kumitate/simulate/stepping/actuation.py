@@ -6,7 +6,7 @@ advances with the steps and not with the stages of the integrator; any other tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -70,7 +70,7 @@ class Actuation:
         verdicts: list[Verdict | None] = []
         how: list[How] = []
         for source, (_, names), reads in zip(forcing.sources, forcing.labels, forcing.reads, strict=True):
-            verdict = _verdict(source, states, len(names), reads) if callable(source) and not sampled else None
+            verdict = _verdict(source, states, len(names), reads, forcing.plain) if callable(source) and not sampled else None
             verdicts.append(verdict)
             how.append(_how(source, verdict, traced=traced, sampled=sampled, stages=stages))
         return cls(forcing, tuple(verdicts), tuple(how))
@@ -156,6 +156,27 @@ class Actuation:
         source = self.forcing.commands[name]
         return given if given is None or callable(source) else command_values(self.forcing.mechanism, name, given, source)  # type: ignore[arg-type]
 
+    def put_parameters(self, u: np.ndarray, given: Mapping[str, Any]) -> None:
+        """Puts values of parameters, by name, into rows u (N, size); those that are not given stay.
+
+        Raises:
+            InputError: for a name that is not a parameter, or values that are impossible.
+        """
+        forcing = self.forcing
+        if not given:
+            return
+        if forcing.parameters is None:
+            raise InputError(
+                f"{forcing.mechanism.name}: there is no parameter {next(iter(given))!r}; make the simulation with "
+                f"parameters={sorted(map(str, given))}"
+            )
+        forcing.parameters.put(u[:, forcing.row], given)
+
+    def parameters(self, u: np.ndarray) -> dict[str, np.ndarray]:
+        """The values of parameters in u (..., size), by the names that they were asked for."""
+        varied = self.forcing.parameters
+        return {} if varied is None else varied.shown(u[..., self.forcing.row])
+
     def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
         owner, known = self.forcing.mechanism.name, self.forcing.inputs
         names = [*self.forcing.commands, *known]
@@ -166,9 +187,9 @@ class Actuation:
                     f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
                     f"simulation with inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
                 )
-        for name, own in self.forcing.own.items():
-            if name in known:
-                u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
+        for name in known:
+            own = self.forcing.own[name]
+            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
 
     def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
         """u with the functions that are called once per step, or at the sample times, evaluated now; the rest unchanged."""
@@ -205,20 +226,22 @@ class Actuation:
         return [k for k, how in enumerate(self.how) if how in kinds]
 
 
-def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...]) -> Verdict:
-    """On a source of `size` values that reads these inputs."""
+def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...], plain: Collection[str]) -> Verdict:
+    """On a source of `size` values that reads these inputs, `plain` ones as numbers."""
     tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]
-    return judged(by_position(source, reads), tried, size, (*TAKEN, *reads))
+    return judged(by_position(source, reads, plain), tried, size, (*TAKEN, *reads))
 
 
 def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:
     """The start, and two states around it at other times, with other inputs."""
     mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
-    states: list[_Trial] = [(0.0, q, v, forcing.values_of_inputs)]
+    blank = forcing.blank
+    own = {name: blank[place] for name, place in forcing.own.items()}
+    states: list[_Trial] = [(0.0, q, v, own)]
     for _ in "ab":
         t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
         moved = integrate(mechanism.tree, q.tolist(), move.tolist())
-        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in forcing.values_of_inputs.items()}
+        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in own.items()}
         states.append((t, np.array(moved, dtype=float), v + faster, inputs))
     return states
 

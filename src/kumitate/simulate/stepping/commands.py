@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import InputError
 from ...model import Command, Mechanism
 from ...model.values import checked_array
+from .reading import checked_inputs
 
 __all__ = ["COMMANDS", "command_values", "commands_of"]
 
@@ -18,7 +19,7 @@ __all__ = ["COMMANDS", "command_values", "commands_of"]
 COMMANDS = Command._fields
 
 
-def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -> tuple[dict[str, Any], dict[str, Any]]:
+def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The commands of a mechanism's drives, none if it has no drives; and all other inputs.
 
     Args:
@@ -27,17 +28,18 @@ def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -
         q: coordinates (nq) at the start, which drives with positions as targets hold where nothing else is said.
 
     Raises:
-        InputError: for a joint without a drive, or values of another shape.
+        InputError: for a joint without a drive, values of another shape, or inputs with impossible names.
     """
     if not mechanism.driven:
-        return {}, dict(given)
+        return {}, checked_inputs(mechanism.name, given)
     held = np.array([q[joint.q] if joint.drive.holds else 0.0 for joint in mechanism.driven])
     own = {name: held if name == "target" else np.zeros(len(held)) for name in COMMANDS}
     commands = {}
     for name, otherwise in own.items():
         value = given.get(name)
         commands[name] = value if callable(value) else command_values(mechanism, name, value, otherwise)
-    return commands, {name: value for name, value in given.items() if name not in COMMANDS}
+    others = {name: value for name, value in given.items() if name not in COMMANDS}
+    return commands, checked_inputs(mechanism.name, others)
 
 
 def command_values(mechanism: Mechanism, name: str, given: Any, otherwise: np.ndarray) -> np.ndarray:

@@ -17,11 +17,20 @@ from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
 from .driven import driven_dynamics, efforts_program
+from .equations import (
+    NO_STEP,
+    closing_program,
+    dynamics_program,
+    motion_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)  # fmt: skip
 from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, evaluated
 from .stabilisation import Stabilisation
-from .system import NO_STEP, dynamics_program, motion_program, observables_program, projection_program, step_program
+from .system import step_program
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -32,6 +41,7 @@ class StepCode:
     Attributes:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
+        parameters: of the simulation; `row`: where they stand in u.
         bounds: the limits at which joints stop.
     """
 
@@ -46,6 +56,7 @@ class StepCode:
         """
         self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
+        self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
         self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
@@ -77,7 +88,7 @@ class StepCode:
 
     @property
     def inputs(self) -> dict[str, slice]:
-        """Where each input and command stands in u."""
+        """Where each input and command stands in u, and each gain that is a parameter."""
         return {**self._forcing.own, **self._forcing.commanded}
 
     @property
@@ -90,24 +101,40 @@ class StepCode:
         """Whether loops and held points are kept closed by projection."""
         return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
 
+    @property
+    def closes(self) -> bool:
+        """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
+
+        Held points and impacts have rows of their own, drives are not in them, and the error estimates of adaptive steps need
+        closed loops.
+        """
+        alone = self._interaction.held is None and not self.touches and not self.mechanism.driven
+        return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
+
+    @cached_property
+    def closing(self) -> Program:
+        """(h, q, v, u) → v̇, power, and the changes of q and v that close the loops."""
+        return closing_program(
+            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping, opens=self.integrator.opens,
+            pressing=self._interaction.forces,
+        )  # fmt: skip
+
     @cached_property
     def projection(self) -> Program:
-        """(q, v) → q, v with the loops closed."""
-        return projection_program(self.mechanism, self._interaction.held)
+        """(q, v, row of parameters if there are any) → q, v with the loops closed."""
+        return projection_program(self.mechanism, self._interaction.held, self.parameters)
 
     @cached_property
     def jumps(self) -> Program | None:
-        """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact; None without."""
-        driven = bool(self.mechanism.driven or self.bounds)
+        """(h, q, v, u) → the velocities after a step with impulses of contact and stops, and that contact; None without."""
         if not (self.touches or self.bounds):
             return None
-        impacts = self._interaction.impacts(resisted=driven) if self.touches else None
-        # steps with impulses are implicit whatever others are
-        implicit = self.integrator.implicit_damping
-        if not driven:
+        settles = bool(self.mechanism.driven or self.bounds)
+        impacts = self._interaction.impacts(resisted=settles) if self.touches else None
+        if not settles:
             return jump_program(self._forcing, self.dynamics, impacts)
-        motion = self.motion if implicit else None
-        if motion is None:
+        motion = self.motion if self.integrator.implicit_damping else None
+        if motion is None:  # steps with impulses are implicit whatever others are
             motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
         return jump_program(self._forcing, motion, impacts, self.bounds)
 
@@ -138,9 +165,10 @@ class StepCode:
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         projection = self.projection if self.projects else None
+        closing = self.closing if self.closes else None
         return step_program(
-            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, self.bounds
-        )  # fmt: skip
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row, self.bounds
+        )
 
     @cached_property
     def repeated(self) -> Program:
@@ -159,9 +187,16 @@ class StepCode:
 
     @cached_property
     def recorded(self) -> Program:
-        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs."""
+        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs.
+
+        Where steps leave small gaps in the loops for the next step to close, they are closed here.
+        """
+
+        seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+            if seen is not None:
+                q, v = call(seen, q, v, *([u[self.row]] if self.parameters else [])).values()
             signals = Signals(self, number * h, h, q, v, u)
             return {"q": list(q), "v": list(v), "work": work, "error": error, **evaluated(self.outputs, signals)}
 
@@ -194,6 +229,11 @@ class StepCode:
         return Kernel(self._stored("dynamics"))
 
     @cached_property
+    def closing_kernel(self) -> Kernel:
+        """The accelerations with which a step begins, and what closes the loops there."""
+        return Kernel(self._stored("closing"))
+
+    @cached_property
     def accelerations_kernel(self) -> Kernel:
         """(h, q, v, u) → v̇, as `accelerations`."""
         return Kernel(self._stored("accelerations"))
@@ -215,9 +255,23 @@ class StepCode:
 
     @cached_property
     def observables(self) -> Kernel:
-        """(q, v) → energies, center of mass, momentum."""
-        key = None if self._key is None else f"observables {digest(self.mechanism)}"
-        return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism)))
+        """(q, v, row of parameters if there are any) → energies, center of mass, momentum."""
+        varied = "" if self.parameters is None else f" {self._key}"
+        key = None if self._key is None else f"observables {digest(self.mechanism)}{varied}"
+        return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism, self.parameters)))
+
+    def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+        """Energies, center of mass and momentum of states (n, nq), (n, nv) with efforts and parameters u (n, size)."""
+        return list(self.observables(q, v, *self._rows(u)))
+
+    def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """States (n, nq), (n, nv) with their loops closed, by the mechanism as it was made."""
+        own = [] if self.parameters is None else [np.tile(self.parameters.blank, (len(q), 1))]
+        closed_q, closed_v = self.projection_kernel(q, v, *own)
+        return closed_q, closed_v
+
+    def _rows(self, u: np.ndarray) -> list[np.ndarray]:
+        return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
 
     def _stored(self, role: str) -> Program | StoredProgram:
         return found_or_traced(None if self._key is None else f"{role} {self._key}", lambda: getattr(self, role))
@@ -262,6 +316,7 @@ class Signals:
         self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
         functions = compiled.functions
         self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
+        self._values["parameters"] = u[compiled.row]
 
     def __call__(self, name: str) -> Any:
         """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
@@ -296,8 +351,9 @@ def compiled_step(
     """
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
-    functions_of_commands = tuple(name for name, source in forcing.commands.items() if callable(source))
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, functions_of_commands)
+    varied = None if forcing.parameters is None else forcing.parameters.key
+    targets = tuple(name for name, source in forcing.commands.items() if callable(source))
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content

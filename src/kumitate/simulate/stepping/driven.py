@@ -10,8 +10,8 @@ from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import JointPush
 from ...model import Driven
 from ...scalar import Program, Scalar, call, trace
+from .equations import parts_of
 from .forcing import Forcing
-from .parts import parts_of
 
 __all__ = ["drive_power", "driven_dynamics", "efforts_program", "moved_by"]
 

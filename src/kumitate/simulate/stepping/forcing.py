@@ -1,4 +1,4 @@
-"""What acts on a simulation from outside: a controller's torques, wrenches on bodies, commands of drives; by time and state."""
+"""The external efforts on a simulation: a controller's torques and wrenches on bodies, as functions of time and state."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...model import Mechanism
+from ..parameters import Variation
 from .reading import read_by
 
 __all__ = ["Controller", "Forcing"]
@@ -33,6 +34,7 @@ class Forcing:
         loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
         commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`commands.COMMANDS`).
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
+        parameters: of the simulation; their row stands at the end of u.
     """
 
     mechanism: Mechanism
@@ -41,6 +43,7 @@ class Forcing:
     loop_tau: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
     commands: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
+    parameters: Variation | None = None
 
     def __post_init__(self) -> None:
         for name in self.wrenches:
@@ -60,7 +63,17 @@ class Forcing:
     @property
     def size(self) -> int:
         """The number of components of u."""
-        return sum(len(names) for _, names in self.labels) + sum(map(len, self.inputs.values()))
+        return self._driving + sum(map(len, self.inputs.values())) + (self.parameters.size if self.parameters else 0)
+
+    @property
+    def _driving(self) -> int:
+        """The number of efforts."""
+        return sum(len(names) for _, names in self.labels)
+
+    @property
+    def row(self) -> slice:
+        """Where the parameters stand in u."""
+        return slice(self.size - (self.parameters.size if self.parameters else 0), self.size)
 
     @property
     def places(self) -> list[str]:
@@ -107,13 +120,17 @@ class Forcing:
             for source, (label, _) in zip(self.sources, self.labels, strict=True)
         )
 
-    @property
+    @cached_property
     def own(self) -> dict[str, slice]:
-        """Where each input stands in u, and each command that is not a function."""
+        """Where each input stands in u, each command that is not a function, and each gain that is a parameter."""
         found = {name: own for name, own in self.commanded.items() if not callable(self.commands[name])}
-        at = self.size - sum(map(len, self.inputs.values()))
+        at = self._driving
         for name, values in self.inputs.items():
             found[name], at = slice(at, at + len(values)), at + len(values)
+        for name, own in self.parameters.gains.items() if self.parameters else ():
+            if name in found:
+                raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
+            found[name] = slice(at + own.start, at + own.stop)
         return found
 
     @property
@@ -126,8 +143,14 @@ class Forcing:
     def commanded(self) -> dict[str, slice]:
         """Where each command stands in u."""
         k = len(self.mechanism.driven)
-        at = self.size - sum(map(len, self.inputs.values())) - k * len(self.commands)
+        at = self._driving - k * len(self.commands)
         return {name: slice(at + k * i, at + k * (i + 1)) for i, name in enumerate(self.commands)}
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """The names of the gains that are one number, not an array."""
+        gains = self.parameters.gains if self.parameters else ()
+        return frozenset(name for name in gains if not np.ndim(self.parameters.plant.gains[name]))  # type: ignore[union-attr]
 
     def split(self, u: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Views of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and the loops' drives by name."""
@@ -159,9 +182,11 @@ class Forcing:
     @property
     def blank(self) -> np.ndarray:
         """u with the inputs' own values, and zeros for the rest."""
-        u, values = np.zeros(self.size), self.values_of_inputs
-        for name, own in self.own.items():
-            u[own] = values[name]
+        u = np.zeros(self.size)
+        for name, values in self.values_of_inputs.items():
+            u[self.own[name]] = values
+        if self.parameters:
+            u[self.row] = self.parameters.blank
         return u
 
     def values(self, k: int, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -172,7 +197,7 @@ class Forcing:
         """
         source, (label, names) = self.sources[k], self.labels[k]
         if callable(source):
-            given = source(t, q, v, **{name: inputs[name] for name in self.reads[k]})
+            given = source(t, q, v, **{name: inputs[name][0] if name in self.plain else inputs[name] for name in self.reads[k]})
         else:
             given = np.zeros(len(names)) if source is None else source
         part = np.asarray(given)

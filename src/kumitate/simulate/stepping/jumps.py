@@ -12,8 +12,8 @@ from ...dynamics.settling.stops import JointPush, Stop, stops_at
 from ...model import Bound
 from ...scalar import Program, Scalar, call, maximum, select, trace
 from .driven import drive_power, moved_by
+from .equations import applied_power, parts_of, seen_mechanism
 from .forcing import Forcing
-from .parts import applied_power, parts_of
 
 __all__ = ["jump_program"]
 
@@ -46,7 +46,8 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
             v_free = [rate + h * (a - b) for rate, a, b in zip(v, free["acceleration"], turning, strict=True)]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if impacts is not None:
-                found = call(impacts, h, q, v, v_free, *([] if plain else [free["resisting"]]))
+                row = [u[forcing.row]] if forcing.parameters else []
+                found = call(impacts, h, q, v, v_free, *([] if plain else [free["resisting"]]), *row)
             return {**found, "rates": [(after - before) / h for after, before in zip(found["v"], v, strict=True)]}
 
         end = settled(m.driven, wished, stops, h, solve)
@@ -58,7 +59,8 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
             **found,
             "work": found["work"] + stopped,
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
-            "power": applied_power(m, q, mean, parts) + drive_power(m.driven, wished, v, rates, h),
+            "power": applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts)
+            + drive_power(m.driven, wished, v, rates, h),
         }
 
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")

@@ -72,12 +72,13 @@ def read_by(function: Callable[..., Any], known: Collection[str], label: str, wh
     return tuple(parameter.name for parameter in parameters if parameter.kind in _NAMED and parameter.name in known)
 
 
-def by_position(function: Callable[..., Any], reads: tuple[str, ...]) -> Callable[..., Any]:
-    """A function that takes what it reads by position after (t, q, v)."""
+def by_position(function: Callable[..., Any], reads: tuple[str, ...], plain: Collection[str] = ()) -> Callable[..., Any]:
+    """A function that takes what it reads by position after (t, q, v), each an array; `plain` names it takes as numbers."""
     if not reads:
         return function
 
     def positional(t: Any, q: Any, v: Any, *values: Any) -> Any:
-        return function(t, q, v, **dict(zip(reads, values, strict=True)))
+        given = {name: value[0] if name in plain else value for name, value in zip(reads, values, strict=True)}
+        return function(t, q, v, **given)
 
     return positional

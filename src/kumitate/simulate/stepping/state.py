@@ -31,6 +31,7 @@ class State:
         work: [J], done on the mechanism by drives, damping, wrenches and contact since the start.
         outputs: the additional outputs of the simulation, by name.
         carried: the arrays from which the next step begins, by name.
+        parameters: their values, by name; NaN where a name stands for numbers of the mechanism that differ and none was given.
     """
 
     time: float
@@ -39,6 +40,7 @@ class State:
     work: float
     outputs: Mapping[str, np.ndarray]
     carried: Mapping[str, np.ndarray] = field(repr=False)
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> Path:

@@ -47,7 +47,8 @@ class Stepper:
             code = compiled.code
             self._system = CalledSystem(
                 code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
-                self.efforts.copy(), code.jump_kernel if code.jumps else None, code.bounds,
+                self.efforts.copy(), code.jump_kernel if code.jumps else None, code.closing_kernel if code.closes else None,
+                code.bounds,
             )  # fmt: skip
 
     @property
@@ -111,7 +112,8 @@ class Stepper:
                 if k or n:
                     self.observe()
                 self._advance()
-            looked = self.look() if any(name not in STATE for name in seen) else {name: self.state[name][0] for name in seen}
+            as_carried = not self.compiled.code.closes and all(name in STATE for name in seen)
+            looked = {name: self.state[name][0] for name in seen} if as_carried else self.look()
             for name, array in seen.items():
                 array[k] = looked[name]
 
@@ -136,7 +138,7 @@ class Stepper:
             self._over({array.name: seen[array.name][None] for array in recurrence.seen}).run(records, every)
             return
         rollout, scratch = self._once
-        rollout.run(1, every)
+        rollout.run(1 if seen else 0, every)
         for name, array in seen.items():
             array[0] = scratch[name][0, 0]
 

@@ -1,0 +1,61 @@
+"""Derivatives of forward dynamics: ∂v̇/∂q, ∂v̇/∂v and ∂v̇/∂τ = M⁻¹, from those of inverse dynamics.
+
+Inverse dynamics at the accelerations of forward dynamics gives τ again, so that M ∂v̇/∂x = −∂τ/∂x for x = q, v (Carpentier and
+Mansard, RSS 2018): forward dynamics itself is not differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...model import Tree
+from ...scalar import Scalar
+from ..crba import crba
+from ..rnea import rnea
+from ..wrenches import Wrenches
+from .factors import InverseFactors, inverse_factors
+from .inverse import rnea_derivatives
+from .slopes import Matrix
+
+__all__ = ["ForwardSlopes", "aba_derivatives"]
+
+
+class ForwardSlopes(NamedTuple):
+    """Forward dynamics and its derivatives.
+
+    Attributes:
+        a: the accelerations v̇ (nv).
+        by_q: ∂v̇/∂q (nv, nv), along the degrees of freedom.
+        by_v: ∂v̇/∂v (nv, nv).
+        by_tau: ∂v̇/∂τ, the inverse of the inertia matrix (nv, nv).
+    """
+
+    a: list[Scalar]
+    by_q: Matrix
+    by_v: Matrix
+    by_tau: Matrix
+
+
+def aba_derivatives(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *,
+    gravity: Sequence[Scalar],
+    wrenches: Wrenches | None = None,
+) -> ForwardSlopes:
+    """Forward dynamics of a tree with its derivatives; arguments as for `aba`. Wrenches keep their directions in the world."""
+    bias = rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity, wrenches=wrenches)
+    factors = inverse_factors(crba(tree, q))
+    a = factors.solve([t - h for t, h in zip(tau, bias, strict=True)])
+    slopes = rnea_derivatives(tree, q, v, a, gravity=gravity, wrenches=wrenches)
+    return ForwardSlopes(a, _solved(factors, slopes.by_q), _solved(factors, slopes.by_v), factors.dense())
+
+
+def _solved(factors: InverseFactors, slopes: Matrix) -> Matrix:
+    """−M⁻¹ times a matrix, column by column."""
+    n = len(slopes)
+    columns = [factors.solve([-slopes[i][j] for i in range(n)]) for j in range(n)]
+    return [[column[i] for column in columns] for i in range(n)]

@@ -1,0 +1,118 @@
+"""The loops of a tree at one state, factored once for all solves there: articulated bodies, rows propagated through them, Λ.
+
+The forces λ of the rows, their effect on the joints and the impulses that close gaps all need the factors of M and of
+Λ = J M⁻¹ Jᵀ. They are handed over as objects: what two pages compute on their own, the tracer finds to be equal only by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...model import Link, PerLink, Tree, outward
+from ...scalar import Scalar
+from ...spatial import Motion, NearestSolver, Release
+from ..aba import Handle, accelerated, articulated
+from ..acting import Acting
+from ..motion import LinkMotion, acceleration, falling, link_motions
+from .chord_drives import with_chord_drives
+from .constraints import Row, chord_closings, constraint_rows
+from .multipliers import mobilities, row_solver
+from .propagation import RowResponse, propagate_rows, with_forces
+
+__all__ = ["ArticulatedLoops", "articulated_loops", "with_rows_through"]
+
+
+@dataclass(frozen=True)
+class ArticulatedLoops:
+    """Everything that solves for the loops at a state share.
+
+    Attributes:
+        motions, handles: of the links; `rows`: of the loops; `reached`: their effect on the joints.
+        solver: of Λ λ = wanted.
+        gravity: [m/s²].
+    """
+
+    tree: Tree
+    motions: PerLink[LinkMotion]
+    handles: PerLink[Handle]
+    rows: Sequence[Row]
+    reached: list[RowResponse]
+    solver: NearestSolver
+    gravity: Sequence[Scalar]
+
+    def accelerations(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+        """v̇ (nv) with the forces of the rows that give them these accelerations."""
+        return self.accelerations_and_responses(wanted)[0]
+
+    def response(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+        """M⁻¹Jᵀλ (nv) with Λλ = wanted: the smallest change in the metric of M that moves the rows by `wanted`."""
+        return self._moved([self._answer(self.solver.solve(wanted), alone=True)])[0]
+
+    def accelerations_and_responses(self, wanted: Sequence[Scalar], *changes: Sequence[Scalar]) -> list[list[Scalar]]:
+        """`accelerations`, then the `response` to each of `changes`, less the share that the damping has in Λ."""
+        alone = [self._answer(self.solver.solve(change, sweeps=0), alone=True) for change in changes]
+        forces = self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
+        return self._moved([self._answer(forces), *alone])
+
+    def _answer(self, forces: Sequence[Scalar], *, alone: bool = False) -> _Answer:
+        released = with_forces(self.handles, self.reached, forces, alone=alone)
+        return _Answer(released, Motion() if alone else falling(self.gravity), alone)
+
+    def _moved(self, answers: Sequence[_Answer]) -> list[list[Scalar]]:
+        """What the joints do in each of the answers.
+
+        Side by side in one traversal: each is a chain of operations that wait for one another, and the processor has room for
+        two.
+        """
+
+        def move(link: Link, parents: list[tuple[Motion, list[Scalar]]]) -> list[tuple[Motion, list[Scalar]]]:
+            motion, found = self.motions[link], []
+            for answer, (parent, _) in zip(answers, parents, strict=True):
+                locked = parent.to_child(motion.X_PL) + (Motion() if answer.alone else motion.bias)
+                found.append(accelerated(motion, answer.releases(link), locked))
+            return found
+
+        start: list[tuple[Motion, list[Scalar]]] = [(answer.root, []) for answer in answers]
+        moved = outward(self.tree, move, start)
+        return [[rate for link in self.tree.links for rate in moved[link][k][1]] for k in range(len(answers))]
+
+    def drift(self) -> list[Scalar]:
+        """J̇v (rows): the accelerations of the rows due to velocities alone."""
+        still = [0.0] * self.tree.nv
+        coasting = outward(
+            self.tree, lambda link, A: acceleration(self.motions[link], A, link.velocities(still)), Motion()
+        )  # fmt: skip
+
+        def at(index: int) -> Motion:
+            return coasting[self.tree.links[index]] if index >= 0 else Motion()
+
+        return [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in self.rows]
+
+
+def articulated_loops(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
+) -> ArticulatedLoops:
+    """The loops of a tree at a state; arguments as for `aba_with_loops`."""
+    motions = link_motions(tree, q, v)
+    closings = chord_closings(tree, q, v)
+    pushed = with_chord_drives(tree, closings, acting)
+    rows = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
+    return with_rows_through(tree, motions, articulated(tree, motions, q, v, tau, pushed), rows, acting.gravity)
+
+
+def with_rows_through(
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], gravity: Sequence[Scalar]
+) -> ArticulatedLoops:
+    """The given rows propagated through articulated bodies, and Λ factored."""
+    reached = propagate_rows(tree, motions, handles, rows, falling(gravity))
+    return ArticulatedLoops(tree, motions, handles, rows, reached, row_solver(tree, rows, mobilities(reached)), gravity)
+
+
+class _Answer(NamedTuple):
+    """The releases of every link's joint, the acceleration of the world, and whether nothing acts but the rows' forces."""
+
+    releases: Callable[[Link], list[Release]]
+    root: Motion
+    alone: bool

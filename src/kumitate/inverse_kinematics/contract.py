@@ -1,0 +1,106 @@
+"""The contract of goals of inverse kinematics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kinematics import jacobian, link_poses, place_pose
+from ..model import Place, Tree
+from ..scalar import Scalar
+from ..spatial import Transform
+
+__all__ = ["Goal", "Posture"]
+
+
+class Posture:
+    """A tree at coordinates q while goals are evaluated; what several goals need is computed once."""
+
+    def __init__(self, tree: Tree, q: Sequence[Scalar]):
+        self.tree, self.q = tree, list(q)
+        self._jacobians: dict[str, list[list[Scalar]]] = {}
+
+    @cached_property
+    def _poses(self) -> Any:
+        return link_poses(self.tree, self.q)
+
+    def pose(self, place: str) -> Transform:
+        """X_WB of a body or frame."""
+        return place_pose(self.tree, self._poses, self.tree.places[place])
+
+    def jacobian(self, place: str) -> list[list[Scalar]]:
+        """J (6, nv) of a body or frame: [ω; v] = J q̇ in the axes of the world."""
+        if place not in self._jacobians:
+            self._jacobians[place] = jacobian(self.tree, self.q, self.tree.places[place])
+        return self._jacobians[place]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Goal(ABC):
+    """One wish for a posture. Its target may have leading axes: one target for each of many postures.
+
+    Attributes:
+        weight: of its errors against those of other goals of the same priority; 1 rad counts like 1 m.
+    """
+
+    weight: float = 1.0
+
+    @property
+    @abstractmethod
+    def key(self) -> Hashable:
+        """What the program of the goal depends on: everything but the target."""
+
+    @abstractmethod
+    def size(self, tree: Tree) -> int:
+        """The number of components of its target."""
+
+    @abstractmethod
+    def target(self, tree: Tree) -> np.ndarray:
+        """The target (..., size).
+
+        Raises:
+            InputError: for a place that does not exist, or a target of another shape.
+        """
+
+    @abstractmethod
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        """What is missing to the target [m, rad]: zero where the goal is reached."""
+
+    @abstractmethod
+    def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
+        """By how much the errors decrease (errors, nv) along each degree of freedom."""
+
+
+def checked_place(tree: Tree, place: str) -> Place:
+    """The place of a body or frame.
+
+    Raises:
+        InputError: with the nearest name, if there is none of this name.
+    """
+    if place not in tree.places:
+        close = get_close_matches(str(place), tree.places, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(tree.places)}"
+        raise InputError(f"a goal is for {place!r}, which is not a body or frame; {hint}")
+    return tree.places[place]
+
+
+def checked_target(what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A target (..., *shape) of finite numbers, with its own axes made one.
+
+    Raises:
+        InputError: for another shape or other values.
+    """
+    values = np.asarray(given, dtype=float)
+    own = values.shape[values.ndim - len(shape) :] if values.ndim >= len(shape) else values.shape
+    if own != shape or not np.isfinite(values).all():
+        raise InputError(
+            f"the target of {what} has shape {values.shape}; give finite numbers (..., {', '.join(map(str, shape))})"
+        )
+    return values.reshape(*values.shape[: values.ndim - len(shape)], -1)

@@ -1,0 +1,140 @@
+"""Procedures as objects that are called."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+
+from ..errors import InputError, ProcedureError
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .tree import TypedProcedure
+
+__all__ = ["Procedure", "procedure"]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+_here = threading.local()
+_lock = threading.RLock()
+
+
+def _unlock() -> None:
+    """A forked process has a lock of its own: the thread that holds this one is not in it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
+class Procedure(Generic[Given, Result]):
+    """A function of the subset. Called, it runs as machine code, which is made at the first call and kept on disk.
+
+    With the environment variable `KUMITATE_DEBUG` set when the first call is made, every index is checked.
+
+    Attributes:
+        plain: the function as written; procedures that it calls run as written too.
+    """
+
+    def __init__(self, function: Callable[Given, Result]):
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._typed: TypedProcedure | None = None
+        self._machines: dict[bool, Machine] = {}
+        self._reading = False
+
+    def __repr__(self) -> str:
+        return f"<procedure {self._function.__qualname__}>"
+
+    @property
+    def typed(self) -> TypedProcedure:
+        """The typed tree of the function.
+
+        Raises:
+            ProcedureError: if the function leaves the subset.
+        """
+        with _lock:
+            if self._typed is None:
+                from .reading import read_procedure
+
+                if self._reading:
+                    raise ProcedureError(f"{self._function.__qualname__} calls itself; write a loop with a stack in an array")
+                self._reading = True
+                try:
+                    self._typed = read_procedure(self._function)
+                finally:
+                    self._reading = False
+            return self._typed
+
+    def machine(self, *, checked: bool | None = None) -> Machine:
+        """The machine code; `checked` code checks indices, divisors and shifts, and rounds every operation as Python does."""
+        from .machine import Machine
+
+        wanted = bool(os.environ.get("KUMITATE_DEBUG")) if checked is None else checked
+        with _lock:
+            if wanted not in self._machines:
+                self._machines[wanted] = Machine(self.typed, checked=wanted)
+            return self._machines[wanted]
+
+    def __call__(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
+        if getattr(_here, "plain", False):
+            return self._function(*arguments, **named)
+        given = arguments if not named else self._ordered(arguments, named)
+        found: Result = self._current.call(given)
+        return found
+
+    @functools.cached_property
+    def _current(self) -> Machine:
+        return self.machine()
+
+    def _ordered(self, arguments: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
+        import inspect
+
+        return inspect.signature(self._function).bind(*arguments, **named).args
+
+    def bound(self, *arguments: Given.args, **named: Given.kwargs) -> Callable[[], Result]:
+        """A function without arguments that runs the machine code on these: arrays are checked once, and read as they are then.
+
+        It takes half a microsecond, and is for one thread at a time.
+        """
+        found: Callable[[], Result] = self._current.bound(self._ordered(arguments, dict(named)))
+        return found
+
+    def source(self, form: str = "llvm") -> str:
+        """The text of the procedure and of all procedures that it calls.
+
+        Args:
+            form: "llvm" or "c".
+        """
+        from .writing import CText, LlvmText
+
+        forms = {"llvm": LlvmText, "c": CText}
+        if form not in forms:
+            raise InputError(f"{form!r} is not a form of procedures; they have {' and '.join(map(repr, forms))}")
+        return forms[form](self.typed).text
+
+    def plain(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
+        """The function as written, on NumPy arrays."""
+        with _as_written():
+            return self._function(*arguments, **named)
+
+
+def procedure(function: Callable[Given, Result]) -> Procedure[Given, Result]:
+    """Makes a function a procedure."""
+    return Procedure(function)
+
+
+@contextlib.contextmanager
+def _as_written() -> Iterator[None]:
+    before = getattr(_here, "plain", False)
+    _here.plain = True
+    try:
+        yield
+    finally:
+        _here.plain = before

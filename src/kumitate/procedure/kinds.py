@@ -1,0 +1,98 @@
+"""The kinds of values in procedures: numbers, arrays, and records of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from math import prod
+
+__all__ = ["BOOL", "FLOAT", "INT", "NOTHING", "ArrayKind", "Kind", "NumberKind", "RecordKind"]
+
+
+@dataclass(frozen=True)
+class NumberKind:
+    """`float`, `int` or `bool`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """What a value consists of in machine code: names of numbers, and "pointer"."""
+        return (self.name,)
+
+
+FLOAT, INT, BOOL = NumberKind("float"), NumberKind("int"), NumberKind("bool")
+
+
+@dataclass(frozen=True)
+class ArrayKind:
+    """An array of floats or integers: `shape` begins with None if it has any number of rows. Constant ones are only read."""
+
+    element: NumberKind
+    shape: tuple[int | None, ...]
+    constant: bool = False
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the number of rows is known."""
+        return self.shape[0] is not None
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """The shape of a row."""
+        return tuple(size for size in self.shape[1:] if size is not None)
+
+    @property
+    def row_size(self) -> int:
+        """The number of elements of a row."""
+        return prod(self.row)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The address, and the number of rows unless it is known."""
+        return ("pointer",) if self.is_fixed else ("pointer", "int")
+
+    def after(self, indices: int) -> ArrayKind | NumberKind:
+        """The kind of what so many indices choose."""
+        return self.element if indices == len(self.shape) else ArrayKind(self.element, self.shape[indices:], self.constant)
+
+    def __str__(self) -> str:
+        if self.is_fixed:
+            sizes = ", ".join(map(str, self.shape))
+            return f"{'Shaped' if self.element == FLOAT else 'ShapedInts'}[{sizes}]"
+        name = "Floats" if self.element == FLOAT else "Ints"
+        return f"{name}[{', '.join(map(str, self.row))}]" if self.row else name
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """Several values: a NamedTuple, whose fields have names, or a tuple."""
+
+    parts: tuple[Kind, ...]
+    names: tuple[str, ...] = ()
+    title: str = "tuple"
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """Those of all parts."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
+
+    def span(self, k: int) -> slice:
+        """The leaves of part k among all."""
+        return self._spans[k]
+
+    @cached_property
+    def _spans(self) -> list[slice]:
+        ends = [0, *accumulate(len(part.leaves) for part in self.parts)]
+        return [slice(start, stop) for start, stop in pairwise(ends)]
+
+    def __str__(self) -> str:
+        return self.title if self.names else f"({', '.join(map(str, self.parts))})" if self.parts else "None"
+
+
+Kind = NumberKind | ArrayKind | RecordKind
+NOTHING = RecordKind(())

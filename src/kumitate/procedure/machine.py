@@ -1,0 +1,171 @@
+"""Machine code of procedures: LLVM's own passes on their text, kept on disk; and how arguments are laid out for it."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..compile.engine import ObjectFile, link
+from ..compile.optimized import optimized_object
+from ..compile.target import host
+from ..errors import InputError
+from ..scalar import Program, under_way
+from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .tree import TypedProcedure
+from .writing.llvm_form import ENTRY, FAULT_WORDS, LlvmText
+
+__all__ = ["Machine"]
+
+Packer = Callable[[list[int], Any], None]
+
+
+class Machine:
+    """The machine code of a procedure.
+
+    Attributes:
+        typed: the procedure.
+        checked: whether indices are checked.
+    """
+
+    def __init__(self, typed: TypedProcedure, *, checked: bool):
+        self.typed, self.checked = typed, checked
+        with under_way(lambda: f"compiling {typed.name}") as work:
+            text = LlvmText(typed, checked=checked)
+            images = [optimized_object(text.text, host())]
+            for (program, listed, several), name in text.programs.items():
+                images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=checked))
+            self.code = link(images, [ENTRY])
+            work.note = "; the next time it is read from disk" if self.code.on_disk else ""
+        self.sites = text.sites
+        self.results = len(typed.result.leaves)
+        self.packers = [_packer(f"{typed.name}: {name}", kind) for name, kind in typed.parameters]
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.addresses[ENTRY])
+
+    def words(self, arguments: Sequence[Any]) -> array[int]:
+        """The block of words of a call; the arrays must live as long as it is used."""
+        words: list[int] = [0] * (FAULT_WORDS + self.results)
+        if len(arguments) != len(self.packers):
+            names = ", ".join(name for name, _ in self.typed.parameters)
+            raise InputError(f"{self.typed.name} takes {len(self.packers)} arguments ({names}), got {len(arguments)}")
+        for pack, argument in zip(self.packers, arguments, strict=True):
+            pack(words, argument)
+        return array("q", words)
+
+    def call(self, arguments: Sequence[Any]) -> Any:
+        """Runs the procedure; gives its result."""
+        block = self.words(arguments)
+        self.run(block.buffer_info()[0])
+        return self.result(block)
+
+    def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """A function that runs the procedure on these arguments."""
+        block = self.words(arguments)
+        run, address, result = self.run, block.buffer_info()[0], self.result
+        plain = not self.results and not self.checked
+
+        def call(_alive: tuple[Any, ...] = (self, block, arguments)) -> Any:
+            run(address)
+            return None if plain else result(block)
+
+        return call
+
+    def result(self, block: array[int]) -> Any:
+        """The result in a block of words after a call.
+
+        Raises:
+            IndexError: if a check failed, with the file, the line and the expression.
+        """
+        if block[0]:
+            site, what = self.sites[block[0] - 1]
+            block[0], first, second = 0, block[1], block[2]
+            raise IndexError(f"{site}: {what.format(first, second)}")
+        if not self.results:
+            return None
+        return _made(self.typed.result, list(block[FAULT_WORDS : FAULT_WORDS + self.results]))
+
+
+def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
+    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
+    from ..compile.llvm.gathered import Gathered
+    from ..compile.pipeline import Compilation, object_file
+
+    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))
+
+
+def _packer(name: str, kind: Kind) -> Packer:
+    """What appends the words of an argument of a kind to a block, or refuses it by name."""
+    if isinstance(kind, ArrayKind):
+        return _array_packer(name, kind)
+    if isinstance(kind, RecordKind):
+        fields = kind.names or tuple(map(str, range(len(kind.parts))))
+        parts = [_packer(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)]
+
+        def pack_record(words: list[int], value: Any) -> None:
+            if not isinstance(value, tuple) or len(value) != len(parts):
+                raise InputError(f"{name} is {type(value).__name__}; it must be {kind}, with {len(parts)} fields")
+            for pack, one in zip(parts, value, strict=True):
+                pack(words, one)
+
+        return pack_record
+    return _number_packer(name, kind)
+
+
+def _number_packer(name: str, kind: NumberKind) -> Packer:
+    allowed = {FLOAT: (float, int, np.floating, np.integer), INT: (int, np.integer), BOOL: (bool, np.bool_)}[kind]
+
+    def pack_number(words: list[int], value: Any) -> None:
+        if not isinstance(value, allowed):
+            raise InputError(f"{name} is {type(value).__name__}; it must be {kind}")
+        if kind == FLOAT:
+            words.append(struct.unpack("<q", struct.pack("<d", value))[0])
+        elif -(2**63) <= value < 2**63:
+            words.append(int(value))
+        else:
+            raise InputError(f"{name} is {value}; integers have 64 bits")
+
+    return pack_number
+
+
+def _array_packer(name: str, kind: ArrayKind) -> Packer:
+    dtype = np.dtype(np.float64 if kind.element == FLOAT else np.int64)
+    axes, rows, row = len(kind.shape), kind.shape[0], kind.row
+
+    def pack_array(words: list[int], value: Any) -> None:
+        if not isinstance(value, np.ndarray) or not (
+            value.dtype == dtype
+            and value.ndim == axes
+            and value.shape[1:] == row
+            and rows in (None, value.shape[0])
+            and value.flags.c_contiguous
+        ):
+            raise InputError(_refusal(name, kind, dtype, value))
+        words.append(value.__array_interface__["data"][0])
+        if rows is None:
+            words.append(value.shape[0])
+
+    return pack_array
+
+
+def _refusal(name: str, kind: ArrayKind, dtype: np.dtype, value: Any) -> str:
+    """Why an array is not accepted."""
+    shape = ", ".join("n" if size is None else str(size) for size in kind.shape)
+    rule = f"it must be a C-contiguous {dtype} array of shape ({shape}{',' if len(kind.shape) == 1 else ''})"
+    if not isinstance(value, np.ndarray):
+        return f"{name} is {type(value).__name__}; {rule}"
+    apart = "" if value.flags.c_contiguous else ", not contiguous"
+    return f"{name} has shape {value.shape} and dtype {value.dtype}{apart}; {rule}"
+
+
+def _made(kind: Kind, words: list[int]) -> Any:
+    """The value of a kind from its words."""
+    if isinstance(kind, RecordKind):
+        return tuple(_made(part, words[kind.span(k)]) for k, part in enumerate(kind.parts))
+    assert isinstance(kind, NumberKind)
+    if kind == FLOAT:
+        return struct.unpack("<d", struct.pack("<q", words[0]))[0]
+    return bool(words[0]) if kind == BOOL else words[0]

@@ -1,0 +1,160 @@
+"""Calls: of functions that are operations, of other procedures, and of what makes arrays and records."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from ...scalar import Array
+from ..forms import local, local_ints
+from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..operations import OPERATIONS, FunctionRow, function_table
+from ..programs import apply, at, over, program_of
+from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
+from .expressions import whole
+from .indexing import Indexing
+from .source import UNKNOWN, Source, kind_of
+
+__all__ = ["Calling"]
+
+_METHODS = ("bit_count", "bit_length")
+
+
+class Calling(Indexing):
+    """Reads calls. `handed` are those of procedures, with where they stand; `written` arrays likewise."""
+
+    def __init__(self, source: Source, typed: TypedProcedure):
+        super().__init__(source, typed)
+        self.functions = function_table()
+        self.handed: list[tuple[Invoke, ast.AST]] = []
+        self.written: list[tuple[Expression, ast.AST]] = []
+
+    def read_Call(self, node: ast.Call) -> Expression:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
+            number = self.as_kind(self.number(node.func.value), INT, node)
+            return self.operation(f"{node.func.attr}.i", [number], node)
+        called = self.source.static(node.func)
+        typed = getattr(called, "typed", None)
+        if isinstance(typed, TypedProcedure):
+            return self.invoke(typed, node)
+        if isinstance(called, type) and isinstance(kind := kind_of(called), RecordKind):
+            parts = self.arguments(node, list(zip(kind.names, kind.parts, strict=True)))
+            return Made(parts, kind)
+        if called in (apply, over):
+            return self.program(node, several=called is over)
+        if called in (local, local_ints):
+            return self.fresh(node, FLOAT if called is local else INT)
+        if called in (len, int, float, bool):
+            return self.conversion(called, node)
+        if called is not UNKNOWN and _is_hashable(called) and called in self.functions:
+            return self.function(self.functions[called], node)
+        if called is range:
+            raise self.source.fault(node, "stands outside of a loop; write for i in range(n)")
+        raise self.source.fault(
+            node, f"{ast.unparse(node.func)} cannot be called in a procedure; others of the subset are in kumitate.procedure, "
+            "and functions of your own need @procedure"
+        )  # fmt: skip
+
+    def function(self, row: FunctionRow, node: ast.Call) -> Expression:
+        """A function that is an operation."""
+        arguments = [self.number(argument) for argument in node.args]
+        wanted = len(OPERATIONS[row.real].kinds) - 1
+        if node.keywords or (len(arguments) < 2 if row.folded else len(arguments) != wanted):
+            raise self.source.fault(node, f"takes {wanted} numbers{' or more' if row.folded else ''}, got {len(arguments)}")
+        integers = row.whole is not None and all(argument.kind != FLOAT for argument in arguments)
+        name, kind = (row.whole, INT) if integers and row.whole else (row.real, FLOAT)
+        arguments = [self.as_kind(argument, kind, node) for argument in arguments]
+        if not row.folded:
+            return self.operation(name, arguments, node)
+        found = arguments[0]
+        for argument in arguments[1:]:
+            found = self.operation(name, [found, argument], node)
+        return found
+
+    def conversion(self, called: Any, node: ast.Call) -> Expression:
+        """`len`, `int`, `float`, `bool` of one argument."""
+        if len(node.args) != 1 or node.keywords:
+            raise self.source.fault(node, "takes one argument")
+        if called is len:
+            array = self.read(node.args[0])
+            if not isinstance(array.kind, ArrayKind):
+                raise self.source.fault(node, f"{array.kind} has no length; arrays have one")
+            return whole(array.kind.shape[0]) if array.kind.shape[0] is not None else Length(array, INT)
+        if called is bool:
+            return self.condition(node.args[0])
+        found = self.number(node.args[0])
+        if called is float:
+            return self.as_kind(found, FLOAT, node)
+        return self.operation("int.f", [found], node) if found.kind == FLOAT else self.as_kind(found, INT, node)
+
+    def fresh(self, node: ast.Call, element: NumberKind) -> Expression:
+        """`local(6, 6)`: its sizes are constants."""
+        sizes = [self.read(argument) for argument in node.args]
+        if not sizes or node.keywords or not all(isinstance(s, Constant) and s.kind == INT and s.value > 0 for s in sizes):
+            raise self.source.fault(node, "sizes of local arrays are constants above 0; larger arrays are arguments")
+        return Fresh(ArrayKind(element, tuple(size.value for size in sizes if isinstance(size, Constant))))
+
+    def arguments(self, node: ast.Call, parameters: Sequence[tuple[str, Kind]]) -> tuple[Expression, ...]:
+        """The arguments of a call in the order of the parameters."""
+        given = dict(zip((name for name, _ in parameters), node.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+        if len(node.args) + len(node.keywords) != len(parameters) or set(given) != {name for name, _ in parameters}:
+            names = ", ".join(name for name, _ in parameters)
+            raise self.source.fault(node, f"takes {len(parameters)} arguments ({names})")
+        return tuple(self.as_kind(self.read(given[name]), kind, given[name]) for name, kind in parameters)
+
+    def program(self, node: ast.Call, *, several: bool) -> Expression:
+        """A call of a traced program: `apply(program, …)`, or `over(program, count, …)`."""
+        usage = "over(program, count, arrays…)" if several else "apply(program, rows…)"
+        if node.keywords or len(node.args) < 1 + several:
+            raise self.source.fault(node, f"is called as {usage}")
+        value = self.source.static(node.args[0])
+        try:
+            program = program_of(value)
+        except TypeError:
+            rule = "is not a traced program; name one of the module or of the function around: kumitate.scalar.trace makes it"
+            raise self.source.fault(node.args[0], rule) from None
+        count = self.as_kind(self.number(node.args[1]), INT, node) if several else None
+        arrays, given = (*program.inputs, *program.outputs), node.args[1 + several :]
+        if len(given) != len(arrays):
+            names = ", ".join(array.name for array in arrays)
+            raise self.source.fault(node, f"{program.name} has {len(arrays)} inputs and outputs ({names}), got {len(given)}")
+        found = []
+        for k, (array, part) in enumerate(zip(arrays, given, strict=True)):
+            rows, index = self.rows(array, part, several=several, is_input=k < len(program.inputs))
+            found.append((rows, index))
+            if k >= len(program.inputs):
+                self.written.append((rows, part))
+        return RunProgram(program, count, tuple(found), self.source.site(node))
+
+    def rows(self, array: Array, node: ast.expr, *, several: bool, is_input: bool) -> tuple[Expression, Expression | None]:
+        """What a program reads or writes, and the list that chooses its rows."""
+        index = None
+        if several and isinstance(node, ast.Call) and self.source.static(node.func) is at:
+            if len(node.args) != 2:
+                raise self.source.fault(node, "takes an array of rows and a list of integers")
+            index = self.as_kind(self.read(node.args[1]), ArrayKind(INT, (None,)), node.args[1])
+            node = node.args[0]
+        found = self.read(node)
+        if not several and not array.shape and is_input:
+            return self.as_kind(found, FLOAT, node), None
+        shape = array.shape if several else array.shape or (1,)
+        kind = found.kind
+        fits = isinstance(kind, ArrayKind) and kind.element == FLOAT and (kind.row if several else kind.shape) == shape
+        if not fits:
+            wanted = ArrayKind(FLOAT, (None, *shape)) if several else ArrayKind(FLOAT, shape)
+            raise self.source.fault(node, f"is {kind}; {array.name} of the program needs {wanted}")
+        return found, index
+
+    def invoke(self, typed: TypedProcedure, node: ast.Call) -> Expression:
+        """A call of another procedure."""
+        made = Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
+        if typed not in self.typed.calls:
+            self.typed.calls.append(typed)
+        self.handed.append((made, node))
+        return made
+
+
+def _is_hashable(value: Any) -> bool:
+    return getattr(value, "__hash__", None) is not None

@@ -1,0 +1,242 @@
+"""From Python's statements to typed ones: which names have values where, and what is written to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..kinds import INT, NOTHING, RecordKind
+from ..origins import CONSTANT, roots
+from ..tree import (
+    Again,
+    ArrayElement,
+    Constant,
+    Counting,
+    Expression,
+    Leave,
+    Local,
+    Made,
+    Member,
+    Old,
+    Repeat,
+    Return,
+    Set,
+    SetElement,
+    Statement,
+    TypedProcedure,
+    When,
+)
+from .calling import Calling
+from .expressions import whole
+from .source import Source
+
+__all__ = ["read_procedure"]
+
+
+def read_procedure(function: Callable[..., Any]) -> TypedProcedure:
+    """The typed tree of a function.
+
+    Raises:
+        ProcedureError: if it leaves the subset.
+    """
+    source = Source(function)
+    parameters, result = source.signature()
+    typed = TypedProcedure(function.__name__, parameters, result)
+    reader = _Statements(source, typed)
+    typed.names.update(parameters)
+    typed.assignments.update(list(typed.names))
+    reader.assigned = {name for name, _ in parameters}
+    typed.body = reader.block(source.tree.body)
+    if reader.assigned is not None and result != NOTHING:
+        raise source.fault(source.tree, f"can end without a result; every path returns {result}")
+    reader.find_writes()
+    return typed
+
+
+class _Statements(Calling):
+    """Reads the statements of one procedure."""
+
+    def __init__(self, source: Source, typed: TypedProcedure):
+        super().__init__(source, typed)
+        self.leaving: list[list[set[str] | None]] = []  # of each loop around: what has a value where it is left
+        self.again: list[list[set[str] | None]] = []  # likewise where its next pass begins
+
+    def block(self, body: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+        """The statements of a block."""
+        found: list[Statement] = []
+        for node in body:
+            method = getattr(self, f"read_{type(node).__name__}", None)
+            if method is None:
+                raise self.source.fault(node, f"{type(node).__name__} is not a statement of procedures; see kumitate.procedure")
+            made = method(node)
+            found += [made] if made is not None else []
+        return tuple(found)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+    def read_Pass(self, node: ast.Pass) -> None:
+        return None
+
+    def read_Expr(self, node: ast.Expr) -> Statement | None:
+        if isinstance(node.value, ast.Constant):  # a docstring
+            return None
+        return Set((), self.read(node.value))
+
+    def read_Assign(self, node: ast.Assign) -> Statement:
+        if len(node.targets) != 1:
+            raise self.source.fault(node, "gives a value to several names; write one assignment each")
+        value = self.read(node.value)
+        if not isinstance(node.targets[0], ast.Tuple):
+            return self.assign([node.targets[0]], [value], node)
+        targets = node.targets[0].elts
+        if not isinstance(value.kind, RecordKind) or len(value.kind.parts) != len(targets):
+            raise self.source.fault(node, f"gives {value.kind} to {len(targets)} targets")
+        if isinstance(value, Made):
+            return self.assign(targets, value.parts, node)
+        made = self.assign(targets, [Member(value, k, part) for k, part in enumerate(value.kind.parts)], node)
+        if value.kind.parts != tuple(target.kind for target in made.targets):
+            raise self.source.fault(node, f"gives {value.kind} to names of other kinds; use other names")
+        return Set(made.targets, value)
+
+    def assign(self, targets: Sequence[ast.expr], values: Sequence[Expression], node: ast.stmt) -> Set:
+        """Values for targets; each is turned into its target's kind."""
+        places = tuple(self.target(target, value) for target, value in zip(targets, values, strict=True))
+        turned = tuple(self.as_kind(value, place.kind, node) for value, place in zip(values, places, strict=True))
+        if len(turned) == 1:
+            return Set(places, turned[0])
+        return Set(places, Made(turned, RecordKind(tuple(value.kind for value in turned))))
+
+    def target(self, node: ast.expr, value: Expression) -> Local | SetElement:
+        """A name, or an element of an array."""
+        if isinstance(node, ast.Name):
+            if value.kind == NOTHING:
+                raise self.source.fault(node, "is given None; the procedure called returns nothing")
+            kind = self.typed.names.setdefault(node.id, value.kind)
+            self.typed.assignments[node.id] += 1
+            if self.assigned is not None:
+                self.assigned.add(node.id)
+            self.typed.origins.setdefault(node.id, []).append(value)
+            return Local(node.id, kind)
+        if isinstance(node, ast.Subscript):
+            found = self.read(node)
+            if isinstance(found, ArrayElement):
+                self.written.append((found.array, node))
+                return SetElement(found.array, found.indices, found.kind, found.site)
+            raise self.source.fault(node, f"is {found.kind}; elements are written one by one: write a loop")
+        raise self.source.fault(node, "cannot be given a value; write to a name, or to an element of an array")
+
+    def read_AnnAssign(self, node: ast.AnnAssign) -> Statement:
+        if node.value is None:
+            raise self.source.fault(node, "has no value; write one")
+        return self.assign([node.target], [self.read(node.value)], node)
+
+    def read_AugAssign(self, node: ast.AugAssign) -> Statement:
+        value = self.read(node.value)
+        if isinstance(node.target, ast.Name):
+            old = self.read(ast.Name(node.target.id, ast.Load(), lineno=node.lineno))
+            return self.assign([node.target], [self.binary(node.op, old, value, node)], node)
+        place = self.target(node.target, value)
+        assert isinstance(place, SetElement)
+        combined = self.as_kind(self.binary(node.op, Old(place.kind), value, node), place.kind, node)
+        return Set((replace(place, updated=True),), combined)
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+    def read_If(self, node: ast.If) -> Statement:
+        condition = self.condition(node.test)
+        before = self.assigned
+        self.assigned = _copy(before)
+        then = self.block(node.body)
+        after, self.assigned = self.assigned, _copy(before)
+        other = self.block(node.orelse)
+        self.assigned = _joined([after, self.assigned])
+        return When(condition, then, other)
+
+    def read_While(self, node: ast.While) -> Statement:
+        condition = self.condition(node.test)
+        body, left, _ = self.loop(node)
+        forever = isinstance(condition, Constant) and condition.value
+        self.assigned = _joined(left) if forever else self.assigned
+        return Repeat(condition, body)
+
+    def read_For(self, node: ast.For) -> Statement:
+        called = node.iter
+        is_range = isinstance(called, ast.Call) and self.source.static(called.func) is range
+        if not is_range or not isinstance(called, ast.Call) or not isinstance(node.target, ast.Name):
+            raise self.source.fault(node.iter, "loops count: write for i in range(...)")
+        if called.keywords or not 1 <= len(called.args) <= 3:
+            raise self.source.fault(called, "range takes one, two or three integers")
+        ends = [self.as_kind(self.number(argument), INT, argument) for argument in called.args]
+        start, stop = (whole(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+        step = ends[2] if len(ends) == 3 else whole(1)
+        if not isinstance(step, Constant) or step.value == 0:
+            raise self.source.fault(called, "the step of a range is a constant that is not 0")
+        before = _copy(self.assigned)
+        self.target(node.target, start)
+        body, left, ended = self.loop(node)
+        known = isinstance(start, Constant) and isinstance(stop, Constant)
+        runs = known and len(range(start.value, stop.value, step.value)) > 0  # type: ignore[union-attr]
+        self.assigned = _joined([*left, ended]) if runs else before
+        return Counting(node.target.id, start, stop, step.value, body)
+
+    def loop(self, node: ast.While | ast.For) -> tuple[tuple[Statement, ...], list[set[str] | None], set[str] | None]:
+        """The body of a loop; what has a value where it breaks, and at its end. What has one before is put back."""
+        if node.orelse:
+            raise self.source.fault(node, "loops have no else; set a flag before break")
+        before = _copy(self.assigned)
+        self.leaving.append([])
+        self.again.append([])
+        body = self.block(node.body)
+        ended = _joined([self.assigned, *self.again.pop()])
+        self.assigned = before
+        return body, self.leaving.pop(), ended
+
+    def read_Break(self, node: ast.Break) -> Statement:
+        self.leaving[-1].append(self.assigned)
+        self.assigned = None
+        return Leave()
+
+    def read_Continue(self, node: ast.Continue) -> Statement:
+        self.again[-1].append(self.assigned)
+        self.assigned = None
+        return Again()
+
+    def read_Return(self, node: ast.Return) -> Statement:
+        value = None if node.value is None else self.read(node.value)
+        if (value is None) != (self.typed.result == NOTHING):
+            raise self.source.fault(
+                node, f"returns {'nothing' if value is None else value.kind}; the annotation says {self.typed.result}"
+            )
+        if value is not None:
+            value = self.as_kind(value, self.typed.result, node)
+        self.assigned = None
+        return Return(value)
+
+    # --- what is written to -------------------------------------------------------------------------------------------
+    def find_writes(self) -> None:
+        """Finds the arguments that are written to, and refuses to write to constants."""
+        for array, node in self.written:
+            self.write(array, (), node)
+        for made, node in self.handed:
+            names = [name for name, _ in made.procedure.parameters]
+            for path in made.procedure.writes:
+                name, *fields = path.split(".")
+                self.write(made.arguments[names.index(name)], tuple(fields), node)
+
+    def write(self, array: Expression, path: tuple[str, ...], node: ast.AST) -> None:
+        """Notes that this array, or a field of this record, is written to."""
+        found = roots(self.typed, array, path)
+        if CONSTANT in found:
+            raise self.source.fault(node, "writes to a constant of the module; make it an argument")
+        names = {name for name, _ in self.typed.parameters}
+        self.typed.writes |= {root for root in found if root.split(".")[0] in names}
+
+
+def _copy(names: set[str] | None) -> set[str] | None:
+    return None if names is None else set(names)
+
+
+def _joined(paths: Sequence[set[str] | None]) -> set[str] | None:
+    """What has a value on all paths that lead on; None if none does."""
+    open_paths = [path for path in paths if path is not None]
+    return set.intersection(*open_paths) if open_paths else None

@@ -1,0 +1,271 @@
+"""The typed tree of a procedure: what a function says, with the kind of every expression."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..scalar import Program
+from .kinds import NOTHING, ArrayKind, Kind
+
+__all__ = [
+    "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh", "Invoke",
+    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunProgram", "Set", "SetElement",
+    "Site", "Statement", "TypedProcedure", "When",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the source: the file, the line and the expression, for messages."""
+
+    file: str
+    line: int
+    node: ast.AST
+
+    def __str__(self) -> str:
+        text = next(line for line in ast.unparse(self.node).splitlines() if not line.startswith("@"))
+        return f"{self.file}:{self.line}: `{text}`"
+
+
+# --- expressions --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Constant:
+    """A number, or an array of constants as a nested tuple."""
+
+    value: Any
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Local:
+    """The value of a name."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Old:
+    """What stands in the element that is updated."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row of the table of operations."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    kind: Kind
+    site: Site
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`then if condition else other`, of which only one is computed."""
+
+    condition: Expression
+    then: Expression
+    other: Expression
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class ArrayElement:
+    """A number of an array."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+    kind: Kind
+    site: Site
+
+
+@dataclass(frozen=True)
+class ArrayRow:
+    """A row of an array, or a part of a row."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+    kind: Kind
+    site: Site
+
+
+@dataclass(frozen=True)
+class ArraySlice:
+    """`array[start:stop]`; no stop stands for the end. With a stop of None and a kind of any length, the whole array."""
+
+    array: Expression
+    start: Expression
+    stop: Expression | None
+    kind: ArrayKind
+    site: Site
+
+
+@dataclass(frozen=True)
+class Length:
+    """The number of rows of an array."""
+
+    array: Expression
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Member:
+    """ArraySlice `position` of a record."""
+
+    record: Expression
+    position: int
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Made:
+    """A record of values."""
+
+    parts: tuple[Expression, ...]
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """A new array of zeros that lasts until the procedure returns."""
+
+    kind: ArrayKind
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """A call of another procedure."""
+
+    procedure: TypedProcedure
+    arguments: tuple[Expression, ...]
+    kind: Kind
+    site: Site
+
+
+@dataclass(frozen=True)
+class RunProgram:
+    """Evaluations of a traced program: one on rows, or `count` of them on arrays of rows, each perhaps by a list."""
+
+    program: Program
+    count: Expression | None
+    arrays: tuple[tuple[Expression, Expression | None], ...]
+    site: Site
+    kind: Kind = NOTHING
+
+
+Expression = (
+    Constant
+    | Local
+    | Old
+    | Operation
+    | Chosen
+    | ArrayElement
+    | ArrayRow
+    | ArraySlice
+    | Length
+    | Member
+    | Made
+    | Fresh
+    | Invoke
+    | RunProgram
+)
+
+
+# --- statements ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class SetElement:
+    """A place in an array that is given a value; if it is updated, the value reads the `Old` one."""
+
+    array: Expression
+    indices: tuple[Expression, ...]
+    kind: Kind
+    site: Site
+    updated: bool = False
+
+
+@dataclass(frozen=True)
+class Set:
+    """Names and places are given the parts of a value, or a single one the value; without targets, it is only computed."""
+
+    targets: tuple[Local | SetElement, ...]
+    value: Expression
+
+
+@dataclass(frozen=True)
+class When:
+    """`if condition: then, else: other`."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    other: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """`while condition: body`."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """`for name in range(start, stop, step): body`."""
+
+    name: str
+    start: Expression
+    stop: Expression
+    step: int
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Leave:
+    """`break`."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """`continue`."""
+
+
+@dataclass(frozen=True)
+class Return:
+    """`return value`."""
+
+    value: Expression | None
+
+
+Statement = Set | When | Repeat | Counting | Leave | Again | Return
+
+
+@dataclass(eq=False)
+class TypedProcedure:
+    """A procedure that has been checked.
+
+    Attributes:
+        name: of the function.
+        parameters: their names and kinds, in order.
+        result: the kind of what it returns.
+        names: the kinds of all names, parameters included.
+        assignments: how often the source gives each name a value; a parameter has its first one from the call.
+        origins: the values that each name is given.
+        writes: the parameters, or their fields as "name.field", whose arrays it writes to.
+        calls: the procedures that it calls.
+    """
+
+    name: str
+    parameters: Sequence[tuple[str, Kind]]
+    result: Kind = NOTHING
+    body: tuple[Statement, ...] = ()
+    names: dict[str, Kind] = field(default_factory=dict)
+    assignments: Counter[str] = field(default_factory=Counter)
+    origins: dict[str, list[Expression]] = field(default_factory=dict)
+    writes: set[str] = field(default_factory=set)
+    calls: list[TypedProcedure] = field(default_factory=list)

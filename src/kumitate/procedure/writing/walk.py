@@ -1,0 +1,370 @@
+"""Writes a typed procedure in a language: the walk over its tree, one instruction after the other, and what a language gives.
+
+A value is a list of names, one per leaf of its kind (`Kind.leaves`): a float is one name, an array of any length two. A name
+that the page gives a value once stands for that value; others are kept in variables, which LLVM turns into registers. Of large
+records only the leaves that are read are written, and only those that a procedure reads are handed to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from ..tree import (
+    Again,
+    ArrayElement,
+    ArrayRow,
+    ArraySlice,
+    Chosen,
+    Constant,
+    Counting,
+    Expression,
+    Fresh,
+    Invoke,
+    Leave,
+    Length,
+    Local,
+    Made,
+    Member,
+    Old,
+    Operation,
+    Repeat,
+    Return,
+    RunProgram,
+    Set,
+    SetElement,
+    Site,
+    Statement,
+    TypedProcedure,
+    When,
+)
+from .language import Language, Value
+
+__all__ = ["ProcedureWriter", "procedure_family"]
+
+
+def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
+    """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last."""
+    found: dict[TypedProcedure, None] = {}
+    for called in typed.calls:
+        found.update(dict.fromkeys(procedure_family(called)))
+    return [*found, typed]
+
+
+class ProcedureWriter(Language):
+    """Writes the function of one procedure.
+
+    Attributes:
+        typed: the procedure.
+        functions: the names of all functions.
+        needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
+        checked: whether indices and the like are checked.
+    """
+
+    def __init__(
+        self,
+        typed: TypedProcedure,
+        functions: dict[TypedProcedure, str],
+        needs: dict[TypedProcedure, list[int]],
+        *,
+        checked: bool,
+    ):
+        self.typed, self.functions, self.needs, self.checked = typed, functions, needs, checked
+        self.variables: dict[str, list[str]] = {}
+        self.values: dict[str, Value] = {}  # of names that have one value
+        self.paths: dict[str, Expression] = {}  # of names that are another name, or a field of one
+        self.first: dict[str, int] = {}  # the first leaf of every parameter that keeps its value
+        self.read: set[int] = set()
+        self.old = ""
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+    def write_body(self, parameters: Sequence[str]) -> None:
+        """The whole function; `parameters` are the names of the leaves of its arguments."""
+        at = 0
+        for name, kind in self.typed.parameters:
+            value = list(parameters[at : at + len(kind.leaves)])
+            if self.typed.assignments[name] == 1:
+                self.values[name], self.first[name] = value, at
+            else:
+                self.set_name(name, kind, value)
+                self.read.update(range(at, at + len(value)))
+            at += len(value)
+        self.block(self.typed.body)
+        self.needs[self.typed] = sorted(self.read)
+
+    def block(self, body: Sequence[Statement]) -> None:
+        """Statements in order."""
+        for statement in body:
+            getattr(self, f"write_{type(statement).__name__}")(statement)
+
+    def set_name(self, name: str, kind: Kind, value: Value) -> None:
+        """Gives a name its value."""
+        if self.typed.assignments[name] == 1:
+            self.values[name] = value
+            return
+        for variable, leaf, one in zip(self.kept(name, kind), kind.leaves, value, strict=True):
+            self.put(variable, leaf, one)
+
+    def kept(self, name: str, kind: Kind) -> list[str]:
+        """The variables of a name."""
+        if name not in self.variables:
+            self.variables[name] = [self.variable(leaf, name) for leaf in kind.leaves]
+        return self.variables[name]
+
+    def write_Set(self, node: Set) -> None:
+        if len(node.targets) == 1:
+            (target,) = node.targets
+            if isinstance(target, SetElement) and target.updated:
+                self.update(target, node.value)
+                return
+            if isinstance(target, Local) and self.typed.assignments[target.name] == 1 and self.is_path(node.value):
+                self.paths[target.name] = node.value
+                return
+        values = self.value(node.value)
+        for target in node.targets:
+            count = len(target.kind.leaves)
+            self.set_target(target, values[:count])
+            values = values[count:]
+
+    def update(self, place: SetElement, value: Expression) -> None:
+        """Combines an element with a value."""
+        pointer, kind = self.element_address(place), _number(place.kind)
+        self.old = self.load(pointer, kind)
+        self.store(pointer, kind, self.value(value)[0])
+
+    def is_path(self, node: Expression) -> bool:
+        """Whether an expression is a name that keeps its value, or a field of such a one."""
+        if isinstance(node, Member):
+            return self.is_path(node.record)
+        return isinstance(node, Local) and self.typed.assignments[node.name] == 1
+
+    def set_target(self, target: Local | SetElement, value: Value) -> None:
+        """Gives a name or an element its value."""
+        if isinstance(target, Local):
+            self.set_name(target.name, target.kind, value)
+        else:
+            assert isinstance(target.kind, NumberKind)
+            self.store(self.element_address(target), target.kind, value[0])
+
+    def write_When(self, node: When) -> None:
+        self.when(self.value(node.condition)[0])
+        self.block(node.then)
+        if node.other:
+            self.otherwise()
+            self.block(node.other)
+        self.end_when()
+
+    def write_Repeat(self, node: Repeat) -> None:
+        self.begin_loop()
+        if not (isinstance(node.condition, Constant) and node.condition.value):
+            self.leave_unless(self.value(node.condition)[0])
+        self.block(node.body)
+        self.end_loop()
+
+    def write_Counting(self, node: Counting) -> None:
+        start, stop = self.value(node.start)[0], self.value(node.stop)[0]
+        counter = self.begin_count(start, stop, node.step)
+        for variable in self.kept(node.name, INT):
+            self.put(variable, "int", counter)
+        if self.typed.assignments[node.name] == 1:
+            self.values[node.name] = [counter]
+        self.block(node.body)
+        self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
+        known = isinstance(node.start, Constant) and isinstance(node.stop, Constant)
+        self.end_count(len(range(node.start.value, node.stop.value, node.step)) if known else None)  # type: ignore[union-attr]
+
+    def write_Leave(self, node: Leave) -> None:
+        self.leave()
+
+    def write_Again(self, node: Again) -> None:
+        self.again()
+
+    def write_Return(self, node: Return) -> None:
+        self.give([] if node.value is None else self.value(node.value))
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+    def value(self, node: Expression) -> Value:
+        """The names of the leaves of an expression's value."""
+        return self.leaves(node, range(len(node.kind.leaves)))
+
+    def leaves(self, node: Expression, wanted: Sequence[int]) -> Value:
+        """The names of some leaves of an expression's value; what is not wanted of names and fields is not written."""
+        if isinstance(node, Local):
+            return self.leaves_of_name(node, wanted)
+        if isinstance(node, Member):
+            assert isinstance(node.record.kind, RecordKind)
+            start = node.record.kind.span(node.position).start
+            return self.leaves(node.record, [start + k for k in wanted])
+        if isinstance(node, Made):
+            assert isinstance(node.kind, RecordKind)
+            spans = [node.kind.span(k) for k in range(len(node.parts))]
+            parts = [[k - span.start for k in wanted if span.start <= k < span.stop] for span in spans]
+            return [leaf for part, some in zip(node.parts, parts, strict=True) for leaf in self.leaves(part, some)]
+        found: Value = getattr(self, f"value_{type(node).__name__}")(node)
+        return [found[k] for k in wanted]
+
+    def leaves_of_name(self, node: Local, wanted: Sequence[int]) -> Value:
+        """Some leaves of the value of a name."""
+        if node.name in self.paths:
+            return self.leaves(self.paths[node.name], wanted)
+        if node.name in self.first:
+            self.read.update(self.first[node.name] + k for k in wanted)
+        if node.name in self.values:
+            return [self.values[node.name][k] for k in wanted]
+        variables = self.kept(node.name, node.kind)  # if it has none yet, nothing leads here
+        return [self.get(variables[k], node.kind.leaves[k]) for k in wanted]
+
+    def value_Constant(self, node: Constant) -> Value:
+        return [self.table(node) if isinstance(node.kind, ArrayKind) else self.number(node.value, _number(node.kind))]
+
+    def value_Old(self, node: Old) -> Value:
+        return [self.old]
+
+    def value_Operation(self, node: Operation) -> Value:
+        operands = [self.value(argument)[0] for argument in node.arguments]
+        if self.checked:
+            self.check_operation(node, operands)
+        return [self.operation(node.name, operands)]
+
+    def value_Chosen(self, node: Chosen) -> Value:
+        variables = [self.variable(leaf, "chosen") for leaf in node.kind.leaves]
+        self.when(self.value(node.condition)[0])
+        for part, begin in ((node.then, None), (node.other, self.otherwise)):
+            if begin:
+                begin()
+            for variable, leaf, one in zip(variables, node.kind.leaves, self.value(part), strict=True):
+                self.put(variable, leaf, one)
+        self.end_when()
+        return [self.get(variable, leaf) for variable, leaf in zip(variables, node.kind.leaves, strict=True)]
+
+    def value_ArrayElement(self, node: ArrayElement) -> Value:
+        return [self.load(self.element_address(node), _number(node.kind))]
+
+    def value_ArrayRow(self, node: ArrayRow) -> Value:
+        return [self.element_address(node)]
+
+    def value_ArraySlice(self, node: ArraySlice) -> Value:
+        pointer = self.address_of(node.array)
+        start = self.value(node.start)[0]
+        stop = self.rows_of(node.array) if node.stop is None else self.value(node.stop)[0]
+        if self.checked:
+            self.check_slice(node, start, stop, self.rows_of(node.array))
+        if isinstance(node.start, Constant) and node.start.value == 0:
+            return [pointer] if node.kind.is_fixed else [pointer, stop]
+        pointer = self.address(pointer, _array(node.array.kind), [start])
+        return [pointer] if node.kind.is_fixed else [pointer, self.operation("sub.i", [stop, start])]
+
+    def value_Length(self, node: Length) -> Value:
+        return self.leaves(node.array, [1])
+
+    def value_Fresh(self, node: Fresh) -> Value:
+        return [self.fresh(node.kind)]
+
+    def value_Invoke(self, node: Invoke) -> Value:
+        given, at = [], 0
+        needed = self.needs[node.procedure]
+        for argument in node.arguments:
+            count = len(argument.kind.leaves)
+            given += self.leaves(argument, [k - at for k in needed if at <= k < at + count])
+            at += count
+        if self.checked:
+            self.check_apart(node, dict(zip(needed, given, strict=True)))
+        return self.invoke(node.procedure, given)
+
+    def value_RunProgram(self, node: RunProgram) -> Value:
+        count = None if node.count is None else self.value(node.count)[0]
+        arrays: list[tuple[str, str | None]] = []
+        for rows, index in node.arrays:
+            if count is not None and self.checked:
+                self.check_list(node, count, rows, index)
+            if isinstance(rows.kind, ArrayKind):
+                arrays.append((self.address_of(rows), None if index is None else self.address_of(index)))
+            else:  # a number
+                box = self.fresh(ArrayKind(FLOAT, (1,)))
+                self.store(box, FLOAT, self.value(rows)[0])
+                arrays.append((box, None))
+        self.run_program(node.program, count, arrays)
+        return []
+
+    # --- arrays -------------------------------------------------------------------------------------------------------
+    def address_of(self, node: Expression) -> str:
+        """The address of an array."""
+        return self.leaves(node, [0])[0]
+
+    def rows_of(self, node: Expression) -> str:
+        """The number of rows of an array."""
+        rows = _array(node.kind).shape[0]
+        return self.leaves(node, [1])[0] if rows is None else self.number(rows, INT)
+
+    def element_address(self, node: ArrayElement | ArrayRow | SetElement) -> str:
+        """The address of an element or a row."""
+        kind = _array(node.array.kind)
+        pointer = self.address_of(node.array)
+        indices = [self.value(index)[0] for index in node.indices]
+        if self.checked:
+            sizes = [self.rows_of(node.array), *(self.number(size, INT) for size in kind.row)]
+            for k, (written, index, size) in enumerate(zip(node.indices, indices, sizes, strict=False)):
+                if not isinstance(written, Constant) or kind.shape[k] is None:  # constant ones were checked while reading
+                    self.check_between(index, size, node.site)
+        return self.address(pointer, kind, indices)
+
+    # --- checks -------------------------------------------------------------------------------------------------------
+    def check_between(self, index: str, size: str, site: Site) -> None:
+        """An index is from 0 to the size, which it does not reach."""
+        zero = self.number(0, INT)
+        for holds in (self.operation("ge.i", [index, zero]), self.operation("lt.i", [index, size])):
+            self.check(
+                holds, site, "index {0} of an axis of {1} elements; indices are from 0 on, and below that", [index, size]
+            )
+
+    def check_slice(self, node: ArraySlice, start: str, stop: str, length: str) -> None:
+        """A slice lies in the array."""
+        message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
+        for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
+            self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
+
+    def check_apart(self, node: Invoke, given: dict[int, str]) -> None:
+        """No array that is written to overlaps another argument; fields of records are too many to compare at every call."""
+        arrays: list[tuple[str, str, str]] = []  # the name, the address, the number of elements
+        at = 0
+        for name, kind in node.procedure.parameters:
+            if isinstance(kind, ArrayKind) and at in given and (kind.is_fixed or at + 1 in given):
+                rows = self.number(kind.shape[0] or 0, INT) if kind.is_fixed else given[at + 1]
+                arrays.append((name, given[at], self.operation("mul.i", [rows, self.number(kind.row_size, INT)])))
+            at += len(kind.leaves)
+        for (a, first, size), (b, second, other) in itertools.combinations(arrays, 2):
+            if not {a, b}.isdisjoint(node.procedure.writes):
+                holds = self.apart(first, size, second, other)
+                what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
+                self.check(holds, node.site, what, [size, other])
+
+    def check_list(self, node: RunProgram, count: str, rows: Expression, index: Expression | None) -> None:
+        """A program's list is as long as its count, and names rows that there are."""
+        length = self.rows_of(rows if index is None else index)
+        holds = self.operation("le.i", [count, length])
+        self.check(holds, node.site, "{0} evaluations on a list of {1}", [count, length])
+        if index is not None:
+            counter = self.begin_count(self.number(0, INT), count, 1)
+            place = self.load(self.address(self.address_of(index), _array(index.kind), [counter]), INT)
+            self.check_between(place, self.rows_of(rows), node.site)
+            self.end_count(None)
+
+    def check_operation(self, node: Operation, operands: Sequence[str]) -> None:
+        """Divisors of integers are not 0, and shifts are from 0 to 63."""
+        zero, most = self.number(0, INT), self.number(63, INT)
+        if node.name in ("floordiv.i", "mod.i"):
+            self.check(self.operation("ne.i", [operands[1], zero]), node.site, "divides {0} by {1}", operands)
+        elif node.name in ("shl.i", "shr.i"):
+            for a, b in ((zero, operands[1]), (operands[1], most)):
+                self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
+
+
+def _number(kind: Kind) -> NumberKind:
+    assert kind in (FLOAT, INT, BOOL)
+    return kind  # type: ignore[return-value]
+
+
+def _array(kind: Kind) -> ArrayKind:
+    assert isinstance(kind, ArrayKind)
+    return kind

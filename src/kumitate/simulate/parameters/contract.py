@@ -1,0 +1,218 @@
+"""What a parameter is: a number with a name such as "mass:link3"; and how those of a model become inputs of its programs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...errors import InputError
+from ...model import Mechanism
+from ...model.values import FINITE, Rule, checked_number, shown
+from ...model.varied import VariedMechanism
+from ...scalar import Scalar
+
+if TYPE_CHECKING:
+    from ...contact.scene import Contact, Pair
+    from ...contact.surface import VariedSurface
+
+__all__ = ["ModelKind", "ModelNumbers", "Parameter", "ParameterKind", "Plant", "Raw", "VariedPlant", "resolved"]
+
+#: Numbers of a model for N rows: arrays (N, …) by name.
+Raw = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """What parameters belong to.
+
+    Attributes:
+        mechanism: that moves.
+        contact: what it touches, if anything.
+        gains: of controllers: numbers or arrays by name.
+    """
+
+    mechanism: Mechanism
+    contact: Contact | None = None
+    gains: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class VariedPlant:
+    """A plant with symbols, as programs see it while they are traced.
+
+    Attributes:
+        mechanism: with symbols among its numbers.
+        surfaces: the combined surface of two bodies by their surfaces' names; empty if no surface varies.
+        named: the surfaces that have a name of their own.
+    """
+
+    mechanism: VariedMechanism
+    surfaces: dict[tuple[str, str], VariedSurface] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    def pair(self, pair: Pair) -> Pair:
+        """A pair of shapes with the surface that it has here."""
+        from dataclasses import replace
+
+        if not self.surfaces:
+            return pair
+        one, two = (name if name in self.named else "floor" for name in pair.bodies)
+        return replace(pair, surface=self.surfaces[one, two])
+
+
+class ParameterKind(ABC):
+    """One kind of parameter: what stands before the colon.
+
+    Attributes:
+        name: of the kind.
+        meaning: what it sets, for people.
+        rule: that its numbers obey.
+    """
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    rule: ClassVar[Rule] = FINITE
+
+    @abstractmethod
+    def targets(self, plant: Any) -> Sequence[str]:
+        """What may stand behind the colon; ("",) for kinds that are written without one."""
+
+    @abstractmethod
+    def unit(self, plant: Any, target: str) -> str:
+        """The unit of a target's number."""
+
+    @abstractmethod
+    def put(self, plant: Any, targets: Sequence[str], value: Any) -> Any:
+        """The plant with the value in the place of each of the targets.
+
+        Raises:
+            KumitateError: if it cannot have that value.
+        """
+
+    def checked(self, name: str, value: Any) -> Any:
+        """The value of a parameter of this name.
+
+        Raises:
+            InputError: if it breaks the rule.
+        """
+        return checked_number("parameters", repr(name), value, self.rule, error=InputError)
+
+
+class ModelNumbers(ABC):
+    """One sort of numbers of a plant: which there are, what programs read of them, and how a plant is made from them."""
+
+    @abstractmethod
+    def raw(self, plant: Any) -> Raw:
+        """The plant's own numbers, with one row (1, …)."""
+
+    @abstractmethod
+    def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
+        """What programs read, (N, size), for rows of numbers."""
+
+    def own(self, plant: Any) -> list[Any]:
+        """What programs read (size) of the plant as it was made."""
+        return self.numbers(plant, self.raw(plant))[0].tolist()  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def read(self, plant: Any, changed: Raw) -> np.ndarray:
+        """Which of what programs read (size) depends on the changed numbers, both as truth values."""
+
+    @abstractmethod
+    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
+        """Puts numbers (size), symbols among them, into a plant that programs see."""
+
+    @abstractmethod
+    def built(self, plant: Any, raw: Raw) -> Any:
+        """The plant made again with the numbers of one row (1, …).
+
+        Raises:
+            KumitateError: if they are refused.
+        """
+
+    def check(self, plant: Any, raw: Raw, changed: Raw) -> tuple[int, str] | None:
+        """The first row whose numbers are impossible together, and why; None if there is none."""
+        return None
+
+
+class ModelKind(ParameterKind):
+    """A kind whose numbers are inputs of the compiled step.
+
+    Attributes:
+        part: that its numbers belong to.
+    """
+
+    part: ClassVar[ModelNumbers]
+
+    @abstractmethod
+    def value(self, plant: Any, target: str) -> float:
+        """The number that a target has in the plant itself."""
+
+    @abstractmethod
+    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
+        """Puts values (N) of a target into rows of numbers. What it changes becomes NaN for values that are NaN."""
+
+    def put(self, plant: Any, targets: Sequence[str], value: Any) -> Any:
+        raw = self.part.raw(plant)
+        for target in targets:
+            self.write(plant, raw, target, np.array([value], dtype=float))
+        return self.part.built(plant, raw)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of one plant.
+
+    Attributes:
+        name: as the user wrote it; `targets`: what it sets, all to the same value.
+        unit: of its number, or several.
+    """
+
+    name: str
+    kind: ParameterKind
+    targets: tuple[str, ...]
+    unit: str
+
+    def checked(self, value: Any) -> Any:
+        """The value, in SI units; errors as of `ParameterKind.checked`."""
+        return self.kind.checked(self.name, value)
+
+    def put(self, plant: Any, value: Any) -> Any:
+        """The plant with this value; errors as of `ParameterKind.put`."""
+        return self.kind.put(plant, self.targets, self.checked(value))
+
+
+def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any, *, mixed: bool = False) -> Parameter:
+    """The parameter of a name such as "mass:link3" or "damping:*".
+
+    Args:
+        mixed: whether it may stand for numbers of several units, as dampings of angles and of lengths.
+
+    Raises:
+        InputError: for a name that the plant does not have; with the closest one.
+    """
+    by_name = {kind.name: kind for kind in kinds}
+    before, colon, target = str(name).partition(":")
+    if before not in by_name:
+        near = get_close_matches(before, by_name, 1)
+        meant = f", did you mean {near[0] + colon + target!r}?" if near else ""
+        raise InputError(f'there is no parameter {shown(name)}{meant}; there are {", ".join(by_name)}, as in "mass:BODY"')
+    kind = by_name[before]
+    known = kind.targets(plant)
+    found = tuple(one for one in known if one == target) or tuple(one for one in known if fnmatchcase(one, target))
+    if not found:
+        near = get_close_matches(target, known, 1)
+        meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
+        some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        raise InputError(f"there is no parameter {name!r}{meant}; {kind.name} has {some or 'nothing to vary here'}")
+    units = dict.fromkeys(kind.unit(plant, one) for one in found)
+    if len(units) > 1 and not mixed:
+        raise InputError(
+            f"{name!r} stands for {', '.join(found)}, which have the units {', '.join(sorted(units))}; name them apart"
+        )
+    return Parameter(str(name), kind, found, ", ".join(units))

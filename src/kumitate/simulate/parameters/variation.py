@@ -1,0 +1,300 @@
+"""`Variation`: the parameters of one simulation, as inputs of its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError, KumitateError
+from ...model import check_resistance
+from ...model.tree.traversal import rolled_runs
+from ...model.values import real_array, shown
+from ...model.varied import VariedMechanism
+from ...scalar import Scalar
+from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
+from .kinds import MODEL_KINDS
+
+__all__ = ["Variation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """The parameters of a simulation.
+
+    They take a row of `size` numbers: first the `values` of all targets, as the user gave them, which nothing reads, then the
+    numbers that programs read. The second follow from the first by linear maps and the like, once when a value is given, so
+    that steps do not repeat it.
+
+    Attributes:
+        plant: the model as it was made.
+        asked: the parameters by the names that they were asked for.
+        columns: what stands in each column of the values: a kind and a target.
+    """
+
+    plant: Plant
+    asked: tuple[Parameter, ...]
+    columns: tuple[tuple[ModelKind, str], ...]
+
+    @classmethod
+    def of(cls, plant: Plant, names: Sequence[str] | str) -> Variation | None:
+        """The variation of parameters of these names; None without any.
+
+        Raises:
+            InputError: for unknown names, names that set the same thing, or a mechanism that cannot vary.
+        """
+        names = (names,) if isinstance(names, str) else tuple(names)
+        if not names:
+            return None
+        owner = plant.mechanism.name
+        try:
+            asked = tuple(resolved(MODEL_KINDS, plant, name, mixed=True) for name in names)
+        except InputError as error:
+            raise InputError(f"{owner}: {error}") from None
+        columns: dict[tuple[str, str], tuple[ModelKind, str]] = {}
+        for one in asked:
+            for target in one.targets:
+                if (one.kind.name, target) in columns:
+                    raise InputError(f"{owner}: the parameters set {_label(one.kind, target)!r} twice; keep one")
+                columns[one.kind.name, target] = (one.kind, target)  # type: ignore[assignment]
+        if rolled_runs(plant.mechanism.base_parameter_tree):
+            raise InputError(
+                f"{owner}: its chains of similar links are so long that they are compiled as loops over tables of constants, "
+                "which cannot be parameters; make a simulation for each value"
+            )
+        return cls(plant, asked, tuple(columns.values()))
+
+    # --- sizes ------------------------------------------------------------------------------------------------------------
+    @property
+    def key(self) -> Hashable:
+        """What programs depend on in addition to the plant."""
+        return tuple((kind.name, target) for kind, target in self.columns), tuple(
+            (name, own.stop - own.start) for name, own in self.gains.items()
+        )
+
+    @property
+    def size(self) -> int:
+        """Of a row."""
+        return len(self.columns) + len(self._places)
+
+    @cached_property
+    def parts(self) -> tuple[ModelNumbers, ...]:
+        """The sorts of numbers that vary."""
+        return tuple(dict.fromkeys(kind.part for kind, _ in self.columns))
+
+    @cached_property
+    def _reads(self) -> list[np.ndarray]:
+        """For each part, which of its numbers vary."""
+        own, changed = self._raw(1), self._raw(1)
+        for kind, target in self.columns:
+            kind.write(self.plant, changed, target, np.array([np.nan]))
+        masks = {name: np.isnan(array) & ~np.isnan(own[name]) for name, array in changed.items()}
+        return [part.read(self.plant, masks) for part in self.parts]
+
+    @cached_property
+    def _changed(self) -> Raw:
+        changed = self._raw(1)
+        for kind, target in self.columns:
+            kind.write(self.plant, changed, target, np.array([np.nan]))
+        return {name: np.isnan(array) for name, array in changed.items()}
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        """The part and the place in it of every number that programs read."""
+        return [(k, int(place)) for k, mask in enumerate(self._reads) for place in np.flatnonzero(mask)]
+
+    def varies(self, name: str) -> bool:
+        """Whether any number of an array of the plant varies, such as "mass"."""
+        return bool(name in self._changed and self._changed[name].any())
+
+    @cached_property
+    def gains(self) -> dict[str, slice]:
+        """Where the gains that vary stand in a row."""
+        found: dict[str, slice] = {}
+        for name, value in self.plant.gains.items():
+            if self.varies(f"gain:{name}"):
+                part = next(kind.part for kind, _ in self.columns if kind.name == "gain")
+                start = self._start(part) + sum(np.size(self.plant.gains[other]) for other in found)
+                found[name] = slice(start, start + np.size(value))
+        return found
+
+    def _start(self, part: ModelNumbers) -> int:
+        return len(self.columns) + sum(int(mask.sum()) for mask in self._reads[: self.parts.index(part)])
+
+    # --- values -----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def blank(self) -> np.ndarray:
+        """The row (size) of the plant as it was made. Targets whose numbers differ among themselves have the value NaN."""
+        own = np.array([kind.value(self.plant, target) for kind, target in self.columns])
+        raw = self._raw(1)
+        for k, (kind, target) in enumerate(self.columns):
+            tried = {name: array.copy() for name, array in raw.items()}
+            kind.write(self.plant, tried, target, own[k : k + 1])
+            if any(not np.allclose(tried[name], array, 1e-12, 0.0) for name, array in raw.items()):
+                own[k] = np.nan
+        return np.concatenate([own, self._numbers(raw)[0]])
+
+    def put(self, rows: np.ndarray, given: Mapping[str, Any]) -> None:
+        """Puts values into rows (N, size), in place; those that are not given stay.
+
+        Args:
+            given: by name: a number, one for each row (N), or one for each row and target (N, targets).
+
+        Raises:
+            InputError: for an unknown name, a wrong shape, or values that are impossible; with the row and the rule.
+        """
+        count = len(self.columns)
+        values = rows[:, :count].copy()
+        for name, value in given.items():
+            columns, checked = self._checked(name, value, len(rows))
+            values[:, columns] = checked
+        numbers = self._rows(values)
+        rows[:, :count], rows[:, count:] = values, numbers
+
+    def shown(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The values in rows (..., size) by the names that were asked for: (...), or (..., targets) for several."""
+        found, at = {}, 0
+        for one in self.asked:
+            values = rows[..., at : at + len(one.targets)]
+            found[one.name] = values[..., 0] if len(one.targets) == 1 else values
+            at += len(one.targets)
+        return found
+
+    def plant_of(self, row: np.ndarray) -> Plant:
+        """The plant made again with the values of a row (size).
+
+        Raises:
+            KumitateError: if they are refused.
+        """
+        raw = self._of_values(row[None, : len(self.columns)])
+        plant = self.plant
+        for part in self.parts:
+            plant = part.built(plant, raw)
+        return plant
+
+    # --- programs ---------------------------------------------------------------------------------------------------------
+    def at(self, row: Sequence[Scalar]) -> VariedPlant:
+        """The plant as a program sees it, with a row (size) of symbols; numbers that do not vary stay as they are."""
+        varied = VariedPlant(VariedMechanism.of(self.plant.mechanism))
+        merged = [part.own(self.plant) for part in self.parts]
+        for (k, place), symbol in zip(self._places, row[len(self.columns) :], strict=True):
+            merged[k][place] = symbol
+        for part, numbers in zip(self.parts, merged, strict=True):
+            part.vary(self.plant, varied, numbers)
+        return varied
+
+    # --- rows -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _own(self) -> Raw:
+        return {name: array for part in self.parts for name, array in part.raw(self.plant).items()}
+
+    def _raw(self, rows: int) -> Raw:
+        return {name: np.repeat(array, rows, axis=0) for name, array in self._own.items()}
+
+    def _of_values(self, values: np.ndarray) -> Raw:
+        """The numbers of the plant for rows of values; NaN leaves them as they were made."""
+        raw = self._raw(len(values))
+        for k, (kind, target) in self._ordered:
+            given = ~np.isnan(values[:, k])
+            if given.all():
+                kind.write(self.plant, raw, target, values[:, k])
+            elif given.any():
+                some = {name: array[given] for name, array in raw.items()}
+                kind.write(self.plant, some, target, values[given, k])
+                for name, array in some.items():
+                    raw[name][given] = array
+        return raw
+
+    @cached_property
+    def _ordered(self) -> list[tuple[int, tuple[ModelKind, str]]]:
+        """The columns in the order in which their kinds act."""
+        return sorted(enumerate(self.columns), key=lambda item: MODEL_KINDS.index(item[1][0]))
+
+    def _numbers(self, raw: Raw) -> np.ndarray:
+        parts = [part.numbers(self.plant, raw)[:, mask] for part, mask in zip(self.parts, self._reads, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+    def _rows(self, values: np.ndarray) -> np.ndarray:
+        """The numbers that programs read, for rows of checked values."""
+        raw = self._of_values(values)
+        for part in self.parts:
+            if (bad := part.check(self.plant, raw, self._changed)) is not None:
+                raise InputError(f"{self.plant.mechanism.name}: parameters of row {bad[0]}: {bad[1]}")
+        self._check_resistance(values)
+        return self._numbers(raw)
+
+    def _check_resistance(self, values: np.ndarray) -> None:
+        """Refuses rows in which a joint moves nothing with inertia, which zeros can make."""
+        inertial = [k for k, (kind, _) in enumerate(self.columns) if kind.name in _RESISTING]
+        for row in np.flatnonzero((values[:, inertial] == 0.0).any(axis=1)):
+            try:
+                check_resistance(self.plant_of(values[row]).mechanism)
+            except KumitateError as error:
+                raise InputError(f"{self.plant.mechanism.name}: parameters of row {row}: {error}") from None
+
+    def _checked(self, name: str, given: Any, rows: int) -> tuple[list[int], np.ndarray]:
+        """The columns that a name stands for, and their values in every row."""
+        owner = self.plant.mechanism.name
+        if name not in self._found:
+            self._found[name] = self._columns_of(name)
+        one, columns = self._found[name]
+        array = real_array(given)
+        if array is None:
+            raise InputError(f"{owner}: {name!r} is {shown(given)}; give a number, or one for each row")
+        if array.ndim == 1 and len(array) == rows:
+            array = array[:, None]
+        if array.ndim not in (0, 2) or (array.ndim == 2 and array.shape not in ((rows, 1), (rows, len(columns)))):
+            several = f", or one for each row and target ({rows}, {len(columns)})" if len(columns) > 1 else ""
+            raise InputError(
+                f"{owner}: the values of {name!r} have shape {array.shape}; give a number, one for each row ({rows},){several}"
+            )
+        units = (
+            {one.kind.unit(self.plant, target) for target in one.targets} if array.size <= rows < rows * len(columns) else ()
+        )
+        if len(units) > 1:
+            raise InputError(
+                f"{owner}: {name!r} is given one value for {', '.join(one.targets)}, which have the units "
+                f"{', '.join(sorted(units))}; name them apart, or give one for each row and target ({rows}, {len(columns)})"
+            )
+        values = np.array(np.broadcast_to(array, (rows, len(columns))))
+        holds = one.kind.rule.holds
+        for place, value in enumerate(values.ravel().tolist()):
+            if not holds(value):
+                row, k = divmod(place, len(columns))
+                raise InputError(
+                    f"{owner}: {_label(one.kind, one.targets[k])!r} is {value!r} in row {row}; it must be "
+                    f"{one.kind.rule.words}. {one.kind.rule.remedy}"
+                )
+        return columns, values
+
+    @cached_property
+    def _found(self) -> dict[str, tuple[Parameter, list[int]]]:
+        """What names stood for that were asked for before."""
+        return {}
+
+    def _columns_of(self, name: str) -> tuple[Parameter, list[int]]:
+        owner = self.plant.mechanism.name
+        try:
+            one = resolved(MODEL_KINDS, self.plant, name, mixed=True)
+        except InputError as error:
+            raise InputError(f"{owner}: {error}") from None
+        known = {(kind.name, target): k for k, (kind, target) in enumerate(self.columns)}
+        missing = [target for target in one.targets if (one.kind.name, target) not in known]
+        if missing:
+            there = ", ".join(asked.name for asked in self.asked)
+            raise InputError(
+                f"{owner}: {_label(one.kind, missing[0])!r} is not a parameter of this simulation, which has {there}; make it "
+                f"with parameters=[…, {name!r}]"
+            )
+        return one, [known[one.kind.name, target] for target in one.targets]
+
+
+#: Kinds whose zeros can leave a joint without inertia.
+_RESISTING = ("mass", "moment", "inertia", "armature", "center_of_mass")
+
+
+def _label(kind: ModelKind | Any, target: str) -> str:
+    return f"{kind.name}:{target}" if target else str(kind.name)

@@ -1,0 +1,274 @@
+"""The equations of motion of a driven mechanism as programs: accelerations, power, and the loops closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ... import kinematics
+from ...analysis import kinetic_energy, loop_equations, momentum, potential_energy
+from ...analysis.constraint_report import closed_neighbours
+from ...dynamics import (
+    Acting,
+    Wrenches,
+    aba_with_loops,
+    chord_closings,
+    closing_step,
+    constraint_rows,
+    largest_gap,
+    link_motions,
+    passive_force,
+    projected,
+)  # fmt: skip
+from ...dynamics.wrenches import Applied, LinkForces
+from ...kinematics import center_of_mass, link_twists
+from ...model import Command, Mechanism, Tree, check_resistance
+from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
+from ..parameters import Variation, VariedPlant
+from ..start import default_start
+from .forcing import Forcing
+
+if TYPE_CHECKING:
+    from ...contact.forces import ContactForces
+    from ...contact.held.motion import HeldDynamics
+
+__all__ = [
+    "NO_STEP", "Parts", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
+    "parts_of", "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_rank",
+]  # fmt: skip
+
+#: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
+NO_STEP = 1e-30
+#: The largest gap that a step leaves to the next one to close, as a part of the mechanism's size.
+FAR = 1e-8
+#: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always;
+#: next to singular postures, where gaps of 1e-9 cannot be closed to first order, no more than so many are tried.
+CLOSED, PASSES = 1e-13, 8
+
+
+def dynamics_program(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: HeldDynamics | None = None,
+    pressing: ContactForces | None = None,
+) -> Program:
+    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`; without drives of joints.
+
+    `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
+    no points are held, contact forces.
+    """
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
+
+    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        return moved(h, q, v, u, None, ())
+
+    return trace(dynamics, _inputs(mechanism, forcing), f"dynamics_{mechanism.name}")
+
+
+def motion_program(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: HeldDynamics | None = None,
+    pressing: ContactForces | None = None,
+) -> Program:
+    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
+    inputs = {**_inputs(mechanism, forcing), "tau": mechanism.nv, "resisting": mechanism.nv}
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
+    return trace(moved, inputs, f"motion_{mechanism.name}")
+
+
+def _motion(
+    mechanism: Mechanism, forcing: Forcing, implicit_damping: bool, baumgarte: float, held: HeldDynamics | None,
+    pressing: ContactForces | None,
+) -> Callable[..., dict[str, Any]]:  # fmt: skip
+    check_resistance(mechanism)
+
+    def moved(h: Scalar, q: Any, v: Any, u: Any, others: Any, resisting: Any) -> dict[str, Any]:
+        implicit_step = h if implicit_damping else 0.0
+        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
+        if others is not None:
+            tau, acting = others, replace(acting, resisting=resisting)
+        if held is None:
+            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
+        acceleration, lost = held.accelerations(tree, q, v, tau, acting)
+        return {"acceleration": acceleration, "power": power + lost}
+
+    return moved
+
+
+def closing_program(
+    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, opens: float, pressing: ContactForces | None = None
+) -> Program:
+    """(h, q, v, u) → v̇, power, and the changes "move" of q and "change" of v that close the loops, as `closing_step` says.
+
+    "astray" is 1 where that is not enough and the loops must be projected: for gaps beyond `FAR`, and near singular postures.
+
+    `opens`: as of an `Integrator`; the other arguments as for `dynamics_program`.
+    """
+    check_resistance(mechanism)
+    usual = usual_rank(mechanism)
+
+    def closing(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
+        closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
+        far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
+        found = {"acceleration": closed.acceleration, "power": power, "move": closed.move, "change": closed.change}
+        return {**found, "astray": maximum(far, lost)}
+
+    return trace(closing, _inputs(mechanism, forcing), f"closing_{mechanism.name}")
+
+
+def usual_rank(mechanism: Mechanism) -> int:
+    """The rank of the loops' rows as `closing_step` counts it, at closed postures around the default start.
+
+    The largest of some; a posture where loops lose rank has less. Where no posture can be closed from there, that of open ones,
+    which is no less.
+    """
+    tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
+    still, at_rest, start = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0)), default_start(loops)
+    postures = [start, *closed_neighbours(loops, start, away=0.5)]
+    return round(max(float(closing_step(tree, q.tolist(), still, still, at_rest).rank) for q in postures))
+
+
+def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:
+    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+
+
+def _driven(
+    mechanism: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, implicit_step: Scalar, baumgarte: float,
+    pressing: ContactForces | None,
+) -> tuple[Tree, Any, Acting, Scalar]:  # fmt: skip
+    """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W]."""
+    seen, touching = seen_mechanism(mechanism, forcing, u)
+    tree, parts = seen.base_parameter_tree, parts_of(forcing, u)
+    wrenches: Applied | None = Wrenches(tree, parts.applied) if parts.applied else None
+    power = applied_power(seen, q, v, parts)
+    if pressing is not None:
+        pressed = pressing.at(q, v, touching)
+        wrenches = LinkForces(pressed.by_link, wrenches)
+        power = power + pressed.power
+    return tree, parts.tau, Acting(seen.gravity, wrenches, parts.loop_tau, implicit_step, baumgarte), power
+
+
+def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces."""
+
+    def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        tree = (parameters.at(row[0]).mechanism if parameters else mechanism).base_parameter_tree
+        closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
+        return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
+
+    return trace(projection, {**_state(mechanism), **row_of(parameters)}, f"projection_{mechanism.name}")
+
+
+def row_of(parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
+    """The size of a row of parameters, as an input of a program; nothing without any."""
+    return {"parameters": parameters.size} if parameters else {}
+
+
+def _state(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"q": mechanism.nq, "v": mechanism.nv}
+
+
+def seen_program(mechanism: Mechanism, projection: Program, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed to rounding; unchanged where they are.
+
+    By the `projection`, as often as needed.
+    """
+    tree = mechanism.base_parameter_tree
+
+    def openness(q: Any, v: Any) -> Scalar:
+        gap, rate = largest_gap(tree, constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v)))
+        fastest: Scalar = 1.0
+        for speed in v:
+            fastest = maximum(fastest, absolute(speed))
+        return maximum(gap, rate / fastest)
+
+    def seen(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        def nearer(_: Any, now: Any) -> tuple[Any, None]:
+            there = call(projection, now[1], now[2], *row)
+            return (openness(there["q"], there["v"]), list(there["q"]), list(there["v"])), None
+
+        start = (openness(q, v), list(q), list(v))
+        (_, q, v), _ = loop(PASSES, nearer, start, while_=lambda now: now[0] > CLOSED * tree.size, hoist=False)
+        return {"q": q, "v": v}
+
+    return trace(seen, {**_state(mechanism), **row_of(parameters)}, f"seen_{mechanism.name}")
+
+
+def seen_mechanism(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
+    """The mechanism with the parameters in u, and what else they change."""
+    if forcing.parameters is None:
+        return mechanism, None
+    varied = forcing.parameters.at(u[forcing.row])
+    return varied.mechanism, varied
+
+
+class Parts(NamedTuple):
+    """The parts of the efforts u.
+
+    Attributes:
+        tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
+        commands: of every driven joint.
+    """
+
+    tau: Any
+    applied: dict[str, list[Scalar]]
+    loop_tau: dict[str, list[Scalar]]
+    commands: list[Command]
+
+
+def parts_of(forcing: Forcing, u: Any) -> Parts:
+    """The parts of u."""
+    nv = forcing.mechanism.nv
+    tau, efforts = u[:nv], iter(u[nv : forcing.row.start])  # long chains index tau inside loops of the program
+    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
+    loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
+    rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
+    return Parts(tau, applied, loop_tau, [Command(*values) for values in zip(*rows, strict=True)])
+
+
+def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:
+    """The power of controllers, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
+    tree = mechanism.tree
+    total: Scalar = 0.0
+    for link in tree.links:
+        rates = link.velocities(v)
+        for force, lost, rate in zip(link.velocities(parts.tau), passive_force(link, rates), rates, strict=True):
+            total = total + (force - lost) * rate
+    for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
+        efforts = parts.loop_tau.get(chord.name, (0.0,) * len(closing.rates))
+        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
+            total = total + (force - lost) * rate
+    if parts.applied:
+        poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
+        for name, wrench in parts.applied.items():
+            R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
+            twist = kinematics.place_twist(tree, twists, tree.places[name])
+            in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]
+            total = total + sum((a * b for a, b in zip(in_world, wrench, strict=True)), 0.0)
+    return total
+
+
+def observables_program(mechanism: Mechanism, parameters: Variation | None = None) -> Program:
+    """(q, v, row of parameters if there are any) → the reported quantities: energies, center of mass, momentum."""
+
+    def observables(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        seen = parameters.at(row[0]).mechanism if parameters else mechanism
+        tree = seen.tree
+        return {
+            "kinetic": kinetic_energy(tree, q, v),
+            "potential": potential_energy(tree, q, seen.gravity),
+            "center_of_mass": center_of_mass(tree, q),
+            "momentum": momentum(tree, q, v),
+        }
+
+    return trace(observables, {**_state(mechanism), **row_of(parameters)}, f"observables_{mechanism.name}")

@@ -1,0 +1,128 @@
+"""Inverse kinematics: postures where goals want them, against closed forms and forward kinematics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.errors import InputError
+from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
+from kumitate.inverse_kinematics.limits import limits_of
+
+
+def two_links(**limits) -> km.Robot:
+    """Two links of 1 m in the plane x, y, with the frame "tip" at the end."""
+    limit = {"limits": (km.Limits(**limits),)} if limits else {}
+    bodies = tuple(km.Body(name, 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1)) for name in ("upper", "lower"))
+    joints = (
+        km.Joint("shoulder", "revolute", "world", "upper"),
+        km.Joint("elbow", "revolute", "upper", "lower", km.spatial.pose((1.0, 0.0, 0.0)), **limit),
+    )
+    frames = (km.Frame("tip", "lower", km.spatial.pose((1.0, 0.0, 0.0))),)
+    return km.Robot(km.Mechanism("two_links", bodies, joints, frames=frames))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["elbow up", "elbow down"])
+def test_the_law_of_cosines(sign):
+    """|tip|² = 2 + 2 cos(elbow); limits decide which of the two solutions is found."""
+    robot = two_links(lower=min(0.0, sign * math.pi), upper=max(0.0, sign * math.pi))
+    found = robot.inverse_kinematics(PositionGoal("tip", (0.8, 0.9, 0.0)), [0.1, sign * 0.5])
+    assert found.solved
+    assert found.q[1] == pytest.approx(sign * math.acos((0.8**2 + 0.9**2 - 2.0) / 2.0), abs=1e-7)
+    np.testing.assert_allclose(robot.pose(found.q, "tip")[:3, 3], (0.8, 0.9, 0.0), atol=1e-8)
+
+
+def test_a_point_out_of_reach():
+    """The arm is stretched towards it, 1 m short."""
+    robot = two_links()
+    found = robot.inverse_kinematics(
+        PositionGoal("tip", (3.0 * math.cos(0.4), 3.0 * math.sin(0.4), 0.0)), [0.3, 0.2], restarts=2
+    )
+    assert not found.solved
+    tip = robot.pose(found.q, "tip")[:3, 3]
+    np.testing.assert_allclose(tip, (2.0 * math.cos(0.4), 2.0 * math.sin(0.4), 0.0), atol=1e-2)
+
+
+def test_many_poses_of_an_arm_within_its_limits():
+    """From random postures to poses that random postures have: seed 5."""
+    robot, rng = km.load("pa10"), np.random.default_rng(5)
+    low, high = limits_of(robot.mechanism)
+    bounds = [low.get(i, -3.0) for i in range(7)], [high.get(i, 3.0) for i in range(7)]
+    there, q0 = rng.uniform(*bounds, (2, 200, 7))
+    place = robot.mechanism.bodies[-1].name
+    X = robot.pose(there, place)
+    found = robot.inverse_kinematics(PoseGoal(place, X), q0)
+    assert found.solved.mean() >= 0.99
+    np.testing.assert_allclose(robot.pose(found.q, place)[found.solved], X[found.solved], atol=3e-8)
+    for i in range(7):
+        assert found.q[:, i].min() >= low.get(i, -np.inf)
+        assert found.q[:, i].max() <= high.get(i, np.inf)
+    alone = robot.inverse_kinematics(PoseGoal(place, X[3]), q0[3])
+    assert alone.solved
+    assert alone.q.shape == (7,)
+
+
+def test_orientation_and_position_are_the_pose():
+    robot = km.load("pa10")
+    place, X = robot.mechanism.bodies[-1].name, robot.pose(0.3 * np.arange(1, 8) - 1.0, robot.mechanism.bodies[-1].name)
+    found = robot.inverse_kinematics([OrientationGoal(place, X[:3, :3]), PositionGoal(place, X[:3, 3])], np.full(7, 0.2))
+    assert found.solved
+    np.testing.assert_allclose(robot.pose(found.q, place), X, atol=3e-8)
+
+
+def test_a_posture_of_low_priority_takes_the_freedom_that_is_left():
+    """Three links and a point in the plane leave one degree of freedom: no shorter way to the preferred posture is left."""
+    robot, rest = km.load("planar_3r"), np.array([0.9, -0.4, 0.3])
+    place = robot.mechanism.bodies[-1].name
+    point = robot.pose(np.array([0.4, 0.5, -0.9]), place)[:3, 3]
+    found = robot.inverse_kinematics([[PositionGoal(place, point)], [PostureGoal(rest)]], rest)
+    assert found.solved
+    J = robot.jacobian(found.q, place)[3:]
+    null = np.linalg.svd(J)[2][-1]
+    assert abs(null @ (found.q - rest)) < 1e-6
+    assert np.abs(robot.pose(found.q, place)[:3, 3] - point).max() < 1e-8
+
+
+def test_looking_and_the_center_of_mass_of_a_humanoid():
+    """The foot stays, the center of mass is above a point, the head looks at another; floating base, 26 degrees of freedom."""
+    robot = km.load("hoap1")
+    q0, names = robot.start[0], [body.name for body in robot.mechanism.bodies]
+    foot, head = (next(name for name in names if part in name) for part in ("foot", "head"))
+    center, X = robot.center_of_mass(q0), robot.pose(q0, foot)
+    wanted, seen = center + np.array([0.01, 0.005, -0.01]), np.array([1.0, 0.3, 0.4])
+    found = robot.inverse_kinematics([PoseGoal(foot, X), CenterOfMassGoal(wanted), LookAtGoal(head, seen)], restarts=0)
+    assert found.solved
+    np.testing.assert_allclose(robot.center_of_mass(found.q), wanted, atol=1e-7)
+    np.testing.assert_allclose(robot.pose(found.q, foot), X, atol=1e-7)
+    pose = robot.pose(found.q, head)
+    towards = seen - pose[:3, 3]
+    np.testing.assert_allclose(pose[:3, 0], towards / np.linalg.norm(towards), atol=1e-7)
+
+
+def test_loops_stay_closed():
+    robot = km.load("four_bar")
+    q0, place = robot.start[0], robot.mechanism.bodies[0].name
+    moved = robot.assemble(q0 + np.array([0.3, 0.0, 0.0]))
+    turned = robot.pose(moved, place)[:3, :3]
+    assert np.abs(turned - robot.pose(q0, place)[:3, :3]).max() > 0.05
+    found = robot.inverse_kinematics(OrientationGoal(place, turned))
+    assert found.solved
+    assert max(gap.distance for gap in robot.constraint_residual(found.q)) < 1e-12
+    np.testing.assert_allclose(robot.pose(found.q, place)[:3, :3], turned, atol=3e-8)
+
+
+def test_wrong_tasks_are_refused():
+    robot = two_links()
+    for goals, told in (
+        (PositionGoal("tipp", (0, 0, 0)), "did you mean 'tip'"),
+        (PositionGoal("tip", (0, 0)), "shape"),
+        (OrientationGoal("tip", 2.0 * np.eye(3)), "not turned by a rotation"),
+        (LookAtGoal("tip", (1, 0, 0), axis=(0, 0, 0)), "not all zero"),
+        ([], "no goals"),
+        ("tip", "not a goal"),
+    ):
+        with pytest.raises(InputError, match=told):
+            robot.inverse_kinematics(goals)

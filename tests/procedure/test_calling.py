@@ -1,0 +1,127 @@
+"""Calls of procedures: which arguments they take, in several threads, in forked processes, in the next process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from kumitate.errors import InputError
+from kumitate.procedure import Floats, Ints, Shaped, procedure
+
+SCALE = 2.0
+
+
+class Cloud(NamedTuple):
+    points: Floats[3]
+    count: int
+
+
+@procedure
+def total(cloud: Cloud, weights: Floats, shift: Shaped[3]) -> float:
+    found = 0.0
+    for k in range(cloud.count):
+        found += scaled(cloud.points[k, 0] + shift[0], weights[k])
+    return found
+
+
+@procedure
+def scaled(x: float, weight: float) -> float:
+    return SCALE * x * weight
+
+
+@procedure
+def count_up(x: Ints, rounds: int, up: bool) -> int:
+    for _ in range(rounds):
+        for k in range(len(x)):
+            x[k] += 1 if up else -1
+    return x[0]
+
+
+POINTS, WEIGHTS, SHIFT = np.arange(12.0).reshape(4, 3), np.ones(5), np.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((Cloud(POINTS, 4), WEIGHTS), "total takes 3 arguments (cloud, weights, shift), got 2"),
+        ((POINTS, WEIGHTS, SHIFT), "total: cloud is ndarray; it must be Cloud, with 2 fields"),
+        ((Cloud(POINTS.T, 4), WEIGHTS, SHIFT), "total: cloud.points has shape (3, 4) and dtype float64, not contiguous; it "
+         "must be a C-contiguous float64 array of shape (n, 3)"),
+        ((Cloud(POINTS, 4.0), WEIGHTS, SHIFT), "total: cloud.count is float; it must be int"),
+        ((Cloud(POINTS, 2**63), WEIGHTS, SHIFT), "total: cloud.count is 9223372036854775808; integers have 64 bits"),
+        ((Cloud(POINTS, 4), [1.0], SHIFT), "total: weights is list; it must be a C-contiguous float64 array of shape (n,)"),
+        ((Cloud(POINTS, 4), WEIGHTS.astype(int), SHIFT), "total: weights has shape (5,) and dtype int64"),
+        ((Cloud(POINTS, 4), WEIGHTS[::2], SHIFT), "not contiguous"),
+        ((Cloud(POINTS, 4), WEIGHTS, WEIGHTS), "total: shift has shape (5,) and dtype float64; it must be a C-contiguous "
+         "float64 array of shape (3,)"),
+    ],
+)  # fmt: skip
+def test_arguments_are_refused_by_name(arguments, words):
+    with pytest.raises(InputError) as caught:
+        total(*arguments)
+    assert words in str(caught.value)
+
+
+def test_arguments_by_name_and_bound():
+    cloud = Cloud(POINTS.copy(), 4)
+    expected = 2.0 * POINTS[:, 0].sum()
+    assert total(cloud, shift=SHIFT, weights=WEIGHTS) == expected
+    again = total.bound(cloud, WEIGHTS, shift=SHIFT)
+    assert again() == expected
+    cloud.points[0, 0] = 10.0
+    assert again() == expected + 20.0
+
+
+def test_as_written_runs_all_as_written(monkeypatch):
+    """Machine code keeps the constant that it was compiled with; the function as written reads the one of the module."""
+    total(Cloud(POINTS, 4), WEIGHTS, SHIFT)
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 3.0)
+    assert total.plain(Cloud(POINTS, 4), WEIGHTS, SHIFT) == 3.0 * POINTS[:, 0].sum()
+    assert total(Cloud(POINTS, 4), WEIGHTS, SHIFT) == 2.0 * POINTS[:, 0].sum()
+
+
+def test_threads_call_at_once():
+    arrays = [np.zeros(1000, dtype=np.int64) for _ in range(8)]
+    fresh = procedure(count_up.__wrapped__)  # compiled by whichever thread comes first
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda pair: fresh(pair[1], 10 * pair[0], True), enumerate(arrays)))
+    assert found == [10 * k for k in range(8)]
+    assert all((array == 10 * k).all() for k, array in enumerate(arrays))
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_calls_too():
+    x = np.zeros(10, dtype=np.int64)
+    assert count_up(x, 2, True) == 2
+    child = os.fork()
+    if child == 0:
+        os._exit(count_up(x, 5, True))
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 7
+    assert count_up(x, 1, False) == 1
+
+
+PROBE = """
+import sys
+import numpy as np
+from tests.procedure.test_calling import count_up
+import llvmlite.binding as llvm
+llvm.parse_assembly = None  # not called: the object file is on disk
+print(count_up(np.zeros(3, dtype=np.int64), 5, False))
+"""
+
+
+def test_the_next_process_finds_the_code_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+    procedure(count_up.__wrapped__)(np.zeros(3, dtype=np.int64), 1, True)
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+    answer = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, env=environment)
+    assert answer.stdout == "-5\n"
