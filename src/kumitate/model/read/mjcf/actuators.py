@@ -11,7 +11,7 @@ from typing import Any
 
 from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ..notes import Notes
-from .compiled import Compiled
+from .compiled import CompiledModel
 
 __all__ = ["joint_drives", "reflected"]
 
@@ -21,7 +21,7 @@ _THROUGH = {
 }  # fmt: skip
 
 
-def joint_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
+def joint_drives(compiled: CompiledModel, notes: Notes) -> dict[int, Drive]:
     """The drives of joints, by MuJoCo's numbers; with a remark on every actuator that has none, and why."""
     model, found = compiled.model, dict[int, Drive]()
     for at, name in enumerate(compiled.names("actuator")):
@@ -37,7 +37,7 @@ def joint_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
     return found
 
 
-def reflected(compiled: Compiled, joint: int) -> tuple[float, float]:
+def reflected(compiled: CompiledModel, joint: int) -> tuple[float, float]:
     """The damping and armature that actuators add to a joint: theirs times the square of the gear."""
     model = compiled.model
     acting = [at for at in range(model.nu) if _of_joint(compiled, at) and int(model.actuator_trnid[at][0]) == joint]
@@ -46,14 +46,14 @@ def reflected(compiled: Compiled, joint: int) -> tuple[float, float]:
     return damping, sum(gear * float(model.actuator_armature[at]) for gear, at in zip(squares, acting, strict=True))
 
 
-def _of_joint(compiled: Compiled, at: int) -> bool:
+def _of_joint(compiled: CompiledModel, at: int) -> bool:
     """Whether an actuator acts on a joint of one degree of freedom."""
     model = compiled.model
     through = compiled.enum("mjtTrn", model.actuator_trntype[at])
     return through in ("joint", "jointinparent") and int(model.jnt_type[int(model.actuator_trnid[at][0])]) >= 2
 
 
-def _drive(compiled: Compiled, at: int) -> Drive | str:
+def _drive(compiled: CompiledModel, at: int) -> Drive | str:
     """The drive that an actuator is, or what it is instead."""
     model = compiled.model
     if not _of_joint(compiled, at):

@@ -19,7 +19,7 @@ from ..inertia import usable_inertia
 from ..notes import Notes
 from ..shapes import free_name
 from .actuators import joint_drives, reflected
-from .compiled import Compiled, placed
+from .compiled import CompiledModel, placed
 from .shapes import Shapes
 
 __all__ = ["BodyTree"]
@@ -40,7 +40,7 @@ class BodyTree:
         body_names, joint_names: in the mechanism, by MuJoCo's numbers; the world's shapes are those of a body of their own.
     """
 
-    def __init__(self, compiled: Compiled, notes: Notes, *, fix_inertia: bool = False):
+    def __init__(self, compiled: CompiledModel, notes: Notes, *, fix_inertia: bool = False):
         self._compiled, self._notes, self._fix = compiled, notes, fix_inertia
         self._shapes = Shapes(compiled, notes)
         self._drives = joint_drives(compiled, notes)

@@ -17,7 +17,7 @@ from ....errors import InputError, ModelError
 from ....spatial import Transform, pose, quaternion_rotation
 from ..content import file_bytes
 
-__all__ = ["Compiled", "compiled_file", "placed"]
+__all__ = ["CompiledModel", "compiled_file", "placed"]
 
 #: Entries of rotations below this are rounding errors of quaternions, which have no exact right angles.
 _ROUNDING = 1e-15
@@ -35,7 +35,7 @@ _LISTS = {
 }  # fmt: skip
 
 
-class Compiled:
+class CompiledModel:
     """A compiled MJCF model.
 
     Attributes:
@@ -79,7 +79,7 @@ class Compiled:
         return ModelError(f"{self.source}{f':{line}' if line else ''}: {kind} {self.names(kind)[at]!r}: {message}")
 
 
-def compiled_file(path_or_text: str | os.PathLike[str]) -> Compiled:
+def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
     """The model of a file, or of a text that starts with `<`.
 
     Raises:
@@ -108,7 +108,7 @@ def compiled_file(path_or_text: str | os.PathLike[str]) -> Compiled:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_string(text) if path is None else mujoco.MjSpec.from_file(str(path))
-            compiled = Compiled(mujoco, spec, source, path)
+            compiled = CompiledModel(mujoco, spec, source, path)
         compiled.remarks.extend("; ".join(str(warning.message).splitlines()) for warning in said)
         return compiled
     except ValueError as error:

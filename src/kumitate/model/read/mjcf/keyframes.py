@@ -13,7 +13,7 @@ from ...mechanism import Mechanism
 from ...starts import INITIAL, NamedState
 from ..notes import Notes
 from ..shapes import free_name
-from .compiled import Compiled
+from .compiled import CompiledModel
 
 __all__ = ["with_keyframes"]
 
@@ -21,7 +21,7 @@ __all__ = ["with_keyframes"]
 _ROUNDING = 1e-15
 
 
-def with_keyframes(compiled: Compiled, mechanism: Mechanism, notes: Notes) -> Mechanism:
+def with_keyframes(compiled: CompiledModel, mechanism: Mechanism, notes: Notes) -> Mechanism:
     """The mechanism with the file's keyframes, and its posture where that is not the neutral one, as `starts`."""
     model = compiled.model
     if not model.nkey and not model.qpos0.any():

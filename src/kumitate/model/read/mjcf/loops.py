@@ -19,7 +19,7 @@ from ...tree.tree import alignment
 from ..notes import Notes
 from ..shapes import free_name
 from .bodies import BodyTree
-from .compiled import Compiled, placed
+from .compiled import CompiledModel, placed
 
 __all__ = ["Constraints"]
 
@@ -33,7 +33,7 @@ class Constraints:
         loops, couplings: of the mechanism.
     """
 
-    def __init__(self, compiled: Compiled, tree: BodyTree, notes: Notes):
+    def __init__(self, compiled: CompiledModel, tree: BodyTree, notes: Notes):
         self._compiled, self._tree, self._notes = compiled, tree, notes
         self._joints = {joint.name: joint for joint in tree.joints}
         self.loops: list[Loop] = []

@@ -10,7 +10,7 @@ from ...mechanism import WORLD, Mechanism
 from ..notes import Notes
 from ..weightless import note_weightless
 from .bodies import BodyTree
-from .compiled import Compiled, compiled_file
+from .compiled import CompiledModel, compiled_file
 from .keyframes import with_keyframes
 from .loops import Constraints
 from .unread import note_unread
@@ -58,7 +58,7 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     return mechanism
 
 
-def _excluded(compiled: Compiled, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
+def _excluded(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
     """The pairs of bodies of <exclude>; a signature is the numbers of both, of 16 bits each."""
     for at, signature in enumerate(compiled.model.exclude_signature.tolist()):
         one, two = tree.body_names[signature >> 16], tree.body_names[signature & 0xFFFF]
@@ -68,7 +68,7 @@ def _excluded(compiled: Compiled, tree: BodyTree, notes: Notes) -> Iterator[tupl
             yield one, two
 
 
-def _gravity(compiled: Compiled) -> tuple[float, float, float]:
+def _gravity(compiled: CompiledModel) -> tuple[float, float, float]:
     option = compiled.model.opt
     if int(option.disableflags) & int(compiled.library.mjtDisableBit.mjDSBL_GRAVITY):
         return 0.0, 0.0, 0.0

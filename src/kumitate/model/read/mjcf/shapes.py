@@ -11,7 +11,7 @@ import numpy as np
 from ....spatial import Transform
 from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Shape, Sphere
 from ..notes import Notes
-from .compiled import Compiled, placed
+from .compiled import CompiledModel, placed
 
 __all__ = ["Shapes"]
 
@@ -34,7 +34,7 @@ _NO_COLOR = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
 class Shapes:
     """Reads the geoms of one model."""
 
-    def __init__(self, compiled: Compiled, notes: Notes):
+    def __init__(self, compiled: CompiledModel, notes: Notes):
         self._compiled, self._notes = compiled, notes
         model = compiled.model
         self._paired = {int(geom) for geom in (*model.pair_geom1, *model.pair_geom2)}

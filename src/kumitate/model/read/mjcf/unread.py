@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..notes import Notes
-from .compiled import Compiled
+from .compiled import CompiledModel
 
 __all__ = ["note_unread"]
 
@@ -89,7 +89,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def note_unread(compiled: Compiled, notes: Notes) -> None:
+def note_unread(compiled: CompiledModel, notes: Notes) -> None:
     """Adds a remark for each kind of thing that is not simulated."""
     for kind, remark in _KINDS.items():
         for at, name in enumerate(compiled.names(kind)):
@@ -103,7 +103,7 @@ def note_unread(compiled: Compiled, notes: Notes) -> None:
         notes.add(remark)
 
 
-def _options(compiled: Compiled) -> Iterator[str]:
+def _options(compiled: CompiledModel) -> Iterator[str]:
     option = compiled.model.opt
     odd: dict[str, list[str]] = {}
     for name, (usual, remark) in _OPTIONS.items():

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..errors import ModelError
-from ..kinematics import integrate, random_coordinates
-from .loops import LoopEquations
+from ...errors import ModelError
+from ...kinematics import integrate, random_coordinates
+from ..loops import LoopEquations
 
 __all__ = ["approached", "other_starts", "pseudo_inverse"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError
-from ..kinematics import difference, integrate
+from ...errors import InputError, ModelError
+from ...kinematics import difference, integrate
+from ..loops import LoopEquations, LoopGap
 from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
-from .loops import LoopEquations, LoopGap
 
 __all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
