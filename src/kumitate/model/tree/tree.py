@@ -247,7 +247,7 @@ def _passive(item: Joint | Loop) -> dict[str, Any]:
 def _armature(joint: Joint) -> tuple[float, ...]:
     """The joint's armature and its drive's."""
     own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
-    return own if joint.drive is None else tuple(part + joint.drive.armature for part in own)
+    return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
 
 
 def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
