@@ -39,8 +39,9 @@ def simulate(
     robot: Annotated[
         str,
         Parameter(
-            help="A robot's file (.urdf, .sdf, .xml, or kumitate's own .json), the name of a sample such as pa10, a scenario "
-            "(YAML), a result's file to run again, or a sweep's folder with --run."
+            help="A robot's file (.urdf, .sdf, .xml, .xacro, .yaml with the loops of a URDF, or kumitate's own .json), the "
+            "name of a sample such as pa10 or of a robot such as panda, a scenario (YAML), a result's file to run again, or a "
+            "sweep's folder with --run."
         ),
     ],
     /,

@@ -26,7 +26,7 @@ from .content import file_text
 from .notes import Notes
 from .urdf import read_urdf
 
-__all__ = ["read_loops_yaml"]
+__all__ = ["names_loops", "read_loops_yaml"]
 
 #: The kinds of loops by type.
 _LOOPS = {"6d": "fixed", "3d": "spherical"}
@@ -63,6 +63,12 @@ def read_loops_yaml(path: str | os.PathLike[str], *, floating_base: bool = False
     mechanism = replace(mechanism, loops=(*mechanism.loops, *loops), source=str(source))
     notes.warn()
     return mechanism
+
+
+def names_loops(path: str | os.PathLike[str]) -> bool:
+    """Whether a file has an entry `closed_loop`, as other YAML files do not."""
+    found = Path(path)
+    return found.is_file() and re.search(r"^closed_loop\s*:", file_text(found), re.MULTILINE) is not None
 
 
 def _content(path: Path) -> Mapping[str, Any]:
