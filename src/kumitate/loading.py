@@ -20,6 +20,7 @@ def load(
     *,
     floating_base: bool = False,
     fix_inertia: bool = False,
+    keep_angles: bool = False,
     gravity: Sequence[float] | None = None,
     xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
@@ -32,6 +33,7 @@ def load(
             `descriptions`), which downloads it.
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
         fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
+        keep_angles: whether angles in such a file within 1e-10 rad of a quarter turn are kept as written, not read as one.
         gravity: acceleration of free fall in the world [m/s²] (3), in the place of the file's or sample's own.
         xacro_args: values of <xacro:arg> of a .xacro file, by name.
 
@@ -43,7 +45,7 @@ def load(
     >>> load("pendulum", gravity=(0, 0, -1.62)).mechanism.gravity
     (0.0, 0.0, -1.62)
     """
-    options: dict[str, Any] = {"floating_base": floating_base, "fix_inertia": fix_inertia}
+    options: dict[str, Any] = {"floating_base": floating_base, "fix_inertia": fix_inertia, "keep_angles": keep_angles}
     mechanism, start = _loaded(source, xacro_args, options)
     return Robot(mechanism if gravity is None else replace(mechanism, gravity=gravity), start=start)  # type: ignore[arg-type]
 

@@ -17,7 +17,7 @@ from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .model import Drive, Mechanism, lock
-from .model.parts_by_name import PartsByName
+from .model.contents import Contents
 from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
@@ -39,7 +39,7 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(PartsByName, Nearness):
+class Robot(Contents, Nearness):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -77,7 +77,6 @@ class Robot(PartsByName, Nearness):
         m = self.mechanism
         return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
 
-    # --- what it is made of -------------------------------------------------------------------------------------------
     @cached_property
     def mass(self) -> float:
         """The mass of all moving bodies [kg]."""
@@ -172,7 +171,7 @@ class Robot(PartsByName, Nearness):
         v: Any,
         tau: Any,
         *,
-        method: str = "aba",
+        method: str = "auto",
         order: str | Sequence[int] | None = None,
         partition: str | Sequence[Sequence[str | int]] | None = None,
         wrenches: Mapping[str, Any] | None = None,
@@ -180,14 +179,14 @@ class Robot(PartsByName, Nearness):
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
-        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
+        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.
+        Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or
-                "unit_vector" (the inertia matrix by that method, factored).
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or "unit_vector" (the
+                inertia matrix, factored); "auto": "aba", or up to 8 degrees of freedom "crba" if that has fewer operations.
             partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only

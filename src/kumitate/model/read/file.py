@@ -22,6 +22,9 @@ READERS: dict[str, Callable[..., Mechanism]] = {
     ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".xacro": read_xacro, ".yaml": read_loops_yaml, ".json": read_json,
 }  # fmt: skip
 
+#: The suffixes of formats that give rotations by angles, whose readers also take `keep_angles`.
+ANGLES = frozenset({".urdf", ".sdf", ".xacro", ".yaml"})
+
 
 def readable() -> str:
     """The suffixes of the files that can be read, for messages.
@@ -43,7 +46,9 @@ def names_file(source: str | Path) -> bool:
     return bool(path.suffix) or path.parent != Path(".")
 
 
-def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False, **options: Any) -> Mechanism:
+def read_file(
+    path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False, **options: Any
+) -> Mechanism:
     """The mechanism of a file with a suffix of `READERS`.
 
     .urdf, .sdf, .xml (MJCF), .xacro, .yaml (loops of the URDF beside it), or kumitate's own .json.
@@ -53,6 +58,7 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
         floating_base: whether the root link floats freely instead of being fixed to the world; not for kumitate's own files,
             which contain it.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles of robot files within 1e-10 rad of a quarter turn are kept as written, not read as one.
         options: of the reader, such as `arguments` of xacro files.
 
     Raises:
@@ -61,4 +67,5 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
     suffix = Path(path).suffix.lower()
     if suffix not in READERS:
         raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads {readable()}")
-    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **options)
+    angles = {"keep_angles": keep_angles} if suffix in ANGLES else {}
+    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **angles, **options)

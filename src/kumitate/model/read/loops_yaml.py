@@ -36,12 +36,14 @@ _PAIRED = (("closed_loop", "type"), ("joint_name", "joint_type"))
 _KNOWN = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 
 
-def read_loops_yaml(path: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_loops_yaml(
+    path: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of the URDF beside a YAML file, with the loops that the YAML names.
 
     Args:
         path: of the YAML, robot.yaml; the URDF is robot.urdf in the same folder.
-        floating_base, fix_inertia: as of `read_urdf`.
+        floating_base, fix_inertia, keep_angles: as of `read_urdf`.
 
     Raises:
         ModelError: if the YAML breaks a rule, or names links that the URDF does not have; and as `read_urdf`.
@@ -53,7 +55,8 @@ def read_loops_yaml(path: str | os.PathLike[str], *, floating_base: bool = False
     source = Path(path)
     content = _content(source)
     notes = Notes(str(source))
-    mechanism = read_urdf(source.with_suffix(".urdf"), floating_base=floating_base, fix_inertia=fix_inertia)
+    options = {"floating_base": floating_base, "fix_inertia": fix_inertia, "keep_angles": keep_angles}
+    mechanism = read_urdf(source.with_suffix(".urdf"), **options)
     for key in content:
         if key not in _KNOWN:
             notes.add(f"entries that are not known ({', '.join(_KNOWN)} are), not used", str(key))

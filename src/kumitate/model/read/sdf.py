@@ -10,6 +10,7 @@ from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .notes import Notes
+from .quarter_turns import read_quarter_turns
 from .sdf_couplings import GEARBOX, read_couplings
 from .sdf_frames import MODEL, SEPARATOR, Frames
 from .sdf_include import expand_includes
@@ -67,7 +68,9 @@ class _Content:
     static: list[str] = field(default_factory=list)
 
 
-def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_sdf(
+    path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of an SDF file: of its model, or of all models of its world, which are free unless they are static.
 
     Models that the file includes are read too, if they are at hand.
@@ -82,6 +85,7 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
         floating_base: whether the root link of a file without a world is free to move; it is fixed otherwise. Poses in the
             file are those at zero coordinates in both cases.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of SDF or of mechanics.
@@ -97,6 +101,8 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     with sdf.located():
         content = _Content(_version(sdf, notes))
         expand_includes(sdf, path, notes)
+        if not keep_angles:
+            read_quarter_turns(sdf, notes)
         world = sdf.child("world")
         name, first = _collect(sdf, world, frames, content)
         reader = SdfLinkReader(frames, notes, static=content.static, fix_inertia=fix_inertia)

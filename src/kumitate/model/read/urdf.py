@@ -13,6 +13,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .meshes import MeshFinder
 from .notes import Notes
+from .quarter_turns import read_quarter_turns
 from .shapes import free_name
 from .urdf_joint import read_couplings, read_joint
 from .urdf_link import LinkReader
@@ -42,7 +43,9 @@ _UNREAD = {
 _VERSIONS = ("1", "1.0", "1.1", "1.2")
 
 
-def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_urdf(
+    path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of a URDF file.
 
     The root link is connected to the world by the joint "fixed_base", or "floating_base". A bare link called
@@ -53,6 +56,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         floating_base: whether the robot is free to move in space.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
@@ -65,12 +69,17 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     >>> read_urdf('<robot name="stick"><link name="stick"/></robot>').joints[0].name
     'fixed_base'
     """
-    return urdf_mechanism(*read_xml(path_or_text, "robot"), floating_base=floating_base, fix_inertia=fix_inertia)
+    robot, path = read_xml(path_or_text, "robot")
+    return urdf_mechanism(robot, path, floating_base=floating_base, fix_inertia=fix_inertia, keep_angles=keep_angles)
 
 
-def urdf_mechanism(robot: Element, path: Path | None, *, floating_base: bool, fix_inertia: bool) -> Mechanism:
+def urdf_mechanism(
+    robot: Element, path: Path | None, *, floating_base: bool, fix_inertia: bool, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of a <robot>; `path` is that of its file, beside which meshes are sought. As `read_urdf`."""
     notes = Notes(robot.source)
+    if not keep_angles:
+        read_quarter_turns(robot, notes)
     with robot.located():
         _check_version(robot, notes)
         name = robot.get("name") or (path.stem if path is not None else "robot")

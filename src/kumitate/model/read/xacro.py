@@ -20,6 +20,7 @@ def read_xacro(
     *,
     floating_base: bool = False,
     fix_inertia: bool = False,
+    keep_angles: bool = False,
     arguments: Mapping[str, Any] | None = None,
     packages: Mapping[str, str] | None = None,
 ) -> Mechanism:
@@ -30,7 +31,7 @@ def read_xacro(
 
     Args:
         path: of the file, such as arm.urdf.xacro.
-        floating_base, fix_inertia: as of `read_urdf`.
+        floating_base, fix_inertia, keep_angles: as of `read_urdf`.
         arguments: values of <xacro:arg>, by name.
         packages: folders of packages, by name.
 
@@ -57,4 +58,4 @@ def read_xacro(
             "km.load(…, xacro_args={'name': 'value'})"
         ) from None
     robot = parsed_xml(text.encode(), f"{path} (expanded)", "robot")
-    return urdf_mechanism(robot, place, floating_base=floating_base, fix_inertia=fix_inertia)
+    return urdf_mechanism(robot, place, floating_base=floating_base, fix_inertia=fix_inertia, keep_angles=keep_angles)

@@ -1,19 +1,15 @@
-"""The parts of a mechanism by name, for everything that has one."""
+"""What a mechanism is made of, by name."""
 
 from __future__ import annotations
 
 from .elements import Body, Coupling, Frame, Joint, Loop
 from .mechanism import Mechanism
 
-__all__ = ["PartsByName"]
+__all__ = ["Contents"]
 
 
-class PartsByName:
-    """The parts and sizes of its mechanism.
-
-    Attributes:
-        mechanism: whose parts they are.
-    """
+class Contents:
+    """What `Robot` gives of its mechanism by name."""
 
     mechanism: Mechanism
 
