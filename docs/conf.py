@@ -31,6 +31,8 @@ napoleon_use_ivar = True  # fields of dataclasses in one list
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 
+smartquotes = False  # "--option" is no dash
+
 html_theme = "furo"
 html_title = "kumitate"
 html_static_path = ["_site/static"]

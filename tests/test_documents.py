@@ -117,6 +117,8 @@ q0, v0, goal, K_p, K_d = closed.assemble([1.0, 0.5, 2.7]), np.zeros(3), 0.0, 0.0
 }
 #: Blocks that take longer than a test should, by page and place: they are read, not run; what they call is tested elsewhere.
 LONG = {("contact-speed.md", 1), ("five-ways.md", 2), ("humanoid.md", 0)}
+#: Blocks of programs that the tests do not install: of Drake.
+ELSEWHERE = {("coming-from.md", 5)}
 
 
 def blocks(page: Path, language: str = "python") -> list[str]:
@@ -208,7 +210,7 @@ def executed(page: Path) -> tuple[Shown, Shown]:
         Path(name).write_text(text, encoding="utf-8")
     exec(compile(GIVEN.get(name_of(page), ""), page.name, "exec"), names)
     for number, code in enumerate(blocks(page)):
-        for node in ast.parse(code).body if (name_of(page), number) not in LONG else []:
+        for node in ast.parse(code).body if (name_of(page), number) not in LONG | ELSEWHERE else []:
             if isinstance(node, ast.Expr):
                 values[ast.unparse(node)] = eval(compile(ast.Expression(node.value), page.name, "eval"), names)
             else:
@@ -393,7 +395,12 @@ JUDGES = {
 }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs" and blocks(page)], ids=name_of)
+#: Run by test_guides.
+GUIDES = {"start.md", "coming-from.md"}
+RUN = [page for page in PAGES if page.parent.name == "docs" and blocks(page) and page.name not in GUIDES]
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_blocks_run_and_do_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names, values = executed(page)
