@@ -13,7 +13,15 @@ version = release = kumitate.__version__
 author = "The kumitate authors"
 copyright = "the kumitate authors, Apache-2.0"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "cyclopts.sphinx_ext", "docstrings", "mathml", "outside"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "cyclopts.sphinx_ext",
+    "docstrings",
+    "mathml",
+    "outside",
+]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_site", "build"]
 
@@ -30,8 +38,6 @@ napoleon_google_docstring, napoleon_numpy_docstring = True, False
 napoleon_use_ivar = True  # fields of dataclasses in one list
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True
-
-smartquotes = False  # "--option" is no dash
 
 html_theme = "furo"
 html_title = "kumitate"

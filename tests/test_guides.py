@@ -190,4 +190,6 @@ def test_every_page_with_code_is_run_here():
     pages = [*DOCS.glob("*/*.md"), DOCS / "start.md", DOCS / "coming-from.md"]
     for page in pages:
         name = page.relative_to(DOCS).as_posix()
-        assert not blocks(page) or f'@of("{name}")' in code or name == "ja/start.md", f"{name}: say what must hold after its code"
+        assert not blocks(page) or f'@of("{name}")' in code or name == "ja/start.md", (
+            f"{name}: say what must hold after its code"
+        )

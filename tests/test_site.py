@@ -70,7 +70,9 @@ def test_the_reference_says_what_functions_take(described, site):
 def test_no_page_asks_for_anything_from_outside(site):
     """Links may lead out; scripts, styles, fonts and pictures may not come from there."""
     for page in site.rglob("*.html"):
-        asked = re.findall(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)\"", page.read_text(encoding="utf-8"))
+        asked = re.findall(
+            r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)\"", page.read_text(encoding="utf-8")
+        )
         assert not asked, f"{page.relative_to(site)}: {asked}"
     for style in site.rglob("*.css"):
         assert "url(http" not in style.read_text(encoding="utf-8").replace('"', ""), style.name

@@ -6,12 +6,15 @@ The package's docstrings are Google style, with `code` as in Markdown; a few of 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
+from sphinx.pycode import ModuleAnalyzer
 
 import kumitate
 
@@ -33,8 +36,8 @@ def choose(app: Sphinx, kind: str, name: str, thing: Any, skip: bool, options: A
 
 def adjust(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Puts a docstring into Sphinx's words; that of a package names what it shares with `kumitate`."""
-    if kind == "data" and getattr(thing, "__doc__", None) == type(thing).__doc__:
-        lines.clear()  # of a dict, say, which means nothing here
+    if kind == "data":
+        lines[:] = comment(name)  # and not the docstring of a dict, say
     lines[:] = literal_blocks([_line(line) for line in lines])
     if kind in CONSTANTS and lines:
         lines[0] = f": {lines[0]}"  # otherwise napoleon takes what stands before a colon for a type
@@ -43,6 +46,16 @@ def adjust(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: l
         if shared:
             roles = ", ".join(f":py:obj:`~kumitate.{each}`" for each in shared)
             lines += ["", f"Also here, and described as names of ``kumitate``: {roles}.", ""]
+
+
+def comment(name: str) -> list[str]:
+    """The comment `#: ...` of a constant, in the module that defines it."""
+    room, _, constant = name.rpartition(".")
+    for module in [room, *(each for each in sys.modules if each.startswith(f"{room}."))]:
+        found = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", constant))
+        if found:
+            return list(found)
+    return []
 
 
 def _line(line: str) -> str:
@@ -67,6 +80,14 @@ def literal_blocks(lines: list[str]) -> Iterator[str]:
             above = "::"
 
 
+def keep_options(app: Sphinx, page: nodes.document) -> None:
+    """Gives options of commands back their two hyphens, which were taken for a dash."""
+    for text in page.findall(nodes.Text):
+        if "\N{EN DASH}" in text:
+            written = re.sub(r"(?<!\S)\N{EN DASH}(?=[a-z])", "--", text)
+            text.parent.replace(text, nodes.Text(written))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     for field in PyObject.doc_field_types:
@@ -74,4 +95,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
             field.rolename = field.bodyrolename = field.typerolename = ""
     app.connect("autodoc-skip-member", choose)
     app.connect("autodoc-process-docstring", adjust, priority=400)  # before napoleon
+    app.connect("doctree-read", keep_options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
