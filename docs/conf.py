@@ -23,7 +23,7 @@ extensions = [
     "outside",
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_site", "build"]
+exclude_patterns = ["_site"]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3
