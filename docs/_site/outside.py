@@ -1,4 +1,4 @@
-"""Pages that lie outside docs: the site shows them in the place of a short page, and links lead there."""
+"""Links between pages: those that lie outside docs are shown in the place of a short page; names of files become titles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PAGES = {file: DOCS / f"{page}.md" for page, file in FILES.items()}
 
 
 def take_in(app: Sphinx, name: str, source: list[str]) -> None:
-    """Replaces the text of a page by that of its file, and turns links to such files into links to their pages."""
+    """Replaces the text of a page by that of its file, turns links to such files into links to their pages.
+
+    A link whose words are the name of the file gets the title of the page.
+    """
     page = (DOCS / f"{name}.md").resolve()
     file = FILES.get(name, page)
     if file != page:
@@ -32,6 +35,7 @@ def take_in(app: Sphinx, name: str, source: list[str]) -> None:
             return match[0]
         return f"]({os.path.relpath(PAGES.get(target, target), page.parent)}"
 
+    source[0] = re.sub(r"(?<=\[)[\w/-]+\.md(?=\]\()", "", source[0])
     source[0] = re.sub(r"\]\((?!https?://|#)([^)#\s]+)", link, source[0])
 
 
