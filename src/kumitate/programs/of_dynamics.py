@@ -19,6 +19,7 @@ from .inputs import Traceable, acting, applied, choose, loop_inputs, state_input
 
 __all__ = ["DYNAMICS", "FORWARD_DYNAMICS", "MASS_MATRIX"]
 
+#: Methods for the inertia matrix, by name.
 MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "crba": dynamics.crba,
     "unit_vector": dynamics.unit_vector,
@@ -36,6 +37,7 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
+#: Methods of forward dynamics, by name.
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.aba_with_loops,
     "ada": lambda *state, **options: _ADA(*state, **options).vdot,
