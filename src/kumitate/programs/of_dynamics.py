@@ -163,10 +163,6 @@ JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
 }
 
 
-def _regressor(m: Mechanism) -> Traceable:
-    return lambda q, v, a: dynamics.regressor(m.tree, q, v, a, gravity=m.gravity), state_inputs(m) | {"a": m.nv}
-
-
 def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
     page = choose("method of mass_matrix", MASS_MATRIX, method)
     check_inertias(m)
@@ -199,7 +195,6 @@ DYNAMICS: dict[str, Callable[..., Traceable]] = {
     "forward_dynamics": _forward_dynamics,
     "inverse_dynamics": _inverse_dynamics,
     "joint_wrenches": _joint_wrenches,
-    "regressor": _regressor,
     "mass_matrix": _mass_matrix,
     "bias_forces": _bias_forces,
     "gravity_forces": _gravity_forces,
