@@ -1,0 +1,162 @@
+"""The most probable parameters that a mechanism can have: bodies that can exist, armatures and frictions that are not negative.
+
+Inertias are moved as their logarithms, so that no step leaves what is possible. Many bodies move a robot alike: among them, those
+nearest to the model are taken. The model counts as one more measurement, with a standard deviation of `spread`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.tree.inertia_map import SIZE
+from .base import BaseParameters
+from .equations import Equations
+from .fit import Fit
+from .log_cholesky import inertia_numbers, logarithms, scales_of
+from .unknowns import Unknowns
+
+__all__ = ["Physical", "physical"]
+
+#: The noise is lowered in these steps, relative to the efforts: large changes are decided before fine ones.
+_STAGES = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6, 1e-8)
+_STEPS = 100
+#: A stage ends when a step lowers the sum of squares by less than this part, or by less than the square of this.
+_SETTLED = 1e-6
+
+
+@dataclass(frozen=True)
+class Physical:
+    """Parameters that are possible.
+
+    Attributes:
+        values: of the unknown parameters, in their order.
+        covariance: of them, given the model with its `spread`.
+        reciprocals: 1/K of the drives (nv).
+    """
+
+    values: np.ndarray
+    covariance: np.ndarray
+    reciprocals: np.ndarray
+
+
+@dataclass
+class _Problem:
+    """Least squares over z: θ of every body, properties of joints ≥ 0, log(1/K) of unknown drives."""
+
+    unknowns: Unknowns
+    base: BaseParameters
+    equations: Equations
+    start: np.ndarray
+    spreads: np.ndarray
+
+    @property
+    def bodies(self) -> int:
+        return len(self.unknowns.bodies)
+
+    def values(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The parameters, and their derivatives with respect to z."""
+        count = len(self.unknowns.names)
+        values, slopes = z[:count].copy(), np.eye(count, len(z))
+        for k in range(self.bodies):
+            own = slice(SIZE * k, SIZE * (k + 1))
+            values[own], slopes[own, own] = inertia_numbers(z[own])
+        return values, slopes
+
+    def reciprocals(self, z: np.ndarray) -> np.ndarray:
+        found = np.ones(len(self.equations.samples))
+        found[list(self.unknowns.drives)] = np.exp(z[len(self.unknowns.names) :])
+        return found
+
+    def residuals(self, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        beta = self.base.G @ self.values(z)[0]
+        parts = [
+            self.equations.residual(i, beta, x) / sigma
+            for i, (x, sigma) in enumerate(zip(self.reciprocals(z).tolist(), noise.tolist(), strict=True))
+        ]
+        return np.concatenate([*parts, (z - self.start) / self.spreads])
+
+    def slopes(self, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """∂residuals/∂z."""
+        values, by_z = self.values(z)
+        beta, by_z = self.base.G @ values, self.base.G @ by_z
+        blocks = []
+        for i, (x, sigma) in enumerate(zip(self.reciprocals(z).tolist(), noise.tolist(), strict=True)):
+            R = self.equations.triangles[i]
+            block = x * R[:, :-2] @ by_z
+            if i in self.unknowns.drives:
+                block[:, len(values) + self.unknowns.drives.index(i)] += x * (R[:, :-2] @ beta + R[:, -2])
+            blocks.append(block / sigma)
+        return np.vstack([*blocks, np.diag(1.0 / self.spreads)])
+
+
+def physical(
+    unknowns: Unknowns, base: BaseParameters, equations: Equations, found: Fit, reach: np.ndarray, spread: float
+) -> Physical:
+    """The most probable possible parameters.
+
+    Args:
+        found: the fit without regard to what is possible, whose noises are used.
+        reach: for each property of a joint, a value that would explain all efforts alone.
+        spread: how far, in logarithms, bodies may be from the model: about 1 for factors of 3.
+    """
+    problem = _problem(unknowns, base, equations, reach, spread)
+    z = problem.start.copy()
+    efforts = np.maximum(equations.efforts, 1e-300)
+    for part in _STAGES:
+        z = _lowest(problem, z, np.maximum(found.noise, part * efforts.max()))
+    noise = found.noise
+    z = _lowest(problem, z, noise)
+    values, by_z = problem.values(z)
+    J = problem.slopes(z, noise)
+    held = _at_zero(problem, z) & (J.T @ problem.residuals(z, noise) > 0.0)
+    half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
+    return Physical(values, half @ half.T, problem.reciprocals(z))
+
+
+def _problem(unknowns: Unknowns, base: BaseParameters, equations: Equations, reach: np.ndarray, spread: float) -> _Problem:
+    model, inertial = unknowns.values, unknowns.inertial
+    thetas = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)]
+    joints = model[inertial:]
+    drives = np.zeros(len(unknowns.drives))
+    start = np.concatenate([*thetas, joints, drives])
+    spreads = np.concatenate([*map(scales_of, thetas), np.maximum(joints, reach), drives + 1.0])
+    return _Problem(unknowns, base, equations, start, spread * spreads)
+
+
+def _at_zero(problem: _Problem, z: np.ndarray) -> np.ndarray:
+    """Which properties of joints are at their least value."""
+    found = np.zeros(len(z), dtype=bool)
+    own = slice(problem.unknowns.inertial, len(problem.unknowns.names))
+    found[own] = z[own] <= 0.0
+    return found
+
+
+def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """The z of the least sum of squares (Levenberg and Marquardt; properties of joints are held at 0 where they would pass it)."""
+    joints = slice(problem.unknowns.inertial, len(problem.unknowns.names))
+    damping, r = 1e-3, problem.residuals(z, noise)
+    for _ in range(_STEPS):
+        J = problem.slopes(z, noise)
+        free = ~(_at_zero(problem, z) & (J.T @ r > 0.0))
+        scaled = J[:, free] * problem.spreads[free]
+        taken = False
+        while not taken and damping < 1e9:
+            damped = np.vstack([scaled, np.sqrt(damping) * np.eye(scaled.shape[1])])
+            step = np.zeros(len(z))
+            right = np.concatenate([-r, np.zeros(scaled.shape[1])])
+            step[free] = problem.spreads[free] * np.linalg.lstsq(damped, right, rcond=None)[0]
+            step *= min(1.0, 2.0 / max(float(np.abs(step / problem.spreads).max(initial=0.0)), 1e-300))
+            there = z + step
+            there[joints] = np.maximum(there[joints], 0.0)
+            r_there = problem.residuals(there, noise)
+            taken = bool(r_there @ r_there < r @ r)
+            damping = damping * 0.2 if taken else damping * 5.0
+        if not taken:
+            return z
+        gained = float(r @ r - r_there @ r_there)
+        z, r = there, r_there
+        if gained <= _SETTLED * float(r @ r) or gained <= _SETTLED**2:
+            return z
+    return z
