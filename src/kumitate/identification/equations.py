@@ -55,6 +55,11 @@ class Equations:
         """The root mean square (nv) of the efforts."""
         return np.sqrt((self.triangles[:, :, -1] ** 2).sum(axis=1) / np.maximum(self.samples, 1))
 
+    def sizes(self, beta: np.ndarray) -> np.ndarray:
+        """The size (nv) of what is added in the equations: the largest root mean square of the efforts and of their terms."""
+        columns = np.sqrt((self.triangles**2).sum(axis=1) / np.maximum(self.samples, 1)[:, None])
+        return np.asarray((columns * np.concatenate([np.abs(beta), [1.0, 1.0]])).max(axis=1))
+
 
 def base_rows(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, states: States) -> tuple[np.ndarray, np.ndarray]:
     """(Y H (n, nv, count), known (n, nv)): the efforts are Y H β + known, with what the model knows, springs and wrenches."""

@@ -13,7 +13,7 @@ __all__ = ["Fit", "fit"]
 
 #: Directions whose singular value is below this part of the largest are not excited: nothing can be said of them.
 _UNSEEN = 1e-9
-#: Efforts are trusted to this part of their root mean square at best.
+#: Efforts are trusted to this part of the largest term of their equations at best.
 FINEST = 1e-10
 #: Rounds, in each of which the noises are estimated and the drive constants are linearised.
 _ROUNDS = 40
@@ -53,8 +53,9 @@ def fit(equations: Equations, start: np.ndarray, drives: tuple[int, ...]) -> Fit
     if total <= count + len(drives):
         raise InputError(f"identify: {total} efforts for {count + len(drives)} parameters; give a longer log")
     beta, reciprocals = start.copy(), np.ones(len(equations.samples))
-    floor = FINEST * max(float(equations.efforts.max(initial=0.0)), 1e-300)
-    noise = np.maximum(equations.efforts, floor)
+    sizes = equations.sizes(start)
+    floor = FINEST * max(float(sizes.max(initial=0.0)), 1e-100)
+    noise = np.maximum(sizes, floor)
     for _ in range(_ROUNDS):
         A, b = _linearised(equations, beta, reciprocals, drives, noise)
         scales = _scales(A)

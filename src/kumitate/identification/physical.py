@@ -20,7 +20,7 @@ from .unknowns import Unknowns
 __all__ = ["Physical", "physical"]
 
 #: The noise is lowered in these steps, relative to the efforts: large changes are decided before fine ones.
-_STAGES = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6, 1e-8)
+_STAGES = (0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 _STEPS = 100
 #: A stage ends when a step lowers the sum of squares by less than this part, or by less than the square of this.
 _SETTLED = 1e-6
@@ -69,25 +69,33 @@ class _Problem:
         found[list(self.unknowns.drives)] = np.exp(z[len(self.unknowns.names) :])
         return found
 
-    def residuals(self, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    def weighted(self, noise: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
+        """Triangles in units of the noise, with the index of their drive; those of all known drives are one."""
+        drives = self.unknowns.drives
+        scaled = self.equations.triangles / noise[:, None, None]
+        known = [triangle for i, triangle in enumerate(scaled) if i not in drives]
+        pooled: list[tuple[np.ndarray, int | None]] = [(np.linalg.qr(np.vstack(known), mode="r"), None)] if known else []
+        return pooled + [(scaled[i], len(self.unknowns.names) + k) for k, i in enumerate(drives)]
+
+    def residuals(self, z: np.ndarray, triangles: list[tuple[np.ndarray, int | None]]) -> np.ndarray:
         beta = self.base.G @ self.values(z)[0]
-        parts = [
-            self.equations.residual(i, beta, x) / sigma
-            for i, (x, sigma) in enumerate(zip(self.reciprocals(z).tolist(), noise.tolist(), strict=True))
-        ]
+        parts = []
+        for R, drive in triangles:
+            x = 1.0 if drive is None else np.exp(z[drive])
+            parts.append(R @ np.concatenate([x * beta, [x, -1.0]]))
         return np.concatenate([*parts, (z - self.start) / self.spreads])
 
-    def slopes(self, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    def slopes(self, z: np.ndarray, triangles: list[tuple[np.ndarray, int | None]]) -> np.ndarray:
         """∂residuals/∂z."""
         values, by_z = self.values(z)
         beta, by_z = self.base.G @ values, self.base.G @ by_z
         blocks = []
-        for i, (x, sigma) in enumerate(zip(self.reciprocals(z).tolist(), noise.tolist(), strict=True)):
-            R = self.equations.triangles[i]
+        for R, drive in triangles:
+            x = 1.0 if drive is None else np.exp(z[drive])
             block = x * R[:, :-2] @ by_z
-            if i in self.unknowns.drives:
-                block[:, len(values) + self.unknowns.drives.index(i)] += x * (R[:, :-2] @ beta + R[:, -2])
-            blocks.append(block / sigma)
+            if drive is not None:
+                block[:, drive] += x * (R[:, :-2] @ beta + R[:, -2])
+            blocks.append(block)
         return np.vstack([*blocks, np.diag(1.0 / self.spreads)])
 
 
@@ -103,14 +111,15 @@ def physical(
     """
     problem = _problem(unknowns, base, equations, reach, spread)
     z = problem.start.copy()
-    efforts = np.maximum(equations.efforts, 1e-300)
+    largest = float(equations.sizes(base.G @ unknowns.values).max(initial=0.0))
     for part in _STAGES:
-        z = _lowest(problem, z, np.maximum(found.noise, part * efforts.max()))
-    noise = found.noise
-    z = _lowest(problem, z, noise)
+        if (found.noise < part * largest).any():
+            z = _lowest(problem, z, np.maximum(found.noise, part * largest))
+    z = _lowest(problem, z, found.noise)
     values, by_z = problem.values(z)
-    J = problem.slopes(z, noise)
-    held = _at_zero(problem, z) & (J.T @ problem.residuals(z, noise) > 0.0)
+    triangles = problem.weighted(found.noise)
+    J = problem.slopes(z, triangles)
+    held = _at_zero(problem, z) & (J.T @ problem.residuals(z, triangles) > 0.0)
     half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
     return Physical(values, half @ half.T, problem.reciprocals(z))
 
@@ -136,21 +145,21 @@ def _at_zero(problem: _Problem, z: np.ndarray) -> np.ndarray:
 def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """The z of the least sum of squares (Levenberg and Marquardt; properties of joints are held at 0 where they would pass it)."""
     joints = slice(problem.unknowns.inertial, len(problem.unknowns.names))
-    damping, r = 1e-3, problem.residuals(z, noise)
+    triangles = problem.weighted(noise)
+    damping, r = 1e-3, problem.residuals(z, triangles)
     for _ in range(_STEPS):
-        J = problem.slopes(z, noise)
+        J = problem.slopes(z, triangles)
         free = ~(_at_zero(problem, z) & (J.T @ r > 0.0))
         scaled = J[:, free] * problem.spreads[free]
         taken = False
         while not taken and damping < 1e9:
-            damped = np.vstack([scaled, np.sqrt(damping) * np.eye(scaled.shape[1])])
+            Q, R = np.linalg.qr(np.vstack([scaled, np.sqrt(damping) * np.eye(scaled.shape[1])]))
             step = np.zeros(len(z))
-            right = np.concatenate([-r, np.zeros(scaled.shape[1])])
-            step[free] = problem.spreads[free] * np.linalg.lstsq(damped, right, rcond=None)[0]
+            step[free] = problem.spreads[free] * np.linalg.solve(R, -Q[: len(r)].T @ r)
             step *= min(1.0, 2.0 / max(float(np.abs(step / problem.spreads).max(initial=0.0)), 1e-300))
             there = z + step
             there[joints] = np.maximum(there[joints], 0.0)
-            r_there = problem.residuals(there, noise)
+            r_there = problem.residuals(there, triangles)
             taken = bool(r_there @ r_there < r @ r)
             damping = damping * 0.2 if taken else damping * 5.0
         if not taken:
