@@ -51,6 +51,7 @@ def base_figure(found: Identified) -> Any:
             fmt="o", markersize=3, capsize=2, color=PALETTE[0],
         )  # fmt: skip
         axes.set_yticks(places, [own.name for own, _ in shown])
-        axes.set_xlabel("Difference from the model, relative to the usual size, ± 2 standard deviations")
+        axes.set_ylim(-0.8, len(shown) - 0.2)
+        axes.set_xlabel("Difference from the model, relative to the usual size")
         axes.set_title("Base parameters", loc="left")
     return made

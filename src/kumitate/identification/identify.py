@@ -55,7 +55,8 @@ def identify(
 
     >>> import kumitate as km
     >>> arm = km.load("double_pendulum")
-    >>> found = km.identify(km.simulate(arm, [1.0, 0.5], duration=2.0), arm, find=["inertia:lower"])
+    >>> log = km.simulate(arm, [1.0, 0.5], duration=2.0, controller=lambda t, q, v: -0.5 * v)
+    >>> found = km.identify(log, arm, find=["inertia:lower"])
     >>> abs(found["lower.Iyy"] - arm.mechanism.body("lower").spatial_inertia().rotational.yy) < 1e-8
     True
     """
