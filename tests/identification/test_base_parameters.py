@@ -11,6 +11,7 @@ from kumitate.identification.unknowns import unknowns_of
 from kumitate.model import KINDS
 
 from ..mechanisms import every_kind, random_case, random_mechanism, random_state, seeds
+from .robots import with_screws
 
 
 def rows_over_states(m, columns: int) -> np.ndarray:
@@ -50,6 +51,10 @@ def test_one_joint_of_every_kind():
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.nv])
 def test_a_chain_of_one_kind(kind):
     structure_is_rank(random_mechanism(np.random.default_rng(1), [kind] * 2, chain=True))
+
+
+def test_a_chain_of_screws():
+    structure_is_rank(with_screws(random_mechanism(np.random.default_rng(1), ["revolute"] * 3, chain=True)))
 
 
 # --- published numbers ------------------------------------------------------------------------------------------------
