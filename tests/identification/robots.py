@@ -35,9 +35,7 @@ def states(robot: km.Robot, rng: np.random.Generator, n: int) -> dict[str, np.nd
 
 def parallel_arm(joints: int = 2) -> km.Robot:
     """An arm in a vertical plane, with irregular bodies."""
-    bodies = [
-        km.Body(f"link{k + 1}", 2.0 - 0.4 * k, (0.02, 0.01, 0.2 - 0.02 * k), (0.03, 0.04, 0.02)) for k in range(joints)
-    ]
+    bodies = [km.Body(f"link{k + 1}", 2.0 - 0.4 * k, (0.02, 0.01, 0.2 - 0.02 * k), (0.03, 0.04, 0.02)) for k in range(joints)]
     above = ["world", *(body.name for body in bodies)]
     made = [
         km.Joint(f"joint{k + 1}", "revolute", above[k], above[k + 1], km.pose((0, 0, 0.4 if k else 0.0)), axis=(0, 1, 0))

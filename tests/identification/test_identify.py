@@ -6,7 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import Log, exciting_trajectory
-from kumitate.identification.unknowns import unknowns_of
+from kumitate.identification.unknowns import NUMBERS, unknowns_of
 
 from ..mechanisms import random_mechanism, seeds
 from .robots import all_of, base_truth, parallel_arm, states, true_values, with_screws
@@ -23,7 +23,7 @@ def deviations(found) -> np.ndarray:
 def possible(found) -> None:
     """Every body of the result can exist: mass, principal moments that fulfil the triangle inequality, no negative friction."""
     assert found.thinnest > 0.0
-    for body in found.mechanism.bodies:
+    for body in (found.mechanism.bodies[k] for k in found.unknowns.bodies):
         principal = np.linalg.eigvalsh(np.array(body.inertia))
         assert body.mass > 0.0
         assert principal[0] > 0.0
@@ -86,7 +86,7 @@ def test_wrenches_from_outside_and_known_bodies():
     pushed = {"link3": rng.normal(size=(60, 6))}
     tau = real.inverse_dynamics(log["q"], log["v"], log["a"], wrenches=pushed)
     found = km.identify(log | {"tau": tau, "wrenches": pushed}, arm, find=["inertia:link3"])
-    assert found.names == tuple(f"link3.{n}" for n in "mass hx hy hz Ixx Iyy Izz Ixy Ixz Iyz".split())
+    assert found.names == tuple(f"link3.{n}" for n in NUMBERS)
     assert np.abs(estimates(found) - base_truth(found, truth)).max() < 1e-8
     assert found.mechanism.body("link1") == arm.mechanism.body("link1")
 
@@ -111,24 +111,24 @@ def test_efforts_that_are_missing_and_several_logs():
 # --- with noise -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(**seeds(2))
 def test_within_the_stated_covariance(seed):
-    """Of 60 logs that differ in their noise, normalised errors have the mean 0 and variance 1 that statistics ask for."""
+    """Of 40 logs that differ in their noise, normalised errors have the mean 0 and variance 1 that statistics ask for."""
     rng = np.random.default_rng(seed)
     arm = parallel_arm()
     unknowns = all_of(arm)
     truth = true_values(unknowns, rng)
     real = km.Robot(unknowns.mechanism_with(truth))
-    log = states(arm, rng, 200)
+    log = states(arm, rng, 120)
     tau = real.inverse_dynamics(log["q"], log["v"], log["a"])
     errors = []
-    for _ in range(60):
+    for _ in range(40):
         found = km.identify(log | {"tau": tau + rng.normal(size=tau.shape) * [2.0, 0.3]}, arm)
         errors.append((estimates(found) - base_truth(found, truth)) / deviations(found))
         possible(found)
-        assert np.allclose(found.noise, [2.0, 0.3], rtol=0.25)
+        assert np.allclose(found.noise, [2.0, 0.3], rtol=0.35)
     errors = np.array(errors)
     count = errors.size
-    # means of 60 and variances of all are normal to good accuracy: five standard deviations of each
-    assert np.abs(errors.mean(axis=0)).max() < 5.0 / np.sqrt(60.0)
+    # means of 40 and variances of all are normal to good accuracy: five standard deviations of each
+    assert np.abs(errors.mean(axis=0)).max() < 5.0 / np.sqrt(40.0)
     assert abs(errors.var() - 1.0) < 5.0 * np.sqrt(2.0 / count)
     assert abs(np.mean(np.abs(errors) < 2.0) - 0.954) < 5.0 * np.sqrt(0.954 * 0.046 / count)
 

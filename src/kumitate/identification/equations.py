@@ -1,7 +1,7 @@
 """The equations of a log, compressed: what least squares needs of thousands of samples is a small triangle per joint.
 
-At each sample and degree of freedom, effort = K⁻¹ (Y β + what is known). The residual of any β and K over all samples is as long
-as the triangle of a QR factorisation times (β/K, 1/K, −1) (Golub, Van Loan, Matrix computations, 4th ed., 5.3).
+At each sample and degree of freedom, effort = K⁻¹ (Y β + what is known). The residual of any β and K over all samples is as
+long as the triangle of a QR factorisation times (β/K, 1/K, −1) (Golub, Van Loan, Matrix computations, 4th ed., 5.3).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robot import Robot
-from .base import BaseParameters
+from .base_parameters import BaseParameters
 from .differentiate import States
 from .log import Log
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
 
-__all__ = ["Equations", "base_rows", "equations_of"]
+__all__ = ["LogEquations", "base_rows", "equations_of"]
 
 #: Samples that are reduced at a time.
 _BLOCK = 2000
 
 
 @dataclass(frozen=True)
-class Equations:
+class LogEquations:
     """The equations of all samples, by degree of freedom.
 
     Attributes:
@@ -61,7 +61,9 @@ class Equations:
         return np.asarray((columns * np.concatenate([np.abs(beta), [1.0, 1.0]])).max(axis=1))
 
 
-def base_rows(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, states: States) -> tuple[np.ndarray, np.ndarray]:
+def base_rows(
+    robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, states: States
+) -> tuple[np.ndarray, np.ndarray]:
     """(Y H (n, nv, count), known (n, nv)): the efforts are Y H β + known, with what the model knows, springs and wrenches."""
     Y = regressor_rows(robot.mechanism, *states)
     wanted = unknowns.columns @ np.column_stack([base.H, unknowns.values])
@@ -70,7 +72,7 @@ def base_rows(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, 
     return rows[..., :-1], modelled - rows[..., -1]
 
 
-def equations_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: Iterable[tuple[Log, States]]) -> Equations:
+def equations_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: Iterable[tuple[Log, States]]) -> LogEquations:
     """The equations of logs with their states."""
     n, size = robot.nv, len(base) + 2
     triangles, samples = np.zeros((n, size, size)), np.zeros(n, dtype=int)
@@ -83,4 +85,4 @@ def equations_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: 
                 own = rows[~np.isnan(log.tau[block][:, i]), i]
                 samples[i] += len(own)
                 triangles[i] = np.linalg.qr(np.vstack([triangles[i], own]), mode="r")
-    return Equations(triangles, samples)
+    return LogEquations(triangles, samples)

@@ -1,8 +1,8 @@
 """Exciting trajectories: motions that show the base parameters as evenly as the limits of the joints allow.
 
-Each joint moves by a Fourier series, so that its accelerations are known without differentiation and averages over periods remove
-noise: Swevers, Ganseman, Tükel, De Schutter, Van Brussel, Optimal robot excitation and identification, IEEE Trans. Robotics and
-Automation 13(5), 1997. The amplitudes minimise the condition number of the regressor, whose columns are of unit length.
+Each joint moves by a Fourier series, so that its accelerations are known without differentiation and averages over periods
+remove noise: Swevers, Ganseman, Tükel, De Schutter, Van Brussel, Optimal robot excitation and identification, IEEE Trans.
+Robotics and Automation 13(5), 1997. The amplitudes minimise the condition number of the regressor, whose columns are of unit length.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..model import Limits, Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
 from ..simulate.parameters.passive import sort_of
-from .base import BaseParameters, base_parameters
+from .base_parameters import BaseParameters, base_parameters
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns, unknowns_of
 
@@ -81,7 +81,7 @@ def exciting_trajectory(
     robot = robot if isinstance(robot, Robot) else Robot(robot)
     period = checked_number("exciting_trajectory", "the period [s]", period, POSITIVE, error=InputError)
     if not isinstance(harmonics, int) or harmonics < 3:
-        raise InputError(f"exciting_trajectory: {harmonics!r} harmonics; it must be a whole number from 3, so that it begins at rest")
+        raise InputError(f"exciting_trajectory: {harmonics!r} harmonics; begin and end at rest need 3 or more, a whole number")
     unknowns = unknowns_of(robot.mechanism, find)
     search = _Search(robot, unknowns, base_parameters(unknowns), period, harmonics)
     rng = np.random.default_rng(seed)

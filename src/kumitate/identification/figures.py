@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["base_figure", "efforts_figure", "write_figure"]
 
+_UNITS = {"length": "N", "angle": "N·m"}
+
 
 def efforts_figure(found: Identified, part: int = 0) -> Any:
     """The efforts of a log, measured and predicted, as a `matplotlib.figure.Figure`: a panel per degree of freedom."""
@@ -23,7 +25,7 @@ def efforts_figure(found: Identified, part: int = 0) -> Any:
     log, predicted = found.parts[part][0], found.predicted(part)
     sorts = [sort_of(name) for joint in mechanism.joints for name in joint.kind.velocities]  # type: ignore[union-attr]
     panels = [
-        Panel(name, "N" if sort == "length" else "N·m", ("measured", "predicted"), np.stack([log.tau[:, i], predicted[:, i]], 1))
+        Panel(name, _UNITS[sort], ("measured", "predicted"), np.stack([log.tau[:, i], predicted[:, i]], 1))
         for i, (name, sort) in enumerate(zip(mechanism.v_names, sorts, strict=True))
         if np.isfinite(log.tau[:, i]).any()
     ]

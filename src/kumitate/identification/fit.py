@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from .equations import Equations
+from .equations import LogEquations
 
 __all__ = ["Fit", "fit"]
 
@@ -42,7 +42,7 @@ class Fit:
     scales: np.ndarray
 
 
-def fit(equations: Equations, start: np.ndarray, drives: tuple[int, ...]) -> Fit:
+def fit(equations: LogEquations, start: np.ndarray, drives: tuple[int, ...]) -> Fit:
     """The least squares fit, from the model's base parameters.
 
     Raises:
@@ -75,7 +75,7 @@ def fit(equations: Equations, start: np.ndarray, drives: tuple[int, ...]) -> Fit
 
 
 def _linearised(
-    equations: Equations, beta: np.ndarray, reciprocals: np.ndarray, drives: tuple[int, ...], noise: np.ndarray
+    equations: LogEquations, beta: np.ndarray, reciprocals: np.ndarray, drives: tuple[int, ...], noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """A and b of the weighted residuals b − A δ for changes δ of (β, 1/K), those of known drives left out."""
     count = equations.count
@@ -99,6 +99,7 @@ def _scales(A: np.ndarray) -> np.ndarray:
 def _check_drives(unseen: np.ndarray, drives: tuple[int, ...], count: int) -> None:
     if drives and np.abs(unseen[:, count:]).max(initial=0.0) > 1e-3:
         raise InputError(
-            "identify: the drive constants are known only up to a common factor: if they and all parameters were twice as large, "
-            "the log would be the same. Leave out of `find` the inertia of a body that is known, such as a payload, and log it"
+            "identify: the drive constants are known only up to a common factor: twice as large, and all "
+            "parameters too, they would give the same log. Leave out of `find` the inertia of a body that is known, such as "
+            "a payload"
         )

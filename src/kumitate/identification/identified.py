@@ -16,9 +16,9 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.tree.inertia_map import SIZE
 from ..robot import Robot
-from .base import BaseParameters
+from .base_parameters import BaseParameters
 from .differentiate import States
-from .equations import Equations, base_rows
+from .equations import LogEquations, base_rows
 from .fit import Fit
 from .log import Log
 from .log_cholesky import logarithms, pseudo_inertia
@@ -55,8 +55,8 @@ class BaseEstimate(NamedTuple):
 class Identified:
     """Identified parameters, with what is known of them.
 
-    `found["hand.mass"]` is the value of a parameter, and `deviations` has their standard deviations given the model; `base` lists
-    what the log shows without regard to the model.
+    `found["hand.mass"]` is the value of a parameter, and `deviations` has their standard deviations given the model; `base`
+    lists what the log shows without regard to the model.
 
     Attributes:
         model: the robot before the identification.
@@ -66,7 +66,7 @@ class Identified:
     model: Robot
     unknowns: Unknowns = field(repr=False)
     parameters: BaseParameters = field(repr=False)
-    equations: Equations = field(repr=False)
+    equations: LogEquations = field(repr=False)
     fit: Fit = field(repr=False)
     physical: Physical = field(repr=False)
     parts: tuple[tuple[Log, States], ...] = field(repr=False)
@@ -159,7 +159,7 @@ class Identified:
 
     @property
     def thinnest(self) -> float:
-        """The smallest eigenvalue of the pseudo-inertias of bodies relative to the largest; above 0 for bodies that can exist."""
+        """The smallest eigenvalue of a body's pseudo-inertia relative to its largest; above 0 for bodies that can exist."""
         values = self.physical.values
         eigenvalues = [np.linalg.eigvalsh(pseudo_inertia(values[k : k + SIZE])) for k in range(0, self.unknowns.inertial, SIZE)]
         return min((float(own[0] / own[-1]) for own in eigenvalues), default=np.inf)
@@ -176,8 +176,8 @@ class Identified:
             yield f"  drive {name}: {K:.6g} ± {deviation:.2g}"
         yield "base parameters: value ± standard deviation (digits known; the model's value)"
         for own in self.base:
-            known = f"{own.value:.6g} ± {own.deviation:.2g} ({own.digits:.1f}; {own.model:.6g})" if own.excited else "not excited"
-            yield f"  {own.combination}: {known}"
+            known = f"{own.value:.6g} ± {own.deviation:.2g} ({own.digits:.1f}; {own.model:.6g})"
+            yield f"  {own.combination}: {known if own.excited else 'not excited'}"
         if self.not_excited:
             yield f"not excited by this motion, so that the model's values stay: {', '.join(self.not_excited)}"
 

@@ -11,9 +11,9 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
-from .base import base_parameters
+from .base_parameters import base_parameters
 from .differentiate import DEGREE, States, states_of
-from .equations import Equations, equations_of
+from .equations import LogEquations, equations_of
 from .fit import Fit, fit
 from .identified import Identified
 from .log import Log, logs_of
@@ -40,8 +40,8 @@ def identify(
     result can exist, and move like these base parameters; what no motion shows is as in the model.
 
     Args:
-        log: a `Log`, a result of `simulate`, or a mapping with "t" (n) [s], "q" (n, nq) and "tau" (n, nv) [N·m, N], with "v" and
-            "a" (n, nv) if they are known, and "wrenches" from outside (see `Log`); or a list of these.
+        log: a `Log`, a result of `simulate`, or a mapping with "t" (n) [s], "q" (n, nq) and "tau" (n, nv) [N·m, N], with
+            "v" and "a" (n, nv) if they are known, and "wrenches" from outside (see `Log`); or a list of these.
         robot: the model. Everything that is not to be found is taken from it: springs, and inertias of known bodies.
         find: names "inertia:BODY", "armature:JOINT", "damping:JOINT", "friction:JOINT"; "drive:JOINT" for a factor K on the
             efforts of the log, such as a drive constant, if tau holds currents. * stands for any part of a name.
@@ -63,10 +63,10 @@ def identify(
     robot = robot if isinstance(robot, Robot) else Robot(robot)
     mechanism = robot.mechanism
     if mechanism.tree.closed:
-        closing = [part.name for part in (*mechanism.loops, *mechanism.couplings)]
+        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
         raise InputError(
-            f"identify: {mechanism.name} has closed loops ({', '.join(closing)}), whose forces are unknown in a log. Log the parts "
-            "with the loop opened, or `lock` the joints of the loop and identify the others"
+            f"identify: {mechanism.name} has closed loops ({', '.join(closing)}), whose forces are unknown in a log. Log the "
+            "parts with the loop opened, or `lock` the joints of the loop and identify the others"
         )
     spread = checked_number("identify", "the spread", spread, POSITIVE, error=InputError)
     logs, unknowns = logs_of(log, mechanism), unknowns_of(mechanism, find)
@@ -74,7 +74,7 @@ def identify(
         raise InputError(f"identify: there is nothing to find by {', '.join(find)!r}; name at least one parameter")
     base = base_parameters(unknowns)
 
-    def solved(parts: Sequence[tuple[Log, States]]) -> tuple[Equations, Fit]:
+    def solved(parts: Sequence[tuple[Log, States]]) -> tuple[LogEquations, Fit]:
         equations = equations_of(robot, unknowns, base, parts)
         return equations, fit(equations, base.G @ unknowns.values, unknowns.drives)
 
@@ -86,7 +86,8 @@ def identify(
         window = _checked_window(window)
     parts = [_inside(robot, one, window) for one in logs]
     equations, found = solved(parts)
-    possible = physical(unknowns, base, equations, found, _reach(unknowns, equations.sizes(base.G @ unknowns.values), parts), spread)
+    reach = _reach(unknowns, equations.sizes(base.G @ unknowns.values), parts)
+    possible = physical(unknowns, base, equations, found, reach, spread)
     return Identified(robot, unknowns, base, equations, found, possible, tuple(parts), window)
 
 

@@ -26,8 +26,8 @@ class Log:
     Attributes:
         time: (n,) [s], increasing.
         q: coordinates (n, nq) [rad, m]; v: velocities (n, nv), None to differentiate q.
-        tau: efforts of the drives (n, nv) [N·m, N]; for unknown drive constants the currents or commands that are proportional to
-            them. NaN where an effort is unknown; 0 where a degree of freedom has no drive.
+        tau: efforts of the drives (n, nv) [N·m, N]; for unknown drive constants the currents or commands that are proportional
+            to them. NaN where an effort is unknown; 0 where a degree of freedom has no drive.
         a: accelerations (n, nv), None to differentiate v.
         wrenches: external [n; f] (n, 6) by name of a body or frame, in the world's axes about that frame's origin [N·m, N].
     """
@@ -56,8 +56,9 @@ class Log:
         for part in ("time", "q", "tau"):
             if parts[part] is None:
                 raise InputError(f"log: {part!r} is missing; give time, q and tau, as a mapping, a Log or a result")
-        n = np.size(parts["time"])
-        shapes = {"time": (n,), "q": (n, mechanism.nq), "tau": (n, mechanism.nv), "v": (n, mechanism.nv), "a": (n, mechanism.nv)}
+        n = np.size(np.asarray(parts["time"]))
+        nv = mechanism.nv
+        shapes = {"time": (n,), "q": (n, mechanism.nq), "tau": (n, nv), "v": (n, nv), "a": (n, nv)}
         arrays = {part: _numbers(part, parts[part], shape) for part, shape in shapes.items() if parts[part] is not None}
         wrenches = {name: _numbers(f"the wrench on {name!r}", x, (n, 6)) for name, x in (parts["wrenches"] or {}).items()}
         for name in wrenches:

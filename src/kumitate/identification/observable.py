@@ -8,10 +8,11 @@ or the acceleration of free fall. So linear functions of the composite inertia m
 - A composite consists of the link and of its children's composites, which their joints move about. Where a function r of it
   vanishes for all positions of a child's joint, the differences r X(q) − r X(q₀) vanish for the child's composite.
 
-All functions that must vanish are then combinations of independent ones, which are the base parameters. This is the recursion of
-Wensing, Niemeyer, Slotine, A geometric characterization of observability in inertial parameter identification, Int. J. Robotics
-Research, 2024, for joints of any kind and with armatures; for revolute and prismatic joints its result is that of Gautier and
-Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and Automation 6(3), 1990.
+All functions that must vanish are then combinations of independent ones, which are the base parameters. This is the recursion
+of Wensing, Niemeyer, Slotine, A geometric characterization of observability in inertial parameter identification, Int. J.
+Robotics Research, 2024, for joints of any kind and with armatures; for revolute and prismatic joints its result is that of
+Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and
+Automation 6(3), 1990.
 """
 
 from __future__ import annotations

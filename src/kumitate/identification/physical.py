@@ -1,7 +1,7 @@
 """The most probable parameters that a mechanism can have: bodies that can exist, armatures and frictions that are not negative.
 
-Inertias are moved as their logarithms, so that no step leaves what is possible. Many bodies move a robot alike: among them, those
-nearest to the model are taken. The model counts as one more measurement, with a standard deviation of `spread`.
+Inertias are moved as their logarithms, so that no step leaves what is possible. Many bodies move a robot alike: among them,
+those nearest to the model are taken. The model counts as one more measurement, with a standard deviation of `spread`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.tree.inertia_map import SIZE
-from .base import BaseParameters
-from .equations import Equations
+from .base_parameters import BaseParameters
+from .equations import LogEquations
 from .fit import Fit
 from .log_cholesky import inertia_numbers, logarithms, scales_of
 from .unknowns import Unknowns
@@ -47,7 +47,7 @@ class _Problem:
 
     unknowns: Unknowns
     base: BaseParameters
-    equations: Equations
+    equations: LogEquations
     start: np.ndarray
     spreads: np.ndarray
 
@@ -74,7 +74,9 @@ class _Problem:
         drives = self.unknowns.drives
         scaled = self.equations.triangles / noise[:, None, None]
         known = [triangle for i, triangle in enumerate(scaled) if i not in drives]
-        pooled: list[tuple[np.ndarray, int | None]] = [(np.linalg.qr(np.vstack(known), mode="r"), None)] if known else []
+        pooled: list[tuple[np.ndarray, int | None]] = []
+        if known:
+            pooled.append((np.asarray(np.linalg.qr(np.vstack(known), mode="r")), None))
         return pooled + [(scaled[i], len(self.unknowns.names) + k) for k, i in enumerate(drives)]
 
     def residuals(self, z: np.ndarray, triangles: list[tuple[np.ndarray, int | None]]) -> np.ndarray:
@@ -100,7 +102,7 @@ class _Problem:
 
 
 def physical(
-    unknowns: Unknowns, base: BaseParameters, equations: Equations, found: Fit, reach: np.ndarray, spread: float
+    unknowns: Unknowns, base: BaseParameters, equations: LogEquations, found: Fit, reach: np.ndarray, spread: float
 ) -> Physical:
     """The most probable possible parameters.
 
@@ -124,7 +126,7 @@ def physical(
     return Physical(values, half @ half.T, problem.reciprocals(z))
 
 
-def _problem(unknowns: Unknowns, base: BaseParameters, equations: Equations, reach: np.ndarray, spread: float) -> _Problem:
+def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, reach: np.ndarray, spread: float) -> _Problem:
     model, inertial = unknowns.values, unknowns.inertial
     thetas = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)]
     joints = model[inertial:]
@@ -143,7 +145,7 @@ def _at_zero(problem: _Problem, z: np.ndarray) -> np.ndarray:
 
 
 def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """The z of the least sum of squares (Levenberg and Marquardt; properties of joints are held at 0 where they would pass it)."""
+    """The z of the least sum of squares (Levenberg and Marquardt); properties of joints that would pass 0 are held there."""
     joints = slice(problem.unknowns.inertial, len(problem.unknowns.names))
     triangles = problem.weighted(noise)
     damping, r = 1e-3, problem.residuals(z, triangles)

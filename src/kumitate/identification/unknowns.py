@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class Unknowns:
 
 
 def unknowns_of(mechanism: Mechanism, find: Sequence[str]) -> Unknowns:
-    """The parameters of these names: "inertia:BODY", "armature:JOINT", "damping:…", "friction:…", "drive:…"; * stands for any part.
+    """The parameters of names "inertia:BODY", "armature:JOINT", "damping:…", "friction:…", "drive:…"; * stands for any part.
 
     With *, bodies without mass and joints of six degrees of freedom are left out: they are frames and free bases.
 
@@ -141,6 +142,7 @@ def _with_property(joints: Sequence[Joint], key: str, found: dict[int, float]) -
     at, changed = 0, []
     for joint in joints:
         own = tuple(found.get(at + k, x) for k, x in enumerate(getattr(joint, key)))
-        changed.append(replace(joint, **{key: own}) if own != getattr(joint, key) else joint)
+        change: dict[str, Any] = {key: own}
+        changed.append(replace(joint, **change) if own != getattr(joint, key) else joint)
         at += joint.kind.nv
     return changed

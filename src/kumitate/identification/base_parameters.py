@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -56,7 +57,11 @@ def base_parameters(mechanism: Mechanism | Unknowns, find: tuple[str, ...] | Non
     >>> len(base_parameters(km.load("double_pendulum").mechanism))
     6
     """
-    unknowns = mechanism if isinstance(mechanism, Unknowns) else unknowns_of(mechanism, find or ("inertia:*",))
+    return _of(mechanism if isinstance(mechanism, Unknowns) else unknowns_of(mechanism, find or ("inertia:*",)))
+
+
+@lru_cache(maxsize=16)
+def _of(unknowns: Unknowns) -> BaseParameters:
     tree = unknowns.mechanism.tree
     felt = felt_by_structure(tree, unknowns.mechanism.gravity)
     frictions = np.eye(2 * tree.nv)  # v and v/√(v² + ε²) are independent of all others, and of each other
