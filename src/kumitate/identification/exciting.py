@@ -2,7 +2,7 @@
 
 Each joint moves by a Fourier series, so that its accelerations are known without differentiation and averages over periods
 remove noise: Swevers, Ganseman, Tükel, De Schutter, Van Brussel, Optimal robot excitation and identification, IEEE Trans.
-Robotics and Automation 13(5), 1997. The amplitudes minimise the condition number of the regressor, whose columns are of unit length.
+Robotics and Automation 13(5), 1997. The amplitudes minimise the condition number of the regressor, with columns of unit length.
 """
 
 from __future__ import annotations
