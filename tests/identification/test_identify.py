@@ -5,7 +5,8 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.identification import Log, exciting_trajectory
+from kumitate.identification import Log, base_parameters, exciting_trajectory
+from kumitate.identification.identify import ALL
 from kumitate.identification.unknowns import NUMBERS, unknowns_of
 
 from ..mechanisms import random_mechanism, seeds
@@ -74,6 +75,38 @@ def test_exact_from_a_simulation():
     found = km.identify(km.simulate(real, [0.5, -0.4], duration=4.0, controller=shake), arm)
     assert np.abs(estimates(found) - base_truth(found, truth)).max() < 1e-8
     assert found.window == 0
+
+
+@pytest.mark.parametrize(("name", "count"), [("four_bar", 5), ("planar_4r", 9)])
+def test_closed_loops(name, count):
+    """The robot that is found moves like the real one, although the forces in the loop are not in the log.
+
+    A parallelogram has one inertia, two components of gravity, damping and friction. The second one also closes as an
+    antiparallelogram, in which it has four more; the log does not show these.
+    """
+    arm = km.load(name)
+    unknowns, rng = all_of(arm), np.random.default_rng(3)
+    truth = true_values(unknowns, rng)
+    real = km.Robot(unknowns.mechanism_with(truth), start=arm.start)
+
+    def shake(t, q, v):
+        return np.sin(3.0 * t + np.arange(len(v))) - 0.5 * v
+
+    run = km.simulate(real, duration=1.0, controller=shake)
+    found = km.identify(run, arm)
+    states = run.q[::50], run.v[::50], run.tau[::50]
+    before, expected = arm.forward_dynamics(*states), real.forward_dynamics(*states)
+    assert np.abs(before - expected).max() > 0.1 * np.abs(expected).max()
+    assert np.abs(found.robot.forward_dynamics(*states) - expected).max() < 1e-6 * np.abs(expected).max()
+    assert len(found.base) == count
+    assert len(found.base) < len(base_parameters(arm.mechanism, ALL))
+    excited = np.array([own.excited for own in found.base])
+    assert np.abs(estimates(found) - found.parameters.G @ truth)[excited].max() < 1e-6
+    assert np.abs(found.predicted() - found.measured()).max() < 1e-6 * np.abs(run.tau).max()
+    possible(found)
+    unknown = {"t": run.time, "q": run.q, "v": run.v, "a": run.a, "tau": run.tau * [1.0, np.nan, 1.0]}
+    with pytest.raises(InputError, match=r"0 efforts for"):  # a loop of one degree of freedom: no motion is without it
+        km.identify(unknown, arm)
 
 
 def test_wrenches_from_outside_and_known_bodies():
@@ -262,7 +295,11 @@ def test_errors_name_the_part_and_the_remedy():
     refused(r"'hand' is not a body or frame", {"wrenches": {"hand": np.zeros((30, 6))}})
     refused(r"the window is 3; it must be a whole number above 4", {"a": None}, window=3)
     refused(r"the spread is -1", spread=-1.0)
-    refused(r"closed loops \(.*lock", robot=km.load("four_bar"))
+    refused(
+        r"closed loops, with which drive constants cannot be found.*lock",
+        robot=km.load("four_bar"),
+        find=["damping:*", "drive:*"],
+    )
     arm = parallel_arm()
     short = {key: value[:4] for key, value in states(arm, np.random.default_rng(0), 30).items()}
     with pytest.raises(InputError, match=r"8 efforts for 11 parameters; give a longer log"):

@@ -11,7 +11,7 @@ from ..model import Mechanism
 from .observable import felt_by_structure
 from .unknowns import NUMBERS, Unknowns, unknowns_of
 
-__all__ = ["BaseParameters", "base_parameters"]
+__all__ = ["BaseParameters", "base_parameters", "regrouped"]
 
 #: A column that adds less than this part of its length to those before it depends on them.
 _DEPENDENT = 1e-7
@@ -66,7 +66,11 @@ def _of(unknowns: Unknowns) -> BaseParameters:
     felt = felt_by_structure(tree, unknowns.mechanism.gravity)
     frictions = np.eye(2 * tree.nv)  # v and v/√(v² + ε²) are independent of all others, and of each other
     rows = np.block([[felt, np.zeros((len(felt), 2 * tree.nv))], [np.zeros((2 * tree.nv, felt.shape[1])), frictions]])
-    rows = rows @ unknowns.columns
+    return regrouped(rows @ unknowns.columns, unknowns)
+
+
+def regrouped(rows: np.ndarray, unknowns: Unknowns) -> BaseParameters:
+    """The combinations of unknown parameters that span these rows (…, parameters), each named by one of them."""
     chosen = _independent(rows, _order(unknowns))
     G = np.linalg.lstsq(rows[:, chosen], rows, rcond=None)[0] if chosen else np.zeros((0, len(unknowns.names)))
     G = np.where(np.abs(G) <= _NOTHING * np.abs(G).max(axis=1, keepdims=True, initial=1e-300), 0.0, G)

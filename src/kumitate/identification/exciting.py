@@ -149,7 +149,11 @@ def _series(amplitudes: np.ndarray, period: float, t: np.ndarray) -> tuple[np.nd
 
 def _check_joints(mechanism: Mechanism) -> None:
     if mechanism.tree.closed:
-        raise InputError(f"exciting_trajectory: {mechanism.name} has closed loops, whose joints cannot move freely; open them")
+        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
+        raise InputError(
+            f"exciting_trajectory: {mechanism.name} has loops or couplings ({', '.join(closing)}), whose joints cannot move "
+            "freely. Lock these (`robot.locked`), or plan the motion yourself"
+        )
     for joint in mechanism.joints:
         if joint.kind.nq != joint.kind.nv or joint.kind.nv == 6:  # type: ignore[union-attr]
             raise InputError(
@@ -161,6 +165,6 @@ def _check_joints(mechanism: Mechanism) -> None:
 def _range(limit: Limits, start: float, sort: str) -> tuple[float, float, float]:
     """The lowest and highest coordinate, and the highest speed."""
     reach, speed = _FREE[sort]
-    low = limit.lower if limit.lower is not None else min(start, limit.upper or start) - reach
+    low = limit.lower if limit.lower is not None else (start if limit.upper is None else min(start, limit.upper)) - reach
     high = limit.upper if limit.upper is not None else max(start, low) + reach
     return low, high, limit.velocity if limit.velocity is not None else speed

@@ -22,12 +22,12 @@ _UNITS = {"length": "N", "angle": "N·m"}
 def efforts_figure(found: Identified, part: int = 0) -> Any:
     """The efforts of a log, measured and predicted, as a `matplotlib.figure.Figure`: a panel per degree of freedom."""
     mechanism = found.model.mechanism
-    log, predicted = found.parts[part][0], found.predicted(part)
+    log, measured, predicted = found.parts[part][0], found.measured(part), found.predicted(part)
     sorts = [sort_of(name) for joint in mechanism.joints for name in joint.kind.velocities]  # type: ignore[union-attr]
     panels = [
-        Panel(name, _UNITS[sort], ("measured", "predicted"), np.stack([log.tau[:, i], predicted[:, i]], 1))
+        Panel(name, _UNITS[sort], ("measured", "predicted"), np.stack([measured[:, i], predicted[:, i]], 1))
         for i, (name, sort) in enumerate(zip(mechanism.v_names, sorts, strict=True))
-        if np.isfinite(log.tau[:, i]).any()
+        if np.isfinite(measured[:, i]).any()
     ]
     left = ", ".join(f"{x:.2g}" for x in found.noise)
     return panels_figure(log.time, panels, caption=f"Standard deviations of measured from predicted efforts: {left}")

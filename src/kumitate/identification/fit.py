@@ -13,6 +13,8 @@ __all__ = ["Fit", "fit"]
 
 #: Directions whose singular value is below this part of the largest are not excited: nothing can be said of them.
 _UNSEEN = 1e-9
+#: Columns shorter than this part of the longest are rounding.
+_NO_EFFECT = 1e-11
 #: Efforts are trusted to this part of the largest term of their equations at best.
 FINEST = 1e-10
 #: Rounds, in each of which the noises are estimated and the drive constants are linearised.
@@ -49,7 +51,7 @@ def fit(equations: LogEquations, start: np.ndarray, drives: tuple[int, ...]) -> 
         InputError: if there are fewer samples than parameters, or the drive constants are known only up to a common factor.
     """
     count = equations.count
-    total = int(equations.samples.sum())
+    total = round(float(equations.samples.sum()))
     if total <= count + len(drives):
         raise InputError(f"identify: {total} efforts for {count + len(drives)} parameters; give a longer log")
     beta, reciprocals = start.copy(), np.ones(len(equations.samples))
@@ -93,7 +95,7 @@ def _linearised(
 def _scales(A: np.ndarray) -> np.ndarray:
     """The change of each parameter that changes the weighted efforts as much as any other's does; 0 without effect."""
     lengths = np.linalg.norm(A, axis=0)
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > _NO_EFFECT * lengths.max(initial=0.0))
 
 
 def _check_drives(unseen: np.ndarray, drives: tuple[int, ...], count: int) -> None:

@@ -18,7 +18,7 @@ from ..model.tree.inertia_map import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
-from .equations import LogEquations, base_rows
+from .equations import LogEquations, Rows, rows_of
 from .fit import Fit
 from .log import Log
 from .log_cholesky import logarithms, pseudo_inertia
@@ -153,9 +153,15 @@ class Identified:
 
     def predicted(self, part: int = 0) -> np.ndarray:
         """The efforts (n, nv) of a log by the identified base parameters, in the log's units; `part`: of several logs."""
-        log, states = self.parts[part]
-        rows, known = base_rows(self.model, self.unknowns, self.parameters, log, states)
-        return np.asarray((rows @ self.fit.beta + known) * self.fit.reciprocals)
+        found = self._rows(part)
+        return np.asarray((found.rows @ self.fit.beta + found.known) * self.fit.reciprocals)
+
+    def measured(self, part: int = 0) -> np.ndarray:
+        """The efforts (n, nv) of a log; with closed loops, the part of them that the loops do not balance."""
+        return self._rows(part).efforts
+
+    def _rows(self, part: int) -> Rows:
+        return rows_of(self.model, self.unknowns, self.parameters, *self.parts[part])
 
     @property
     def thinnest(self) -> float:
@@ -166,7 +172,7 @@ class Identified:
 
     def lines(self) -> Iterator[str]:
         """The result as readable text."""
-        mechanism, total = self.model.mechanism, int(self.equations.samples.sum())
+        mechanism, total = self.model.mechanism, round(float(self.equations.samples.sum()))
         yield f"{mechanism.name}: {len(self.parameters)} base parameters of {len(self.names)} parameters, from {total} efforts"
         if self.window:
             yield f"accelerations by differentiation over {self.window} samples"

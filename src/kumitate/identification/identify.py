@@ -17,6 +17,7 @@ from .equations import LogEquations, equations_of
 from .fit import Fit, fit
 from .identified import Identified
 from .log import Log, logs_of
+from .loop_base import loop_base_parameters
 from .physical import physical
 from .unknowns import Unknowns, unknowns_of
 
@@ -50,8 +51,8 @@ def identify(
         spread: how far bodies may be from the model's, as the standard deviation of logarithms of masses and lengths.
 
     Raises:
-        InputError: for logs of wrong shapes or too few samples, unknown names, mechanisms with loops or couplings, or drive
-            constants of which the log shows only the ratios.
+        InputError: for logs of wrong shapes or too few samples, unknown names, or drive constants of which the log shows
+            only the ratios.
 
     >>> import kumitate as km
     >>> arm = km.load("double_pendulum")
@@ -62,17 +63,14 @@ def identify(
     """
     robot = robot if isinstance(robot, Robot) else Robot(robot)
     mechanism = robot.mechanism
-    if mechanism.tree.closed:
-        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
-        raise InputError(
-            f"identify: {mechanism.name} has closed loops ({', '.join(closing)}), whose forces are unknown in a log. Log the "
-            "parts with the loop opened, or `lock` the joints of the loop and identify the others"
-        )
     spread = checked_number("identify", "the spread", spread, POSITIVE, error=InputError)
     logs, unknowns = logs_of(log, mechanism), unknowns_of(mechanism, find)
     if not unknowns.names:
         raise InputError(f"identify: there is nothing to find by {', '.join(find)!r}; name at least one parameter")
     base = base_parameters(unknowns)
+    if mechanism.tree.closed:
+        _check_loops(unknowns)
+        base = loop_base_parameters(robot, unknowns, base)
 
     def solved(parts: Sequence[tuple[Log, States]]) -> tuple[LogEquations, Fit]:
         equations = equations_of(robot, unknowns, base, parts)
@@ -89,6 +87,19 @@ def identify(
     reach = _reach(unknowns, equations.sizes(base.G @ unknowns.values), parts)
     possible = physical(unknowns, base, equations, found, reach, spread)
     return Identified(robot, unknowns, base, equations, found, possible, tuple(parts), window)
+
+
+def _check_loops(unknowns: Unknowns) -> None:
+    """Refuses what a log of a mechanism with loops does not show."""
+    mechanism = unknowns.mechanism
+    for loop in mechanism.loops:
+        if any(loop.armature):  # type: ignore[arg-type]
+            raise InputError(f"identify: loop {loop.name!r} has an armature, whose force is not known; give it none")
+    if unknowns.drives:
+        raise InputError(
+            f"identify: {mechanism.name} has closed loops, with which drive constants cannot be found. Scale its efforts, or "
+            "lock the joints of the loops (`robot.locked`)"
+        )
 
 
 def _inside(robot: Robot, log: Log, window: int) -> tuple[Log, States]:

@@ -53,6 +53,8 @@ class Log:
             parts = {part: next((given[key] for key in names if key in given), None) for part, names in _NAMES.items()}
         else:
             parts = {part: getattr(given, part, None) for part in _NAMES}
+        if getattr(given, "contact", None) is not None:
+            raise InputError("log: the run has contact, whose forces its efforts do not contain; give a mapping with wrenches")
         for part in ("time", "q", "tau"):
             if parts[part] is None:
                 raise InputError(f"log: {part!r} is missing; give time, q and tau, as a mapping, a Log or a result")

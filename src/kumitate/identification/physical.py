@@ -152,13 +152,9 @@ def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
     for _ in range(_STEPS):
         J = problem.slopes(z, triangles)
         free = ~(_at_zero(problem, z) & (J.T @ r > 0.0))
-        scaled = J[:, free] * problem.spreads[free]
         taken = False
         while not taken and damping < 1e9:
-            Q, R = np.linalg.qr(np.vstack([scaled, np.sqrt(damping) * np.eye(scaled.shape[1])]))
-            step = np.zeros(len(z))
-            step[free] = problem.spreads[free] * np.linalg.solve(R, -Q[: len(r)].T @ r)
-            step *= min(1.0, 2.0 / max(float(np.abs(step / problem.spreads).max(initial=0.0)), 1e-300))
+            step = _step(J, r, z, problem.spreads, free, joints, damping)
             there = z + step
             there[joints] = np.maximum(there[joints], 0.0)
             r_there = problem.residuals(there, triangles)
@@ -171,3 +167,20 @@ def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
         if gained <= _SETTLED * float(r @ r) or gained <= _SETTLED**2:
             return z
     return z
+
+
+def _step(
+    J: np.ndarray, r: np.ndarray, z: np.ndarray, spreads: np.ndarray, free: np.ndarray, joints: slice, damping: float
+) -> np.ndarray:
+    """A damped step of the free variables; those properties of joints that would pass 0 go there, and the others again."""
+    free, step = free.copy(), np.zeros(len(z))
+    while True:
+        scaled = J[:, free] * spreads[free]
+        Q, R = np.linalg.qr(np.vstack([scaled, np.sqrt(damping) * np.diag(np.linalg.norm(scaled, axis=0))]))
+        step[free] = spreads[free] * np.linalg.solve(R, -Q[: len(r)].T @ (r + J[:, ~free] @ step[~free]))
+        step[free] *= min(1.0, 2.0 / max(float(np.abs(step[free] / spreads[free]).max(initial=0.0)), 1e-300))
+        beyond = np.zeros(len(z), dtype=bool)
+        beyond[joints] = free[joints] & (z[joints] + step[joints] < 0.0)
+        if not beyond.any():
+            return step
+        step[beyond], free = -z[beyond], free & ~beyond
