@@ -114,12 +114,14 @@ def physical(
     problem = _problem(unknowns, base, equations, reach, spread)
     z = problem.start.copy()
     largest = float(equations.sizes(base.G @ unknowns.values).max(initial=0.0))
-    for part in _STAGES:
-        if (found.noise < part * largest).any():
+    tried = []
+    for part in (*_STAGES, 0.0):
+        if part == 0.0 or (found.noise < part * largest).any():
             z = _lowest(problem, z, np.maximum(found.noise, part * largest))
-    z = _lowest(problem, z, found.noise)
-    values, by_z = problem.values(z)
+            tried += [z, _moved_to(problem, z, found)]
     triangles = problem.weighted(found.noise)
+    z = _lowest(problem, min(tried, key=lambda z: float(np.sum(problem.residuals(z, triangles) ** 2))), found.noise)
+    values, by_z = problem.values(z)
     J = problem.slopes(z, triangles)
     held = _at_zero(problem, z) & (J.T @ problem.residuals(z, triangles) > 0.0)
     half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
@@ -134,6 +136,31 @@ def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, 
     start = np.concatenate([*thetas, joints, drives])
     spreads = np.concatenate([*map(scales_of, thetas), np.maximum(joints, reach), drives + 1.0])
     return _Problem(unknowns, base, equations, start, spread * spreads)
+
+
+def _moved_to(problem: _Problem, z: np.ndarray, found: Fit) -> np.ndarray:
+    """z moved by the shortest steps, from where it is, towards the base parameters that were found: exact if these are possible."""
+    z, drives = z.copy(), slice(len(problem.unknowns.names), None)
+    z[drives] = np.log(found.reciprocals[list(problem.unknowns.drives)])
+    inner, joints = slice(0, drives.start), slice(problem.unknowns.inertial, drives.start)
+    for _ in range(_STEPS):
+        values, by_z = problem.values(z)
+        gap = found.beta - problem.base.G @ values
+        if np.abs(gap).max(initial=0.0) <= 1e-14 * np.abs(found.beta).max(initial=0.0):
+            break
+        A, spreads = problem.base.G @ by_z[:, inner], problem.spreads[inner]
+        free, step = np.ones(drives.start, dtype=bool), np.zeros(drives.start)
+        beyond = free
+        while beyond.any():
+            left = gap - A[:, ~free] @ step[~free]
+            step[free] = spreads[free] * np.linalg.lstsq(A[:, free] * spreads[free], left, rcond=None)[0]
+            step[free] *= min(1.0, 1.0 / max(float(np.abs(step[free] / spreads[free]).max(initial=0.0)), 1e-300))
+            beyond = np.zeros_like(free)
+            beyond[joints] = free[joints] & (z[joints] + step[joints] < 0.0)
+            step[beyond], free = -z[inner][beyond], free & ~beyond
+        z[inner] += step
+        z[joints] = np.maximum(z[joints], 0.0)
+    return z
 
 
 def _at_zero(problem: _Problem, z: np.ndarray) -> np.ndarray:
