@@ -330,6 +330,10 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over its stiffness
     waved = shown["waved"]
     assert waved.q[-1, 0] == pytest.approx(0.1 * np.sin(3.0 * 0.5), abs=0.01)  # about the vertical: no weight
+    stood, spun = shown["stood"], shown["spun"]
+    assert np.abs(stood.q - stood.q[0]).max() < 0.005
+    assert spun.tau[0, 0] == pytest.approx(100.0 * 0.05 * 24.0 / 0.3)  # N·m at rest: N k u/R
+    assert shown["current"][0] == pytest.approx(24.0 / 0.3)
     fallen = shown["fallen"]
     assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
     assert fallen.audit.limits_passed == ()
@@ -380,6 +384,12 @@ def predictive_control(shown: Shown, values: Shown) -> None:
     assert np.abs(shown["planner"].plan).max() <= 4.0
 
 
+def whole_body_control(shown: Shown, values: Shown) -> None:
+    assert np.abs(shown["reached"] - shown["target"]).max() < 2e-3
+    effort = np.array([joint.limits[0].effort or np.inf for joint in shown["arm"].mechanism.joints if joint.limits])
+    assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -403,6 +413,7 @@ JUDGES = {
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,
     "virtual-loops.md": virtual_loops,
+    "whole-body-control.md": whole_body_control,
 }
 
 

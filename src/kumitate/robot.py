@@ -16,13 +16,16 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
+from .model import Drive, Mechanism, lock
+from .model.contents import Contents
+from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
+from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
-from .simulate.start import default_start
+from .simulate.start import default_start, named_state
 from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Nearness):
+class Robot(Contents, Nearness):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -51,10 +54,20 @@ class Robot(Nearness):
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, v) at which simulations begin: the one given; otherwise neutral, within limits, closed and at rest."""
+        """The state (q, v) at which simulations begin by default.
+
+        The one given; that of the mechanism's starts called "initial"; otherwise at rest at `simulate.start.default_start`:
+        neutral, within limits, loops closed.
+        """
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
-        return default_start(self._loops), np.zeros(self.nv)
+        q, v = self.starts.get(INITIAL, (None, np.zeros(self.nv)))
+        return default_start(self._loops, q), v
+
+    @property
+    def starts(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """The named states (q, v) of the mechanism, such as the keyframes of MJCF."""
+        return {start.name: named_state(self.mechanism, start.q, start.v) for start in self.mechanism.starts}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the mechanism and the start; its kernels are compiled when needed."""
@@ -63,47 +76,6 @@ class Robot(Nearness):
     def __repr__(self) -> str:
         m = self.mechanism
         return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
-
-    # --- what it is made of -------------------------------------------------------------------------------------------
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-        return self.mechanism.name
-
-    @property
-    def nq(self) -> int:
-        """The number of coordinates."""
-        return self.mechanism.nq
-
-    @property
-    def nv(self) -> int:
-        """The number of degrees of freedom of the tree."""
-        return self.mechanism.nv
-
-    @property
-    def bodies(self) -> dict[str, Body]:
-        """The bodies by name."""
-        return {body.name: body for body in self.mechanism.bodies}
-
-    @property
-    def joints(self) -> dict[str, Joint]:
-        """The joints of the tree by name, in the order of q and v."""
-        return {joint.name: joint for joint in self.mechanism.joints}
-
-    @property
-    def loops(self) -> dict[str, Loop]:
-        """The joints that close loops, by name."""
-        return {loop.name: loop for loop in self.mechanism.loops}
-
-    @property
-    def couplings(self) -> dict[str, Coupling]:
-        """The gears between joints, by name."""
-        return {coupling.name: coupling for coupling in self.mechanism.couplings}
-
-    @property
-    def frames(self) -> dict[str, Frame]:
-        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
-        return {frame.name: frame for frame in self.mechanism.frames}
 
     @cached_property
     def mass(self) -> float:
@@ -146,6 +118,27 @@ class Robot(Nearness):
         """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
         return Robot(self.mechanism.with_drives(drives), start=self._given_start)
 
+    def state(
+        self,
+        q: Mapping[str, Any] | None = None,
+        v: Mapping[str, Any] | None = None,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        start: str | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, v) with numbers given by name, closed and checked; the rest is as in `start`, and at rest.
+
+        Args:
+            q, v: numbers by the names of joints, bodies (their joint's) or components ("base.x"); they are kept, and the
+                other joints close the loops around them.
+            pose: poses in the world by the names of bodies that their own joint can bring there.
+            start: the name of one of `starts`, in the place of `start`.
+
+        Raises:
+            InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
+        """
+        return state_by_name(self._loops, named_start(self.name, self.starts, start, self.start), q or {}, v or {}, pose or {})
+
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:
         """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
@@ -178,7 +171,7 @@ class Robot(Nearness):
         v: Any,
         tau: Any,
         *,
-        method: str = "aba",
+        method: str = "auto",
         order: str | Sequence[int] | None = None,
         partition: str | Sequence[Sequence[str | int]] | None = None,
         wrenches: Mapping[str, Any] | None = None,
@@ -186,14 +179,14 @@ class Robot(Nearness):
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
-        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
+        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.
+        Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or
-                "unit_vector" (the inertia matrix by that method, factored).
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or "unit_vector" (the
+                inertia matrix, factored); "auto": "aba", or up to 8 degrees of freedom "crba" if that has fewer operations.
             partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container
 from difflib import get_close_matches
+from pathlib import Path
 
 from ..circles import first_circle
 from ..elements import Body, Joint
@@ -12,6 +13,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .meshes import MeshFinder
 from .notes import Notes
+from .quarter_turns import read_quarter_turns
 from .shapes import free_name
 from .urdf_joint import read_couplings, read_joint
 from .urdf_link import LinkReader
@@ -19,7 +21,7 @@ from .urdf_loops import read_loops
 from .weightless import note_weightless
 from .xml import Element, read_xml
 
-__all__ = ["read_urdf"]
+__all__ = ["read_urdf", "urdf_mechanism"]
 
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
@@ -41,7 +43,9 @@ _UNREAD = {
 _VERSIONS = ("1", "1.0", "1.1", "1.2")
 
 
-def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_urdf(
+    path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of a URDF file.
 
     The root link is connected to the world by the joint "fixed_base", or "floating_base". A bare link called
@@ -52,6 +56,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         floating_base: whether the robot is free to move in space.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
@@ -65,7 +70,16 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     'fixed_base'
     """
     robot, path = read_xml(path_or_text, "robot")
+    return urdf_mechanism(robot, path, floating_base=floating_base, fix_inertia=fix_inertia, keep_angles=keep_angles)
+
+
+def urdf_mechanism(
+    robot: Element, path: Path | None, *, floating_base: bool, fix_inertia: bool, keep_angles: bool = False
+) -> Mechanism:
+    """The mechanism of a <robot>; `path` is that of its file, beside which meshes are sought. As `read_urdf`."""
     notes = Notes(robot.source)
+    if not keep_angles:
+        read_quarter_turns(robot, notes)
     with robot.located():
         _check_version(robot, notes)
         name = robot.get("name") or (path.stem if path is not None else "robot")
@@ -100,7 +114,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
             name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
             faults=tuple(notes.faults),
         )  # fmt: skip
-    notes.warn()
+    notes.warn(stacklevel=4)
     return mechanism
 
 

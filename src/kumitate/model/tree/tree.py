@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..elements import Joint, Loop
     from ..mechanism import Mechanism
 
-__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
+__all__ = ["Chord", "Gear", "Limbs", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
 
 WORLD_LINK = -1
 
@@ -136,6 +136,22 @@ class Gear:
 
 
 @dataclass(frozen=True)
+class Limbs:
+    """Chains below one link that are alike but for their numbers.
+
+    Attributes:
+        parent: the link that carries them (−1: the world).
+        chains: the links of each, from its root to its tip.
+        q_stride, v_stride: from one to the next in q and in v.
+    """
+
+    parent: int
+    chains: tuple[tuple[int, ...], ...]
+    q_stride: int
+    v_stride: int
+
+
+@dataclass(frozen=True)
 class Tree:
     """The links, parents before children, depth first, and the chords and gears that close loops.
 
@@ -146,6 +162,7 @@ class Tree:
         chords, gears: constraints that close loops.
         mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 if no link has two. Neither
             changes when inertias and frames are moved: they are scales for tolerances.
+        limbs: those that traversals compute side by side; none unless `with_limbs` noted them.
     """
 
     links: tuple[Link, ...]
@@ -156,6 +173,7 @@ class Tree:
     gears: tuple[Gear, ...] = ()
     mass: float = 1.0
     size: float = 1.0
+    limbs: tuple[Limbs, ...] = ()
 
     def check_physical(self, purpose: str) -> None:
         """Refuses a tree whose links do not have the inertias of their bodies, for a purpose that needs those.
@@ -247,7 +265,7 @@ def _passive(item: Joint | Loop) -> dict[str, Any]:
 def _armature(joint: Joint) -> tuple[float, ...]:
     """The joint's armature and its drive's."""
     own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
-    return own if joint.drive is None else tuple(part + joint.drive.armature for part in own)
+    return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
 
 
 def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
@@ -278,14 +296,16 @@ def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation
     if second is not None:
         y = np.asarray(second)
         columns = np.column_stack([np.cross(y, z), y, z])
-    elif z[2] > 1.0 - 1e-15:
-        return identity_rotation()
-    elif z[2] < -1.0 + 1e-15:
+    elif np.abs(z[:2]).max() < 1e-15:  # not by z₃, which is 1 to rounding up to tilts of 1e-8
+        if z[2] > 0.0:
+            return identity_rotation()
         columns = np.diag([1.0, -1.0, -1.0])
     else:  # Rodrigues' formula about z × axis
         w = np.cross([0.0, 0.0, 1.0], z)
         skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-        columns = np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+        # near −z, 1 + z₃ would lose all digits; it is |w|² / (1 − z₃)
+        share = 1.0 / (1.0 + z[2]) if z[2] >= 0.0 else (1.0 - z[2]) / (w @ w)
+        columns = np.eye(3) + skew + skew @ skew * share
     return DenseRotation(Matrix3.of(columns.tolist()))
 
 
