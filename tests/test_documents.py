@@ -381,6 +381,15 @@ def inverse_kinematics(shown: Shown, values: Shown) -> None:
     assert away[0] < away[1]
 
 
+def identification(shown: Shown, values: Shown) -> None:
+    found = shown["found"]
+    assert found["link7.mass"] == pytest.approx(2.5, abs=5.0 * found.deviations["link7.mass"])
+    assert found.deviations["link7.mass"] < 0.05
+    assert shown["better"].bodies["link7"].mass == found["link7.mass"]
+    assert all((Path("report") / name).stat().st_size for name in ("report.md", "efforts.svg", "base.svg"))
+    assert shown["base"].combination(2) == "upper.Iyy + 1·lower.mass"
+
+
 def predictive_control(shown: Shown, values: Shown) -> None:
     assert shown["height"] > 0.95
     assert np.abs(shown["planner"].plan).max() <= 4.0
@@ -404,6 +413,7 @@ JUDGES = {
     "derivatives.md": derivatives,
     "five-ways.md": five_ways,
     "held-points.md": held_points,
+    "identification.md": identification,
     "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
     "learning.md": learning,
