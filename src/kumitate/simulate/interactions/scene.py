@@ -19,7 +19,7 @@ from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
-from ...model import Bound, Mechanism
+from ...model import Bound, Command, Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
@@ -236,9 +236,10 @@ class SceneCode:
         """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
         total = u[:, : self.mechanism.nv].copy()
         for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):
-            law: Any = joint.drive.law  # of arrays too, as it is plain arithmetic
-            wished = law(q[:, joint.q], v[:, joint.v], command).effort
-            total[:, joint.v] += np.clip(wished, -joint.limit, joint.limit)
+            commands = (Command(*values) for values in zip(*(part.tolist() for part in command), strict=True))
+            states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
+            wished = [joint.drive.law(*state).effort for state in states]
+            total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
         return total
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
