@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, StoredProgram, found_or_traced
+from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ...contact.scene import Contact, Pair, contact_pairs
@@ -161,4 +162,4 @@ class ImpulseContact(Interaction):
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
         )
-        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"])
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], RECOVERY * h)
