@@ -132,7 +132,8 @@ class Touchable:
     Attributes:
         moving: of moving bodies, by name.
         standing: of the world, each with its name and place.
-        between: the pairs of moving bodies that may touch; None: all that only the world connects.
+        between: the pairs of moving bodies that may touch, if they were asked for or are not all that only the world connects,
+            which None stands for.
     """
 
     moving: Mapping[str, tuple[Geometry, ...]]
@@ -160,10 +161,10 @@ class Touchable:
         standing += [(name, tree.places[name], shape) for name, shape in resting]
         for pair in contact.between or ():
             _check_pair(mechanism, tree, moving, pair)
-        between = None if contact.between is None else tuple(contact.between)
-        if between is None and mechanism.no_contact:
-            between = tuple(pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact)
-        return cls(moving, standing, between)
+        between = contact.between
+        if between is None and any(set(pair) <= set(moving) and _differ(tree, *pair) for pair in mechanism.no_contact):
+            between = [pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact]
+        return cls(moving, standing, None if between is None else tuple(between))
 
 
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
@@ -258,6 +259,11 @@ def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
         for one, two in combinations(root, 2)
         if root[one] != root[two] and frozenset((root[one], root[two])) not in chords
     ]
+
+
+def _differ(tree: Tree, one: str, other: str) -> bool:
+    """Whether only the world connects two bodies."""
+    return _root(tree, tree.places[one].link) != _root(tree, tree.places[other].link)
 
 
 def _root(tree: Tree, index: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,12 @@ def test_a_pair_has_a_surface_of_its_own(count):
 def test_refusals_say_why(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("count", [2, 4], ids=["traced pairs", "scene"])
+def test_bodies_of_a_mechanism_that_never_touch_pass_through_each_other(count):
+    bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), no_contact=(("brick0", "brick1"),))
+    q = upright((0.0, 0.0, 0.06), (0.0, 0.0, 0.12), *((k, 0.0, 0.06) for k in range(2, count)))
+    run = MechanismSimulation(bricks, contact="rigid").run(q, duration=0.2)
+    assert run.q[-1, [6, 13]] == pytest.approx([0.06, 0.06], abs=1e-9)
+    assert ("brick0", "brick1") not in run.contact.bodies

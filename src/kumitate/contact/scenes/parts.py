@@ -61,6 +61,7 @@ def _part(mechanism: Mechanism, numbers: list[int]) -> RobotPart:
         bodies=tuple(body for body in mechanism.bodies if body.name in names),
         joints=tuple(joint for joint in mechanism.joints if joint.child in names),
         frames=tuple(frame for frame in mechanism.frames if frame.body in names),
+        no_contact=type(mechanism.no_contact)(pair for pair in mechanism.no_contact if names.issuperset(pair)),
     )
     ours = {link.name: link for link in tree.links}
     links = [ours[link.name] for link in part.tree.links]
