@@ -38,6 +38,7 @@ class StepCode:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
         parameters: of the simulation; `row`: where they stand in u.
+        key: everything that the code depends on, as text; None if unknown.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class StepCode:
         """The code for the sources of efforts of an actuation; `key`: everything that the code depends on, as text."""
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
-        self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
+        self._forcing, self._interaction, self._stabilisation, self.key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
 
@@ -78,6 +79,12 @@ class StepCode:
         """
         alone = self._interaction.held is None and self._interaction.impacts is None
         return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing touches the mechanism and no point of it is held."""
+        around = self._interaction
+        return around.held is None and around.forces is None and around.impacts is None
 
     @cached_property
     def closing(self) -> Program:
@@ -178,8 +185,8 @@ class StepCode:
     @cached_property
     def observables(self) -> Kernel:
         """(q, v, row of parameters if there are any) → energies, center of mass, momentum."""
-        varied = "" if self.parameters is None else f" {self._key}"
-        key = None if self._key is None else f"observables {digest(self.mechanism)}{varied}"
+        varied = "" if self.parameters is None else f" {self.key}"
+        key = None if self.key is None else f"observables {digest(self.mechanism)}{varied}"
         return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism, self.parameters)))
 
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
@@ -196,7 +203,7 @@ class StepCode:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
 
     def _stored(self, role: str) -> Program | StoredProgram:
-        return found_or_traced(None if self._key is None else f"{role} {self._key}", lambda: getattr(self, role))
+        return found_or_traced(None if self.key is None else f"{role} {self.key}", lambda: getattr(self, role))
 
 
 class CompiledStep:

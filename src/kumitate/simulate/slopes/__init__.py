@@ -1,0 +1,6 @@
+"""Derivatives of whole steps with respect to the state and to what drives it."""
+
+from .record import StepSlopes
+from .step import SlopedStep
+
+__all__ = ["SlopedStep", "StepSlopes"]
