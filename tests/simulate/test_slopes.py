@@ -123,6 +123,34 @@ def test_a_damped_mass_in_closed_form():
     np.testing.assert_allclose(found.by("tau"), [[0.01 * gain / m], [0.1 * gain / m]], rtol=1e-14)
 
 
+@pytest.mark.parametrize(("name", "integrator"), [("four_bar", "rk4"), ("four_bars_2", "semi_implicit_euler")])
+def test_closed_loops_along_their_motions(name, integrator):
+    """Differences of steps from closed states on both sides: what A leaves of them is of third order, and is taken out."""
+    robot, rng = km.load(name), np.random.default_rng(5)
+    sim = km.Simulation(robot, step=1e-3, integrator=integrator)
+    n, tau = robot.nv, 0.05 * rng.normal(size=robot.nv)
+    state = sim.step(sim.start(), 30, tau=tau)
+    found = sim.slopes(state, tau=tau)
+    motions = km.linearize(robot, state.q, state.v).motions
+    assert np.abs(found.A @ np.r_[motions[:, 0], np.zeros(n)]).max() > 0.1  # loops leave something to compare
+
+    def both(size):
+        start = sim.start(state.q + size * motions[:, 0], state.v + size * motions @ rng.normal(size=motions.shape[1]))
+        end = sim.step(start, tau=(1.0 + 20.0 * size) * tau)
+        return (np.r_[s.carried["q"], s.carried["v"]] for s in (start, end))
+
+    def missed(size):
+        rng.bit_generator.state = drawn
+        ahead, after = both(size)
+        rng.bit_generator.state = drawn
+        behind, before = both(-size)
+        return after - before - found.A @ (ahead - behind) - found.by("tau") @ (40.0 * size * tau), after - before
+
+    drawn, small = rng.bit_generator.state, 1e-4
+    (once, change), (twice, _) = missed(small), missed(2.0 * small)
+    assert np.abs(8.0 * once - twice).max() < 1e-7 * np.abs(change).max()
+
+
 def test_controllers_and_inputs_are_part_of_the_step():
     """A controller's derivatives enter A, and those by its inputs B."""
     robot = km.load("planar_3r")
