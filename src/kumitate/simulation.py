@@ -26,6 +26,7 @@ from .simulate.stepping.state import State
 
 if TYPE_CHECKING:
     from .simulate.slopes import SlopedStep, StepSlopes
+    from .simulate.slopes.rollout import Rollout
 
 __all__ = ["Simulation", "checked_output"]
 
@@ -113,6 +114,29 @@ class Simulation(simulation.MechanismSimulation):
         given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
         self.actuation.put(u, tau, *given)
         return self._sloped(number * self.step_size, q, v, u)
+
+    def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> Rollout:
+        """The motion of a batch over some steps, with efforts of their own in each, for gradients in reverse (`Rollout.back`).
+
+        Args:
+            start: the batch at whose states it begins; it is not changed.
+            efforts: by name, (N, steps, size) or (steps, size): "tau", wrenches by place, drives of loops, inputs; of others,
+                those of the batch.
+            steps: their number; every: steps from one recorded state to the next. Others are computed again on the way back.
+
+        Raises:
+            InputError: for steps that cannot be differentiated; for an unknown name or a wrong shape.
+
+        >>> from kumitate import load
+        >>> sim = Simulation(load("pendulum"), integrator="semi_implicit_euler")
+        >>> motion = sim.rollout(sim.batch(5), {"tau": 0.1 * np.ones((40, 1))}, steps=40, every=10)
+        >>> gradient = motion.back(by_q=np.ones((5, 5, 1)))
+        >>> motion.q.shape, gradient.efforts["tau"].shape
+        ((5, 5, 1), (5, 40, 1))
+        """
+        from .simulate.slopes.rollout import Rollout
+
+        return Rollout(self, self._sloped, start, efforts or {}, steps, every)
 
     @cached_property
     def _sloped(self) -> SlopedStep:
