@@ -354,6 +354,11 @@ def inverse_kinematics(shown: Shown, values: Shown) -> None:
     assert away[0] < away[1]
 
 
+def predictive_control(shown: Shown, values: Shown) -> None:
+    assert shown["height"] > 0.95
+    assert np.abs(shown["planner"].plan).max() <= 4.0
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -371,6 +376,7 @@ JUDGES = {
     "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,
+    "predictive-control.md": predictive_control,
     "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,

@@ -14,6 +14,7 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from .simulation import MechanismSimulation
+    from .stepping.state import State
 
 __all__ = ["Batch"]
 
@@ -141,6 +142,17 @@ class Batch:
         self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
+        self.lost[chosen] = False
+
+    def load(self, state: State, rows: Any = slice(None)) -> None:
+        """Continues some rows from a state of the same simulation; their parameters, inputs and efforts stay.
+
+        Args:
+            rows: indices, a mask, or a slice.
+        """
+        chosen = np.arange(len(self))[rows]
+        for name, values in self.state.items():
+            values[chosen] = state.carried[name]
         self.lost[chosen] = False
 
     def _mark(self) -> None:
