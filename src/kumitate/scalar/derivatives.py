@@ -42,11 +42,14 @@ def _scaled(partial: Scalar, value: Scalar) -> Scalar:
     return 0.0 if value.__class__ is float and value == 0.0 else partial * value
 
 
-def directional(program: Program, fillings: Mapping[str, Program] | None = None) -> Program:
+def directional(
+    program: Program, fillings: Mapping[str, Program] | None = None, rules: Mapping[Program, Program] | None = None
+) -> Program:
     """The program with an additional input x_dot for every input x, and an additional output y_dot for every output y.
 
     y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops; of `when`, what is computed is
-    differentiated. Holes are taken as the programs that `fillings` gives by name.
+    differentiated. Holes are taken as the programs that `fillings` gives by name. `rules` gives the derivatives of programs that
+    are known otherwise, with the inputs and outputs that `directional` would give them.
 
     Raises:
         TraceError: for a loop of several passes that stops early, or a hole without a filling.
@@ -56,14 +59,14 @@ def directional(program: Program, fillings: Mapping[str, Program] | None = None)
     >>> evaluate(directional(line), [2.0, 3.0, 1.0, 0.0])
     [6.0, 3.0]
     """
-    return _Slopes(dict(fillings or {})).of(program)
+    return _Slopes(dict(fillings or {}), dict(rules or {})).of(program)
 
 
 class _Slopes:
     """The derivatives of the programs that a program calls, each made once."""
 
-    def __init__(self, fillings: dict[str, Program]):
-        self.fillings, self.made = fillings, dict[Program, Program]()
+    def __init__(self, fillings: dict[str, Program], rules: dict[Program, Program]):
+        self.fillings, self.made = fillings, rules
 
     def of(self, program: Program) -> Program:
         """The derivative of a program, or of what fills a hole."""
@@ -117,7 +120,7 @@ class _Forward:
     """A line run over pairs (value, rate)."""
 
     def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]], slopes: _Slopes | None = None):
-        self.inputs, self.slopes = inputs, slopes or _Slopes({})
+        self.inputs, self.slopes = inputs, slopes or _Slopes({}, {})
         self.values: dict[Symbol, Any] = {}
 
     def run(self, line: Sequence[Symbol]) -> None:

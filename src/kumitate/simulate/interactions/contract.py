@@ -95,6 +95,14 @@ class Interaction:
         """The parameters in u (n, size of u), as the last input of programs; nothing without any."""
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., u.shape[-1] - self.parameters.size :])]
 
+    def slopes(self) -> dict[Program, Program]:
+        """The derivatives of programs of the step that are not found by differentiating what they do.
+
+        Raises:
+            InputError: if the interaction has no derivatives.
+        """
+        return {}
+
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         return []

@@ -126,6 +126,21 @@ class ImpulseContact(Interaction):
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
 
+    def slopes(self) -> dict[Program, Program]:
+        """The derivative of contact at its solution.
+
+        Raises:
+            InputError: for a model whose impulses obey only some of the laws of contact.
+        """
+        if self.contact.model != "rigid":
+            raise InputError(
+                f"{self.mechanism.name}: steps with contact {self.contact.model!r} cannot be differentiated, as its impulses "
+                "obey only some of the laws of contact. Take contact='rigid', or 'penalty'"
+            )
+        from ...contact.impulse.refined import impact_slopes
+
+        return {self.impacts: impact_slopes(self.impacts, self.mechanism, self.contact, self.parameters)}
+
     @cached_property
     def _impacts(self) -> Kernel:
         return Kernel(self._stored("impacts", lambda: self.impacts))

@@ -38,7 +38,8 @@ class SlopedStep:
         self.places = _places(forcing)
         self._columns = max((place.stop for place in self.places.values()), default=0)
         efforts, step = simulation.actuation.program, direct_for(simulation.integrator, code, forcing)
-        self._way: Along | Direct = Along(code, efforts) if step is None or efforts is not None else Direct(code, step)
+        direct = step is not None and efforts is None
+        self._way = Direct(code, step) if direct else Along(code, efforts, simulation.interaction.slopes)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
         """The derivatives at states (..., nq) and (..., nv), with all efforts and inputs u (..., size), at times [s]."""
