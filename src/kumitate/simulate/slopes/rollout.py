@@ -50,7 +50,13 @@ class Rollout:
     """
 
     def __init__(
-        self, simulation: MechanismSimulation, sloped: SlopedStep, start: Batch, efforts: Mapping[str, Any], steps: int, every: int
+        self,
+        simulation: MechanismSimulation,
+        sloped: SlopedStep,
+        start: Batch,
+        efforts: Mapping[str, Any],
+        steps: int,
+        every: int,
     ):
         """The motion from the states of a batch, which is not changed.
 
