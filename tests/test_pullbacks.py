@@ -54,7 +54,7 @@ def test_rollouts():
     wq, wv = rng.normal(size=after_q.shape), rng.normal(size=after_v.shape)
     gradients = back(wq, wv)
     assert [part.shape for part in gradients] == [q.shape, v.shape, tau.shape]
-    x, dv, du = rng.normal(size=q.shape[:1] + (robot.nv,)), rng.normal(size=v.shape), rng.normal(size=tau.shape)
+    x, dv, du = rng.normal(size=(4, robot.nv)), rng.normal(size=v.shape), rng.normal(size=tau.shape)
 
     def at(size):
         start = robot.integrate(q, size * x), v + size * dv, {"tau": tau + size * du}

@@ -26,7 +26,7 @@ from .simulate.stepping.state import State
 
 if TYPE_CHECKING:
     from .simulate.slopes import SlopedStep, StepSlopes
-    from .simulate.slopes.rollout import Rollout
+    from .simulate.slopes.rollout import RolloutTape
 
 __all__ = ["Simulation", "checked_output"]
 
@@ -115,8 +115,8 @@ class Simulation(simulation.MechanismSimulation):
         self.actuation.put(u, tau, *given)
         return self._sloped(number * self.step_size, q, v, u)
 
-    def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> Rollout:
-        """The motion of a batch over some steps, with efforts of their own in each, for gradients in reverse (`Rollout.back`).
+    def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> RolloutTape:
+        """The motion of a batch over some steps, with efforts of their own in each; `RolloutTape.back` gives gradients.
 
         Args:
             start: the batch at whose states it begins; it is not changed.
@@ -134,9 +134,9 @@ class Simulation(simulation.MechanismSimulation):
         >>> motion.q.shape, gradient.efforts["tau"].shape
         ((5, 5, 1), (5, 40, 1))
         """
-        from .simulate.slopes.rollout import Rollout
+        from .simulate.slopes.rollout import RolloutTape
 
-        return Rollout(self, self._sloped, start, efforts or {}, steps, every)
+        return RolloutTape(self, self._sloped, start, efforts or {}, steps, every)
 
     @cached_property
     def _sloped(self) -> SlopedStep:

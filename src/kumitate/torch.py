@@ -2,29 +2,24 @@
 
 Tensors are of double precision and on the processor; their memory is read in place, and results are not copied. Gradients come
 from the derivatives of `Robot.derivatives` and `Simulation.rollout`; they can be computed once, not differentiated again.
-Needs the extra `learn`.
+Needs the extra `learn`; PyTorch is imported by the first call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
-
-try:
-    import torch
-except ImportError as error:  # pragma: no cover - where the extra is missing
-    raise ImportError("kumitate.torch needs PyTorch: pip install 'kumitate[learn]'") from error
-from torch.autograd.function import once_differentiable
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from . import pullbacks
 from .errors import InputError
 from .robot import Robot
 from .simulation import Simulation
 
-__all__ = ["forward_dynamics", "inverse_dynamics", "rollout", "step"]
+if TYPE_CHECKING:
+    from torch import Tensor
 
-Tensor = torch.Tensor
+__all__ = ["forward_dynamics", "inverse_dynamics", "rollout", "step"]
 
 
 def forward_dynamics(robot: Robot, q: Tensor, v: Tensor, tau: Tensor) -> Tensor:
@@ -61,34 +56,51 @@ def rollout(
     def pulled(q: Any, v: Any, *given: Any) -> pullbacks.Pulled:
         return pullbacks.rollout(simulation, q, v, dict(zip(names, given, strict=True)), steps=steps, every=every)
 
-    return _called(pulled, {"q": q, "v": v, **efforts})  # type: ignore[return-value]
+    recorded_q, recorded_v = _called(pulled, {"q": q, "v": v, **efforts})
+    return recorded_q, recorded_v
 
 
 def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -> tuple[Tensor, ...]:
     """A function of arrays on tensors, by name.
 
     Raises:
-        InputError: for what is not a tensor of double precision on the processor.
+        InputError: for what is not a tensor of double precision on the processor; without PyTorch.
     """
+    torch, bridge = _bridge()
     for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
+        if not isinstance(tensor, torch.Tensor):
             raise InputError(f"{name!r} is {type(tensor).__name__}; it must be a torch.Tensor. Give torch.as_tensor({name})")
         if tensor.dtype != torch.float64 or tensor.device.type != "cpu":
             raise InputError(
                 f"{name!r} is of {tensor.dtype} on {tensor.device}; it must be of torch.float64 on the processor. Give "
                 f"{name}.double().cpu(), whose gradients go back to {name}"
             )
-    return _Bridge.apply(page, *tensors.values())  # type: ignore[no-any-return, no-untyped-call]
+    results: tuple[Tensor, ...] = bridge.apply(page, *tensors.values())
+    return results
 
 
-class _Bridge(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, page: Callable[..., pullbacks.Pulled], *tensors: Tensor) -> tuple[Tensor, ...]:
-        results, ctx.back = page(*(tensor.detach().numpy() for tensor in tensors))
-        return tuple(torch.from_numpy(result) for result in results)
+@cache
+def _bridge() -> tuple[Any, Any]:
+    """PyTorch, and the function of tensors that runs functions of arrays.
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        pulled = ctx.back(*(gradient.detach().numpy() for gradient in gradients))
-        return None, *(torch.from_numpy(gradient) for gradient in pulled)
+    Raises:
+        InputError: if PyTorch is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise InputError("kumitate.torch needs PyTorch, which is not installed. Run pip install 'kumitate[learn]'") from error
+
+    class Bridge(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, page: Callable[..., pullbacks.Pulled], *tensors: Any) -> tuple[Any, ...]:
+            results, ctx.back = page(*(tensor.detach().numpy() for tensor in tensors))
+            return tuple(torch.from_numpy(result) for result in results)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+            pulled = ctx.back(*(gradient.detach().numpy() for gradient in gradients))
+            return None, *(torch.from_numpy(gradient) for gradient in pulled)
+
+    return torch, Bridge

@@ -1,4 +1,4 @@
-"""Dynamics and simulations as functions of tensors: PyTorch's own check of gradients, memory that is shared, and the example."""
+"""Dynamics and simulations as functions of tensors: PyTorch's own check of gradients, and the example."""
 
 import re
 import subprocess

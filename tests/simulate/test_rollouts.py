@@ -41,7 +41,7 @@ def test_gradients_are_products_of_steps(every):
 
 
 def test_a_rollout_with_a_controller_against_differences():
-    """Time, a controller with a goal, and torques... all of them act in each step; differences of whole rollouts of order four."""
+    """Time and a goal act in every step, by a controller; differences of whole rollouts, of order four."""
     robot = km.load("planar_3r")
     sim = km.Simulation(robot, step=5e-3, integrator="rk4", controller=swaying, inputs={"goal": np.zeros(3)})
     batch = sim.batch(np.tile([0.3, -0.4, 0.5], (4, 1)), np.tile([0.1, 0.2, -0.3], (4, 1)))

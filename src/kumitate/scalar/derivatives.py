@@ -47,9 +47,9 @@ def directional(
 ) -> Program:
     """The program with an additional input x_dot for every input x, and an additional output y_dot for every output y.
 
-    y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops; of `when`, what is computed is
-    differentiated. Holes are taken as the programs that `fillings` gives by name. `rules` gives the derivatives of programs that
-    are known otherwise, with the inputs and outputs that `directional` would give them.
+    y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops; what `when` computes is
+    differentiated. Holes are taken as the programs that `fillings` gives by name. `rules` gives the derivatives of programs
+    that are known otherwise, with the inputs and outputs that `directional` would give them.
 
     Raises:
         TraceError: for a loop of several passes that stops early, or a hole without a filling.

@@ -1,8 +1,8 @@
 """The derivatives of a step's contact, by the implicit function theorem: those of a Newton step at the solution.
 
-At the solution x* of the contact laws a Newton step N gives x* again, whatever the state p is: x*(p) = N(x*(p), p), and N does not
-change with x* there, as every point keeps its mode. So dx*/dp = ∂N/∂p. The steps are regularised, which leaves 1/STIFF of an
-error in the impulses' derivatives, and a second one takes it out.
+At the solution x* of the contact laws a Newton step N gives x* again, whatever the state p is: x*(p) = N(x*(p), p). There N does
+not change with x*, as every point keeps its mode, so that dx*/dp = ∂N/∂p. The steps are regularised, which leaves 1/STIFF of
+an error in the derivatives of the impulses; a second step takes it out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOWHERE = float("nan")
 
 
 def impact_slopes(impacts: Program, mechanism: Mechanism, contact: Contact, parameters: Parameters | None = None) -> Program:
-    """`directional` of a program of `impact_program`, for its output "v"; NaN for the others, and where there is no solution."""
+    """`directional` of a program of `impact_program`, for its output "v"; NaN for others, and where there is no solution."""
     both = directional(_refined_program(impacts, mechanism, contact, parameters))
     names = [array.name for array in impacts.outputs]
 
@@ -45,7 +45,7 @@ def impact_slopes(impacts: Program, mechanism: Mechanism, contact: Contact, para
         rates = {f"{name}_dot": _unknown(found[name]) for name in names}
         return found | rates | {"v_dot": [select(settled, rate, _NOWHERE) for rate in moved["v_dot"]]}
 
-    sizes = {array.name: array.shape for array in impacts.inputs}
+    sizes: dict[str, int | tuple[int, ...]] = {array.name: array.shape for array in impacts.inputs}
     return trace(slopes, sizes | {f"{name}_dot": shape for name, shape in sizes.items()}, f"{impacts.name}_dot")
 
 
@@ -54,7 +54,7 @@ def _unknown(value: Any) -> Any:
 
 
 def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, parameters: Parameters | None) -> Program:
-    """The inputs of `impacts`, impulses and velocities near the solution → better velocities "v", and by how much they "moved"."""
+    """The inputs of `impacts`, impulses and velocities near the solution → better velocities "v", and how far they "moved"."""
     pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
 
     def refined(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:

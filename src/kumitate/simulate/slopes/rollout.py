@@ -1,6 +1,6 @@
-"""Reverse mode through many steps: how a number that is computed of a motion changes with its start and with all efforts.
+"""Reverse mode through many steps: how a number computed of a motion changes with its start and with all efforts.
 
-Only every k-th state is kept. Going back, the steps between two of these are made again, and their derivatives are computed side
+Only every k-th state is kept. Going back, the steps between two of these are made again, and their derivatives computed side
 by side (checkpoints; Griewank and Walther, Evaluating Derivatives, 2008, chapter 12).
 """
 
@@ -21,7 +21,7 @@ from .step import SlopedStep
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
 
-__all__ = ["Rollout", "RolloutGradient"]
+__all__ = ["RolloutGradient", "RolloutTape"]
 
 #: As many derivatives of steps are computed at once, to have all lanes and cores busy and little memory in use.
 AT_ONCE = 2048
@@ -41,7 +41,7 @@ class RolloutGradient:
     efforts: Mapping[str, np.ndarray]
 
 
-class Rollout:
+class RolloutTape:
     """N states over a number of steps, with efforts of their own in each step.
 
     Attributes:

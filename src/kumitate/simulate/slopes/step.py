@@ -37,9 +37,10 @@ class SlopedStep:
         forcing = simulation.actuation.forcing
         self.places = _places(forcing)
         self._columns = max((place.stop for place in self.places.values()), default=0)
-        efforts, step = simulation.actuation.program, direct_for(simulation.integrator, code, forcing)
-        direct = step is not None and efforts is None
-        self._way = Direct(code, step) if direct else Along(code, efforts, simulation.interaction.slopes)
+        efforts = simulation.actuation.program
+        page = None if efforts is not None else direct_for(simulation.integrator, code, forcing)
+        self._way: Along | Direct
+        self._way = Along(code, efforts, simulation.interaction.slopes) if page is None else Direct(code, page)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
         """The derivatives at states (..., nq) and (..., nv), with all efforts and inputs u (..., size), at times [s]."""
