@@ -1,8 +1,8 @@
 """Vector-Jacobian products of dynamics and of steps: the gradient of a number goes back from results to what they depend on.
 
 Every function returns its results as arrays, with a function that takes ∂L/∂result of each, of the same shapes, and returns
-∂L/∂x of each argument, of their shapes. Gradients by q are those by its coordinates (nq); of a quaternion, they have no part that
-would change its length. Derivatives are computed only when they are asked for.
+∂L/∂x of each argument, of their shapes. Gradients by q are those by its coordinates (nq); of a quaternion, they have no part
+that would change its length. Derivatives are computed only when they are asked for.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_two_way(seed, integrator, root):
     sim = km.Simulation(m, step=STEP, integrator=integrator, wrenches={"b1": None})
     q, v, u = np.array([case.q] * 3), rng.normal(size=(3, m.nv)), rng.normal(size=(3, m.nv + 6))
     found = sim._sloped(0.0, q, v, u)
-    assert type(sim._sloped._way).__name__ == "Direct"
+    assert type(sim._sloped._direct).__name__ == "Direct"
     code = sim.compiled.code
     for one, other in zip((found.q, found.v, found.A, found.B), Along(code, None)(0.0, STEP, q, v, u, m.nv + 6), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * max(1.0, np.abs(other).max()))

@@ -43,7 +43,11 @@ def _scaled(partial: Scalar, value: Scalar) -> Scalar:
 
 
 def directional(
-    program: Program, fillings: Mapping[str, Program] | None = None, rules: Mapping[Program, Program] | None = None
+    program: Program,
+    fillings: Mapping[str, Program] | None = None,
+    rules: Mapping[Program, Program] | None = None,
+    *,
+    iterated: bool = False,
 ) -> Program:
     """The program with an additional input x_dot for every input x, and an additional output y_dot for every output y.
 
@@ -51,22 +55,26 @@ def directional(
     differentiated. Holes are taken as the programs that `fillings` gives by name. `rules` gives the derivatives of programs
     that are known otherwise, with the inputs and outputs that `directional` would give them.
 
+    A loop of several passes that stops early is differentiated only if it is known to be right: with `iterated`, the derivative
+    is that of the passes that are made, which is right for iterations over the pieces of a function in pieces, and for none
+    that refines a start that is good already.
+
     Raises:
-        TraceError: for a loop of several passes that stops early, or a hole without a filling.
+        TraceError: for such a loop unless `iterated`, or a hole without a filling.
 
     >>> line = trace(lambda x: [x[0] * x[1]], {"x": 2}, name="product")
     >>> from kumitate.scalar import evaluate
     >>> evaluate(directional(line), [2.0, 3.0, 1.0, 0.0])
     [6.0, 3.0]
     """
-    return _Slopes(dict(fillings or {}), dict(rules or {})).of(program)
+    return _Slopes(dict(fillings or {}), dict(rules or {}), iterated).of(program)
 
 
 class _Slopes:
     """The derivatives of the programs that a program calls, each made once."""
 
-    def __init__(self, fillings: dict[str, Program], rules: dict[Program, Program]):
-        self.fillings, self.made = fillings, rules
+    def __init__(self, fillings: dict[str, Program], rules: dict[Program, Program], iterated: bool):
+        self.fillings, self.made, self.iterated = fillings, rules, iterated
 
     def of(self, program: Program) -> Program:
         """The derivative of a program, or of what fills a hole."""
@@ -120,7 +128,7 @@ class _Forward:
     """A line run over pairs (value, rate)."""
 
     def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]], slopes: _Slopes | None = None):
-        self.inputs, self.slopes = inputs, slopes or _Slopes({}, {})
+        self.inputs, self.slopes = inputs, slopes or _Slopes({}, {}, False)
         self.values: dict[Symbol, Any] = {}
 
     def run(self, line: Sequence[Symbol]) -> None:
@@ -191,7 +199,7 @@ class _Forward:
 
         asked, condition = block.condition, None
         if asked is not None:
-            if block.count > 1:
+            if block.count > 1 and not self.slopes.iterated:
                 raise TraceError("a loop of several passes that stops early (while_) cannot be differentiated")
             line = live(block.line, [asked])
 

@@ -58,7 +58,7 @@ class Batch:
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
-        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.inputs}
+        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence

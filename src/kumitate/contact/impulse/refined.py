@@ -1,8 +1,8 @@
 """The derivatives of a step's contact, by the implicit function theorem: those of a Newton step at the solution.
 
-At the solution x* of the contact laws a Newton step N gives x* again, whatever the state p is: x*(p) = N(x*(p), p). There N does
-not change with x*, as every point keeps its mode, so that dx*/dp = ∂N/∂p. The steps are regularised, which leaves 1/STIFF of
-an error in the derivatives of the impulses; a second step takes it out.
+At the solution x* of the contact laws a Newton step N gives x* again, whatever the state p is: x*(p) = N(x*(p), p). There N
+does not change with x*, as every point keeps its mode, so that dx*/dp = ∂N/∂p. The steps are regularised, which leaves an error
+of 1/STIFF in the derivatives of the impulses; a second step takes it out.
 """
 
 from __future__ import annotations
@@ -56,18 +56,20 @@ def _unknown(value: Any) -> Any:
 def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, parameters: Parameters | None) -> Program:
     """The inputs of `impacts`, impulses and velocities near the solution → better velocities "v", and how far they "moved"."""
     pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
+    resisted = any(array.name == "resisting" for array in impacts.inputs)
 
     def refined(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
-        *row, impulses, after = more
+        *extra, impulses, after = more
+        resisting = extra[0] if resisted else ()
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
         if parameters is not None:
-            varied = parameters.at(row[0])
+            varied = parameters.at(extra[-1])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
             sized = [patch.sized(branch_factors) for patch in met]
             given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             targets = [[point.target for point in patch.points] for patch in sized]

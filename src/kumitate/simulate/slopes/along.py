@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,13 @@ from .tangent import displacement
 __all__ = ["Along", "along_program"]
 
 
-def along_program(code: StepCode, efforts: Program | None, rules: Mapping[Program, Program]) -> Program:
+def along_program(code: StepCode, efforts: Program | None) -> Program:
     """(t, h, q, v, u, and a direction along_q, along_v, along_u) → q and v after a step, and their change in that direction.
 
-    `efforts`: what the functions that are compiled into the step compute; `rules`: as of `directional`.
+    `efforts`: what the functions that are compiled into the step compute.
     """
     tree, nv = code.mechanism.tree, code.mechanism.nv
-    both = directional(code.program, {} if efforts is None else {"efforts": efforts}, rules)
+    both = directional(code.program, {} if efforts is None else {"efforts": efforts}, code.slopes(), iterated=True)
     size = next(array.size for array in code.program.inputs if array.name == "u")
 
     def along(t: Any, h: Any, q: Any, v: Any, u: Any, xi: Any, dv: Any, du: Any) -> dict[str, Any]:
@@ -37,9 +36,9 @@ def along_program(code: StepCode, efforts: Program | None, rules: Mapping[Progra
 class Along:
     """All derivatives of a step, direction by direction, side by side in one batch."""
 
-    def __init__(self, code: StepCode, efforts: Program | None, rules: Callable[[], Mapping[Program, Program]] = dict):
+    def __init__(self, code: StepCode, efforts: Program | None):
         key = None if efforts is not None or code.key is None else f"along {code.key}"
-        self._kernel = Kernel(found_or_traced(key, lambda: along_program(code, efforts, rules())))
+        self._kernel = Kernel(found_or_traced(key, lambda: along_program(code, efforts)))
         self._nv = code.mechanism.nv
 
     def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+
+from .active import ActiveSet
 
 __all__ = ["StepSlopes"]
 
@@ -29,6 +32,12 @@ class StepSlopes:
     A: np.ndarray
     B: np.ndarray
     places: Mapping[str, slice] = field(repr=False)
+    _look: Callable[[], ActiveSet] = field(repr=False)
+
+    @cached_property
+    def active(self) -> ActiveSet:
+        """What touches in the step, and how; at borders the derivatives hold on one side only (computed on first use)."""
+        return self._look()
 
     def by(self, name: str) -> np.ndarray:
         """The columns of B of one effort or input, by its name in `places`."""
