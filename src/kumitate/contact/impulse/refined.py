@@ -18,7 +18,7 @@ from .branch_factors import BranchFactors
 from .contact_points import ContactPatch, contact_patches
 from .jacobians import link_jacobians
 from .newton import Approach, newton
-from .problem import STIFF, Impulses, Problem, inertia, loop_equations
+from .problem import STIFF, Problem, inertia, loop_equations
 from .step import RESTING, Parameters
 
 __all__ = ["impact_slopes"]
@@ -73,7 +73,7 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
             sized = [patch.sized(branch_factors) for patch in met]
             given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             targets = [[point.target for point in patch.points] for patch in sized]
-            guess = Impulses(_along_axes(sized, impulses), [0.0 for _ in given.loops], list(after))
+            guess = given.after(_along_axes(sized, impulses), [0.0 for _ in given.loops])
             for _ in range(ROUNDS):
                 guess, _ = newton(given, guess, targets, Approach(first=0.0, strength=STIFF, alike=0.0))
             changes = (absolute(a - b) for a, b in zip(guess.v, after, strict=True))

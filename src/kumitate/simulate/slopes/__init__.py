@@ -1,6 +1,7 @@
 """Derivatives of whole steps with respect to the state and to what drives it."""
 
+from .active import ActiveSet, Mode
 from .record import StepSlopes
 from .step import SlopedStep
 
-__all__ = ["SlopedStep", "StepSlopes"]
+__all__ = ["ActiveSet", "Mode", "SlopedStep", "StepSlopes"]

@@ -35,7 +35,7 @@ Page = Callable[..., tuple[list[Scalar], list[Scalar], Dense]]
 def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page | None:
     """The page of a step's derivatives; None if there is none for this integrator and mechanism."""
     m = code.mechanism
-    plain = not m.tree.closed and code.alone and forcing.parameters is None
+    plain = not (m.tree.closed or m.driven) and code.alone and forcing.parameters is None
     if plain and isinstance(integrator, SemiImplicitEuler):
         return partial(_euler, m, forcing)
     straight = all(flat(link.kind) for link in m.tree.links) and m.nv <= FEW
