@@ -1,4 +1,4 @@
-"""Derivatives of steps with rigid contact, stops and drives: closed forms, differences away from borders, and what is reported."""
+"""Derivatives of steps with contact, stops and drives: closed forms, differences away from borders, what is reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.simulate.slopes import Mode
+from kumitate.simulate.slopes import ContactMode
 
 H, G = 0.01, 9.80665
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]
@@ -64,7 +64,7 @@ def test_differences_away_from_borders(shape, surface, place, v, steps, small):
 
 
 def test_a_sliding_box_in_closed_form():
-    """v' = v − μ g h v/|v| for a low box that slides along x: friction does not change with the speed, only with its direction."""
+    """v' = v − μ g h v/|v| for a low box that slides along x: friction changes only with the direction."""
     sim = thrown(BOX, km.Surface(0.3))
     found = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.05], [0.0, 0.0, 0.0, 1.5, 0.0, 0.0]))
     across = 1.0 - 0.3 * G * H / 1.5
@@ -76,7 +76,7 @@ def test_a_sliding_box_in_closed_form():
 
 
 def test_a_rolling_ball_in_closed_form():
-    """Friction keeps the touching point at rest: v' = (m v + J ω/r)/(m + J/r²), at rest where the axes do not turn meanwhile."""
+    """Friction keeps the touching point at rest: v' = (m v + J ω/r)/(m + J/r²), here for a ball at rest."""
     sim, r = thrown(BALL, km.Surface(0.9)), 0.1
     found = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, r], np.zeros(6)))
     whole = MASS + INERTIA / r**2
@@ -111,7 +111,7 @@ def test_batches_report_every_row():
         np.tile([*UPRIGHT, 0.0, 0.0, 0.05], (3, 1)), [[0.0] * 6, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0] * 5 + [3.0]]
     )
     found = sim.slopes(batch)
-    modes = [Mode.RESTING, Mode.SLIDING, Mode.OPEN]
+    modes = [ContactMode.RESTING, ContactMode.SLIDING, ContactMode.OPEN]
     np.testing.assert_array_equal(found.active.modes[:, :4], np.repeat(np.array(modes)[:, None], 4, axis=1))
     for k in range(3):
         alone = sim.slopes(sim.start(batch.q[k], batch.v[k]))
@@ -152,7 +152,7 @@ def test_drives_in_closed_form():
 
 def test_models_that_obey_some_of_the_laws_refuse():
     sim = km.Simulation(thrown(BALL, km.Surface(0.5)).mechanism, contact="multipoint", step=H)
-    with pytest.raises(InputError, match="'multipoint' cannot be differentiated.* Take contact='rigid'"):
+    with pytest.raises(InputError, match=r"'multipoint' cannot be differentiated.* Take contact='rigid'"):
         sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.1]))
 
 
@@ -174,7 +174,7 @@ def test_a_closed_loop_that_slides_along_the_floor():
     )
     mechanism = replace(bar.mechanism, bodies=(cart, *bodies), joints=(lift, *joints))
     robot, q = km.Robot(mechanism), np.r_[0.0, bar.start[0]]
-    moved = robot.assemble(q + [0.0, 0.3, 0.0, 0.0])
+    moved = robot.assemble(q + np.array([0.0, 0.3, 0.0, 0.0]))
     height = float(robot.compile("pose", place="leg1")(moved)[2, 3]) - 0.05
     floor = km.Geometry(km.Plane(), km.spatial.pose((0.0, 0.0, height - 0.001)))
     contact = km.Contact("rigid", ground=(floor,), surface=km.Surface(0.2))
@@ -212,7 +212,7 @@ def test_a_rebound_that_was_reduced_has_no_derivative():
     c, s = np.cos(tilt), np.sin(tilt)
     q = [0.0, np.sin(0.5 * tilt), 0.0, np.cos(0.5 * tilt), 0.0, 0.0, 0.5 * s + 0.0201]
     v = [[0.0, 0.0, 0.0, c * -0.5 + s, 0.0, -0.5 * s - c], [0.0, 0.0, 0.0, c * 5.0 + s, 0.0, 5.0 * s - c]]
-    with pytest.raises(InputError, match="rod: the step cannot be differentiated.* less restitution"):
+    with pytest.raises(InputError, match=r"rod: the step cannot be differentiated.* less restitution"):
         sim.slopes(sim.start(q, v[0]))
     both = sim.slopes(sim.batch([q, q], v))
     assert np.isnan(both.A[0]).any()  # never a silent zero

@@ -116,13 +116,13 @@ class Interaction:
         """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
         return []
 
-    def slopes(self, impacts: Program) -> Program:
-        """The derivative of `impacts`, a program of this interaction, as `scalar.directional` would give it.
+    def slopes(self, impacts: Program | None) -> dict[Program, Program]:
+        """The derivative of its program `impacts`, as a rule of `scalar.directional`.
 
         Raises:
             InputError: if it has none.
         """
-        raise NotImplementedError
+        return {}
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""

@@ -131,7 +131,7 @@ class ImpulseContact(Interaction):
         """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
         return ["{!r} on {!r}".format(*pair.bodies) for pair in self.pairs for _ in range(pair.capacity)]
 
-    def slopes(self, impacts: Program) -> Program:
+    def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact.
 
         Raises:
@@ -144,7 +144,7 @@ class ImpulseContact(Interaction):
             )
         from ...contact.impulse.refined import impact_slopes
 
-        return impact_slopes(impacts, self.mechanism, self.contact, self.parameters)
+        return {} if impacts is None else {impacts: impact_slopes(impacts, self.mechanism, self.contact, self.parameters)}
 
     @cached_property
     def _turning(self) -> Kernel:

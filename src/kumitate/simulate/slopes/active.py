@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
 
-__all__ = ["ActiveSet", "Mode", "active_sets"]
+__all__ = ["ActiveSet", "ContactMode", "active_sets"]
 
 #: Points that slide more slowly than this part of the fastest one, and of 1 cm/s, are at rest.
 SLOW = 1e-7
@@ -24,7 +24,7 @@ RESTING = 0.01
 REACH = 3.0
 
 
-class Mode(IntEnum):
+class ContactMode(IntEnum):
     """How a point of contact or the stop of a joint behaves in a step."""
 
     FAR = 0
@@ -42,7 +42,7 @@ class ActiveSet:
 
     Attributes:
         names: of each: "'foot' on 'world'", "'elbow' at 2.1".
-        modes: (..., n), of `Mode`.
+        modes: (..., n), of `ContactMode`.
         borders: (..., n), whether a mode is at its border, so that the derivatives are one-sided.
     """
 
@@ -58,9 +58,9 @@ class ActiveSet:
     def lines(self) -> list[str]:
         """What is not far, a line each, of one state."""
         return [
-            f"{name}: {Mode(mode).name.lower()}{', at the border to another mode' * bool(border)}"
+            f"{name}: {ContactMode(mode).name.lower()}{', at the border to another mode' * bool(border)}"
             for name, mode, border in zip(self.names, self.modes, self.borders, strict=True)
-            if mode != Mode.FAR
+            if mode != ContactMode.FAR
         ]
 
 
@@ -106,12 +106,12 @@ def _contact(seen: Mapping[str, np.ndarray], h: float) -> tuple[np.ndarray, np.n
     borders |= resting & (rubbed > friction * pressed * (1.0 - BORDER))
     borders |= sliding & (slip < BORDER * fastest) & (friction > 0.0)
     borders |= ~touching & near & (np.abs(gap + h * opening) < BORDER * h * fastest)
-    modes = np.select([resting, sliding, near], [Mode.RESTING, Mode.SLIDING, Mode.OPEN], Mode.FAR)
+    modes = np.select([resting, sliding, near], [ContactMode.RESTING, ContactMode.SLIDING, ContactMode.OPEN], ContactMode.FAR)
     return modes, borders
 
 
 def _stop(gap: np.ndarray, end: np.ndarray, freely: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
     """The mode of a stop, from its gap before and after the step, and its joint's velocity away from it without the stop."""
     fast = h * (RESTING + np.abs(freely))
-    modes = np.select([end < SLOW * fast, gap < REACH * fast], [Mode.HOLDING, Mode.OPEN], Mode.FAR)
-    return modes, (modes != Mode.FAR) & (np.abs(gap + h * freely) < BORDER * fast)
+    modes = np.select([end < SLOW * fast, gap < REACH * fast], [ContactMode.HOLDING, ContactMode.OPEN], ContactMode.FAR)
+    return modes, (modes != ContactMode.FAR) & (np.abs(gap + h * freely) < BORDER * fast)

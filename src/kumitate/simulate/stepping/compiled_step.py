@@ -159,7 +159,7 @@ class StepCode:
         Raises:
             InputError: if the interaction has no derivatives.
         """
-        return {} if self.impacts is None else {self.impacts: self._interaction.slopes(self.impacts)}
+        return self._interaction.slopes(self.impacts)
 
     @cached_property
     def accelerations(self) -> Program:
