@@ -2,7 +2,7 @@
 
 At the solution x* of the contact laws a Newton step N gives x* again, whatever the state p is: x*(p) = N(x*(p), p). There N
 does not change with x*, as every point keeps its mode, so that dx*/dp = ∂N/∂p. The steps are regularised, which leaves an error
-of 1/STIFF in the derivatives of the impulses; a second step takes it out.
+of 1/STIFF in the derivatives of the impulses; a second step with the same factors takes it out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from ..scene import Contact, contact_pairs
 from .branch_factors import BranchFactors
 from .contact_points import ContactPatch, contact_patches
 from .jacobians import link_jacobians
-from .newton import Approach, newton
+from .newton import Approach, again, newton
 from .problem import STIFF, Problem, inertia, loop_equations
 from .step import RESTING, Parameters
 
 __all__ = ["impact_slopes"]
 
-#: The number of Newton steps.
-ROUNDS = 2
 #: Where they move the velocities by more than this part of the points' speeds, there was no solution to differentiate at.
 SETTLED = 1e-5
 _NOWHERE = float("nan")
@@ -74,8 +72,9 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
             given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             targets = [[point.target for point in patch.points] for patch in sized]
             guess = given.after(_along_axes(sized, impulses), [0.0 for _ in given.loops])
-            for _ in range(ROUNDS):
-                guess, _ = newton(given, guess, targets, Approach(first=0.0, strength=STIFF, alike=0.0))
+            approach = Approach(first=0.0, strength=STIFF, alike=0.0)
+            better, factors = newton(given, guess, targets, approach)
+            guess = again(given, better, targets, approach, factors)  # at the same point: the factors are still right
             changes = (absolute(a - b) for a, b in zip(guess.v, after, strict=True))
             return list(guess.v), reduce(maximum, changes, 0.0) / (given.fastest + RESTING)
 
