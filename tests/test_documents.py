@@ -379,6 +379,12 @@ def predictive_control(shown: Shown, values: Shown) -> None:
     assert np.abs(shown["planner"].plan).max() <= 4.0
 
 
+def whole_body_control(shown: Shown, values: Shown) -> None:
+    assert np.abs(shown["reached"] - shown["target"]).max() < 2e-3
+    effort = np.array([joint.limits[0].effort or np.inf for joint in shown["arm"].mechanism.joints if joint.limits])
+    assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -401,6 +407,7 @@ JUDGES = {
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,
     "virtual-loops.md": virtual_loops,
+    "whole-body-control.md": whole_body_control,
 }
 
 

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 #: Packages that take long to load, and modules of Python's own that only some calls need.
 HEAVY = {
     "casadi", "coacd", "concurrent.futures", "cyclopts", "dask", "distributed", "fast_simplification", "gymnasium", "h5py",
-    "hashlib", "json", "llvmlite", "logging", "matplotlib", "mujoco", "PIL", "pinocchio", "pyarrow", "rich", "ruamel", "scipy",
-    "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
+    "hashlib", "json", "llvmlite", "logging", "matplotlib", "mujoco", "PIL", "pinocchio", "proxsuite", "pyarrow", "rich",
+    "ruamel", "scipy", "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
 }  # fmt: skip
 #: What of kumitate is loaded when it is asked for.
 LATER = {

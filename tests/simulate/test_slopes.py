@@ -171,6 +171,21 @@ def test_controllers_and_inputs_are_part_of_the_step():
         np.testing.assert_allclose(np.hstack([found.A, found.by("goal")])[:, k], expected, rtol=0, atol=1e-10)
 
 
+def test_values_of_parameters_enter():
+    """A simulation with parameters is differentiated at their values, as one of a mechanism that is built with them."""
+    robot, q, v = km.load("planar_3r"), [0.3, -0.4, 0.5], [0.1, 0.2, -0.3]
+    body = robot.mechanism.bodies[1].name
+    varied = km.Simulation(robot, step=STEP, integrator="rk4", parameters=[f"mass:{body}", "gravity"])
+    state = varied.start(q, v, parameters={f"mass:{body}": 3.3, "gravity": 5.0})
+    mechanism = varied.run(q, v, duration=STEP, parameters={f"mass:{body}": 3.3, "gravity": 5.0}).mechanism
+    plain = km.Simulation(mechanism, step=STEP, integrator="rk4")
+    found, expected = varied.slopes(state), plain.slopes(plain.start(q, v))
+    assert list(found.places) == ["tau"]
+    np.testing.assert_allclose(found.A, expected.A, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.B, expected.B, rtol=0, atol=1e-12)
+    assert np.abs(found.A - plain.slopes(plain.start([0.5, -0.4, 0.5], v)).A).max() > 1e-5
+
+
 def steering(t, q, v, goal):
     return 30.0 * np.sin(goal - q) - 2.0 * v
 

@@ -127,8 +127,8 @@ class RolloutTape:
             u = self._u[:, numbers]
             slopes = self._sloped((self._number[:, None] + numbers) * self._batch.simulation.step_size, q, v, u)
             for i in reversed(range(len(numbers))):
-                found[:, numbers[i]] = np.einsum("nij,ni->nj", slopes.B[:, i], w)
-                w = np.einsum("nij,ni->nj", slopes.A[:, i], w)
+                found[:, numbers[i]] = (w[:, None] @ slopes.B[:, i])[:, 0]
+                w = (w[:, None] @ slopes.A[:, i])[:, 0]
         return w
 
 
