@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RolloutGradient", "RolloutTape"]
 
 #: As many derivatives of steps are computed at once, to have all lanes and cores busy and little memory in use.
-AT_ONCE = 2048
+AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
