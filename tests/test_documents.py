@@ -19,7 +19,7 @@ from kumitate.examples.catalogue import examples
 from studies.command import app as studies
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("studies/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("studies/**/*.md")])
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
 BALL = """
@@ -117,6 +117,8 @@ q0, v0, goal, K_p, K_d = closed.assemble([1.0, 0.5, 2.7]), np.zeros(3), 0.0, 0.0
 }
 #: Blocks that take longer than a test should, by page and place: they are read, not run; what they call is tested elsewhere.
 LONG = {("contact-speed.md", 1), ("five-ways.md", 2), ("humanoid.md", 0)}
+#: Blocks of programs that the tests do not install: of Drake.
+ELSEWHERE = {("coming-from.md", 5)}
 
 
 def blocks(page: Path, language: str = "python") -> list[str]:
@@ -124,7 +126,14 @@ def blocks(page: Path, language: str = "python") -> list[str]:
 
 
 def name_of(page: Path) -> str:
-    return page.name
+    """The page within docs, or its name."""
+    return page.relative_to(ROOT / "docs").as_posix() if ROOT / "docs" in page.parents else page.name
+
+
+def saved(page: Path) -> dict[str, str]:
+    """The files that a page asks its reader to save, by name."""
+    text = page.read_text(encoding="utf-8")
+    return dict(re.findall(r"`([\w.]+)`[^`\n]*[:：]\n\n```xml\n(.*?)```", text, flags=re.DOTALL))
 
 
 # --- imports ----------------------------------------------------------------------------------------------------------
@@ -197,9 +206,11 @@ def executed(page: Path) -> tuple[Shown, Shown]:
     """What the names of a page's blocks hold in the end, and the values of its lines that are expressions, by their text."""
     names: Shown = {}
     values: Shown = {}
-    exec(compile(GIVEN.get(page.name, ""), page.name, "exec"), names)
+    for name, text in saved(page).items():
+        Path(name).write_text(text, encoding="utf-8")
+    exec(compile(GIVEN.get(name_of(page), ""), page.name, "exec"), names)
     for number, code in enumerate(blocks(page)):
-        for node in ast.parse(code).body if (page.name, number) not in LONG else []:
+        for node in ast.parse(code).body if (name_of(page), number) not in LONG | ELSEWHERE else []:
             if isinstance(node, ast.Expr):
                 values[ast.unparse(node)] = eval(compile(ast.Expression(node.value), page.name, "eval"), names)
             else:
@@ -330,6 +341,10 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over its stiffness
     waved = shown["waved"]
     assert waved.q[-1, 0] == pytest.approx(0.1 * np.sin(3.0 * 0.5), abs=0.01)  # about the vertical: no weight
+    stood, spun = shown["stood"], shown["spun"]
+    assert np.abs(stood.q - stood.q[0]).max() < 0.005
+    assert spun.tau[0, 0] == pytest.approx(100.0 * 0.05 * 24.0 / 0.3)  # N·m at rest: N k u/R
+    assert shown["current"][0] == pytest.approx(24.0 / 0.3)
     fallen = shown["fallen"]
     assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
     assert fallen.audit.limits_passed == ()
@@ -374,6 +389,15 @@ def inverse_kinematics(shown: Shown, values: Shown) -> None:
     assert away[0] < away[1]
 
 
+def identification(shown: Shown, values: Shown) -> None:
+    found = shown["found"]
+    assert found["link7.mass"] == pytest.approx(2.5, abs=5.0 * found.deviations["link7.mass"])
+    assert found.deviations["link7.mass"] < 0.05
+    assert shown["better"].bodies["link7"].mass == found["link7.mass"]
+    assert all((Path("report") / name).stat().st_size for name in ("report.md", "efforts.svg", "base.svg"))
+    assert shown["base"].combination(2) == "upper.Iyy + 1·lower.mass"
+
+
 def predictive_control(shown: Shown, values: Shown) -> None:
     assert shown["height"] > 0.95
     assert np.abs(shown["planner"].plan).max() <= 4.0
@@ -397,6 +421,7 @@ JUDGES = {
     "derivatives.md": derivatives,
     "five-ways.md": five_ways,
     "held-points.md": held_points,
+    "identification.md": identification,
     "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
     "learning.md": learning,
@@ -411,7 +436,12 @@ JUDGES = {
 }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs" and blocks(page)], ids=name_of)
+#: Run by test_guides.
+GUIDES = {"start.md", "coming-from.md"}
+RUN = [page for page in PAGES if page.parent.name == "docs" and blocks(page) and page.name not in GUIDES]
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_blocks_run_and_do_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names, values = executed(page)
