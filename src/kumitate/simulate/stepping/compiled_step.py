@@ -106,10 +106,9 @@ class StepCode:
     def closes(self) -> bool:
         """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
 
-        Held points and impacts have rows of their own, drives are not in them, and the error estimates of adaptive steps need
-        closed loops.
+        Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
         """
-        alone = self._interaction.held is None and not self.touches and not self.mechanism.driven
+        alone = self._interaction.held is None and not self.touches
         return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
 
     @property
@@ -121,10 +120,12 @@ class StepCode:
     @cached_property
     def closing(self) -> Program:
         """(h, q, v, u) → v̇, power, and the changes of q and v that close the loops."""
-        return closing_program(
-            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping, opens=self.integrator.opens,
-            pressing=self._interaction.forces,
+        implicit, driven = self.integrator.implicit_damping, bool(self.mechanism.driven)
+        program = closing_program(
+            self.mechanism, self._forcing, implicit_damping=implicit, opens=self.integrator.opens,
+            pressing=self._interaction.forces, pushed=driven,
         )  # fmt: skip
+        return driven_dynamics(program, self._forcing, implicit=implicit) if driven else program
 
     @cached_property
     def projection(self) -> Program:
