@@ -122,6 +122,19 @@ class Interaction:
         """The parameters in u (n, size of u), as the last input of programs; nothing without any."""
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., u.shape[-1] - self.parameters.size :])]
 
+    @property
+    def points(self) -> list[str]:
+        """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
+        return []
+
+    def slopes(self, impacts: Program | None) -> dict[Program, Program]:
+        """The derivative of its program `impacts`, as a rule of `scalar.directional`.
+
+        Raises:
+            InputError: if it has none.
+        """
+        return {}
+
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         return []
