@@ -236,7 +236,7 @@ class SceneCode:
         """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
         total = u[:, : self.mechanism.nv].copy()
         for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):
-            commands = (Command(*values) for values in zip(*(part.tolist() for part in command), strict=True))
+            commands = (Command(*values) for values in np.array(command).T.tolist())
             states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
             wished = [joint.drive.law(*state).effort for state in states]
             total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
