@@ -1,0 +1,33 @@
+"""What a robot gives to others: its file, and its picture in a notebook."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..model import Mechanism
+
+__all__ = ["RobotSharing"]
+
+
+class RobotSharing:
+    """How `Robot` is written to files and displayed."""
+
+    mechanism: Mechanism
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the mechanism in the format of the path's suffix: .urdf, .xml (MJCF), or kumitate's own .json, which has all.
+
+        Raises:
+            InputError: for another suffix, a folder that does not exist, or joints that the format has nothing for.
+
+        Warns:
+            KumitateWarning: once for each kind of thing that the format cannot express.
+        """
+        from ..model.write import mechanism_text
+        from ..simulate.results.whole_file import replacing
+
+        text = mechanism_text(self.mechanism, path)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        return Path(path)
