@@ -65,6 +65,39 @@ class Run(Result):
 
         return archive.save(self, path)
 
+    def export(self, path: str | Path, **options: Any) -> Path:
+        """Writes the run for other programs, by the suffix: .csv, .parquet.
+
+        A row per time and a column per number, with units in the names: "q.hinge [rad]".
+
+        Raises:
+            InputError: for another suffix, a folder that does not exist, options that the format does not have, or a package
+                that is not installed.
+        """
+        from .share.run_files import write_run
+
+        return write_run(self, path, **options)
+
+    def to_pandas(self) -> Any:
+        """The run as a `pandas.DataFrame`: a row per time, a column per number, with units in the names: "q.hinge [rad]".
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        from .share.tables import data_frame
+
+        return data_frame(self)
+
+    def figure(self, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
+        """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save; notebooks display it.
+
+        Raises:
+            InputError: for a panel that does not exist, or if matplotlib is not installed.
+        """
+        from .view.figures import figure
+
+        return figure(self, panels, degrees=degrees)
+
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
         """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as in `kumitate.view.figures.plot`."""
         from .view import plot

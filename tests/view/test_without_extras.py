@@ -12,7 +12,8 @@ from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull
 
 EXTRAS = (
-    "PIL", "casadi", "coacd", "fast_simplification", "h5py", "matplotlib", "mpl_toolkits", "mujoco", "pinocchio", "scipy",
+    "PIL", "casadi", "coacd", "fast_simplification", "h5py", "matplotlib", "mpl_toolkits", "mujoco", "pandas",
+    "pinocchio", "pyarrow", "scipy",
     "sympy", "trimesh", "viser",
 )  # fmt: skip
 FACET = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 {}\nendloop\nendfacet\nendsolid\n"
@@ -51,6 +52,9 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
         (lambda run, _: run.plot_momentum("x.png"), PLOT),
         (lambda run, _: run.plot_power("x.png"), PLOT),
         (lambda run, _: run.save("x.h5"), "h5py, which is not installed; pip install 'kumitate[hdf5]', or save as .npz"),
+        (lambda run, _: run.figure(), PLOT),
+        (lambda run, _: run.to_pandas(), "need pandas, which is not installed; pip install 'kumitate[table]'"),
+        (lambda run, _: run.export("x.parquet"), "need pyarrow, which is not installed; pip install 'kumitate[table]'"),
         (lambda run, _: km.lagrange.of_mechanism(run.mechanism), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
         (lambda run, _: km.lagrange.coordinates("a b"), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
         (
