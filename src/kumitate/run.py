@@ -20,7 +20,7 @@ from .simulate.checks import checked_state
 from .simulate.results.result import Result
 
 if TYPE_CHECKING:
-    from .simulate.many import Runs
+    from .runs import Runs
 
 __all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
 
@@ -148,6 +148,18 @@ class Run(Result):
         samples = self._frames(fps)
         return write_page(path, playback(self, samples, self.poses(samples), title=title))
 
+    def _repr_html_(self) -> str:
+        """What notebooks display: the page in a frame, which plays in notebooks that are opened again; 3 MB at most."""
+        from .share.notebook import run_html
+        from .view import playback
+        from .view.page import page_text
+
+        def document(fps: int) -> str:
+            samples = self._frames(fps)
+            return page_text(playback(self, samples, self.poses(samples)))
+
+        return run_html(repr(self), self.audit.lines(), document)
+
     def _frames(self, fps: float) -> np.ndarray:
         """The samples to show, at a constant rate; at least 150, if the run has as many."""
         fps = checked_number(self.mechanism.name, "fps", fps, POSITIVE, error=InputError)
@@ -191,9 +203,10 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
     """
+    from .runs import as_runs
     from .simulate import many
 
-    return many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options)
+    return as_runs(many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options))
 
 
 def linearize(

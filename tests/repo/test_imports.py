@@ -16,8 +16,8 @@ LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.write", "kumitate.scalar.purity",
-    "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.scenario",
-    "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps", "kumitate.view",
+    "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run",
+    "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps", "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy
