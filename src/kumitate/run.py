@@ -66,9 +66,10 @@ class Run(Result):
         return archive.save(self, path)
 
     def export(self, path: str | Path, **options: Any) -> Path:
-        """Writes the run for other programs, by the suffix: .csv, .parquet.
+        """Writes the run for other programs, by the suffix: .csv, .parquet, .mcap.
 
-        A row per time and a column per number, with units in the names: "q.hinge [rad]".
+        Tables have a row per time and a column per number, with units in the names: "q.hinge [rad]". Logs (.mcap) have poses,
+        joint states and forces at `rate` [Hz], 100 unless given: see `kumitate.share.mcap_log`.
 
         Raises:
             InputError: for another suffix, a folder that does not exist, options that the format does not have, or a package

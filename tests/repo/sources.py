@@ -12,7 +12,7 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
     "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "programs", "program_keys",
-    "calls", "slopes", "robot", "run", "runs", "simulation", "scenario", "sweeps", "gym", "cli",
+    "calls", "slopes", "robot", "runs", "run", "simulation", "scenario", "sweeps", "gym", "cli",
 )  # fmt: skip
 
 

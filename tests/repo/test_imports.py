@@ -17,7 +17,8 @@ LATER = {
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.write", "kumitate.scalar.purity",
     "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run",
-    "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps", "kumitate.view",
+    "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
+    "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy
