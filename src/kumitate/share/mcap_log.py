@@ -32,7 +32,7 @@ def write_mcap(result: RunWithRobot, path: Path, *, rate: float | None = 100.0) 
     | topic | type | |
     |---|---|---|
     | /joint_states | sensor_msgs/JointState | all degrees of freedom but those with quaternions |
-    | /tf, /tf_static | tf2_msgs/TFMessage | the poses of bodies in the world; of those fixed to others, and of frames, in them |
+    | /tf, /tf_static | tf2_msgs/TFMessage | poses of bodies in the world; of those fixed to others, and of frames, in them |
     | /joint_wrench/JOINT | geometry_msgs/WrenchStamped | of the joint on the body it carries, in that body's frame |
     | /contact_wrench/BODY | geometry_msgs/WrenchStamped | of the ground and of other bodies on a body, in its frame |
     | /robot_description | std_msgs/String | the robot as URDF, where URDF can express it |

@@ -10,6 +10,7 @@ from ...errors import InputError
 from ..mechanism import Mechanism
 from ..read.json import to_json
 from ..read.notes import Notes
+from .mjcf import mjcf_text
 from .urdf import urdf_text
 
 __all__ = ["WRITERS", "mechanism_text", "writable"]
@@ -20,7 +21,7 @@ def _json_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
 
 
 #: The writer for each suffix: text(mechanism, folder of the file, notes that take what the format cannot express).
-WRITERS: dict[str, Callable[[Mechanism, Path, Notes], str]] = {".urdf": urdf_text, ".json": _json_text}
+WRITERS: dict[str, Callable[[Mechanism, Path, Notes], str]] = {".urdf": urdf_text, ".xml": mjcf_text, ".json": _json_text}
 
 
 def writable() -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from ..elements import Limits
 from ..mechanism import Mechanism
 from ..read.notes import Notes
 
@@ -35,6 +36,8 @@ def _says_something(item: Field[Any], value: Any) -> bool:
     default = item.default if item.default is not MISSING else None
     if item.default_factory is not MISSING:
         default = item.default_factory()
+    if item.name == "limits":  # one for each degree of freedom, which may say nothing
+        return any(limit != Limits() for limit in value)
     if isinstance(value, tuple) and not isinstance(default, tuple):  # one number for all degrees of freedom
         return any(entry != default for entry in value)
     return bool(value != default)

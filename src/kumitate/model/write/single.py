@@ -13,16 +13,20 @@ from ..tree.tree import alignment
 __all__ = ["SinglePart", "single_parts"]
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-#: By kind, from the parent outward: whether it turns (or slides), and the axis in the kind's frame. A row in which the
-#: order of turning and sliding along one axis does not matter, or whose order is the kind's own.
+#: By kind, from the parent outward: whether a part turns (or slides), its axis in the kind's frame, and which degree of
+#: freedom of the kind it is.
 _ROWS = {
-    "revolute": ((True, _Z),),
-    "prismatic": ((False, _Z),),
-    "cylindrical": ((True, _Z), (False, _Z)),
-    "universal": ((True, _Z), (True, _Y)),
-    "spherical_euler": ((True, _Z), (True, _Y), (True, _Z)),
-    "spherical": ((True, _X), (True, _Y), (True, _Z)),
-}
+    "revolute": ((True, _Z, 0),),
+    "prismatic": ((False, _Z, 0),),
+    "cylindrical": ((True, _Z, 0), (False, _Z, 1)),
+    "universal": ((True, _Z, 0), (True, _Y, 1)),
+    "planar": ((False, _X, 1), (False, _Y, 2), (True, _Z, 0)),
+    "spherical_euler": ((True, _Z, 0), (True, _Y, 1), (True, _Z, 2)),
+    "spherical": ((True, _X, 0), (True, _Y, 1), (True, _Z, 2)),
+    "floating_euler": (
+        (False, _X, 3), (False, _Y, 4), (False, _Z, 5), (True, _Z, 0), (True, _Y, 1), (True, _X, 2),
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def single_parts(joint: Joint) -> list[SinglePart] | None:
     """
     rows = _ROWS.get(joint.kind.name)
     if isinstance(joint.kind, EulerAngles):
-        rows = tuple((True, tuple(axis)) for axis in joint.kind.axes)  # type: ignore[assignment,misc]
+        rows = tuple((True, tuple(axis), k) for k, axis in enumerate(joint.kind.axes))  # type: ignore[assignment,misc]
     if rows is None:
         return None
     turn = [list(row) for row in alignment(joint.axis, joint.second_axis).matrix()]
@@ -65,5 +69,5 @@ def single_parts(joint: Joint) -> list[SinglePart] | None:
             joint.limits[k],
             {key: getattr(joint, key)[k] for key in ("damping", "friction", "armature", "stiffness", "rest")},
         )
-        for k, (turns, axis) in enumerate(rows)
+        for turns, axis, k in rows
     ]

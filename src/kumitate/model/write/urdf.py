@@ -126,7 +126,7 @@ class _Writer:
         """A joint, or the row of joints that it is."""
         note_fields(joint, _OF_JOINTS, "joints'", self._notes)
         kind = joint.kind.name
-        if kind in ("fixed", "floating", "floating_euler", "planar"):
+        if kind in ("fixed", "floating", "planar"):
             self._whole(joint, kind)
             return
         parts = single_parts(joint)
@@ -147,14 +147,12 @@ class _Writer:
 
     def _whole(self, joint: Joint, kind: str) -> None:
         """A joint of a kind that URDF has itself."""
-        if kind == "floating_euler":
-            self._notes.add("floating joints by Euler angles, written as floating; their coordinates are others", joint.name)
         turned = joint.second_axis is not None if kind == "planar" else tuple(joint.axis) != (0.0, 0.0, 1.0)
         if kind != "fixed" and turned:
             self._notes.add(f"the axes of {kind} joints, left out; their coordinates are others", joint.name)
         if kind != "fixed" and (any(limit != Limits() for limit in joint.limits) or _uneven(joint)):
             self._notes.add(f"limits, and unequal damping and friction, of {kind} joints, left out", joint.name)
-        element = SubElement(self._robot, "joint", name=joint.name, type=kind.removesuffix("_euler"))
+        element = SubElement(self._robot, "joint", name=joint.name, type=kind)
         _ends(element, joint.parent, joint.child)
         _origin(element, joint.pose)
         if kind == "planar":
