@@ -75,7 +75,6 @@ def test_the_version_is_one_everywhere():
         ("", "usage: scripts/release VERSION"),
         ("1.0.0 && true", "usage: scripts/release VERSION"),
         ("999.0.0", "pyproject.toml has another version"),
-        (PROJECT["version"], "CHANGELOG.md has no line"),  # nothing is released under a version that is being worked on
     ],
 )
 def test_a_release_is_refused_before_it_is_complete(version, words):

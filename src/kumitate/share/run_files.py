@@ -11,13 +11,19 @@ from typing import Any
 from ..errors import InputError
 from ..simulate.results.result import Result
 from ..simulate.results.whole_file import replacing
+from .film import write_film
 from .mcap_log import write_mcap
 from .tables import write_csv, write_parquet
 
 __all__ = ["WRITERS", "write_run"]
 
 #: By suffix, the function that writes a run: write(result, path, *, options by name).
-WRITERS: dict[str, Callable[..., None]] = {".csv": write_csv, ".parquet": write_parquet, ".mcap": write_mcap}
+WRITERS: dict[str, Callable[..., None]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".mcap": write_mcap,
+    ".mp4": write_film,
+}
 
 
 def write_run(result: Result, path: str | os.PathLike[str], **options: Any) -> Path:
