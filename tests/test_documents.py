@@ -292,8 +292,13 @@ def learning(shown: Shown, values: Shown) -> None:
     assert shown["rewards"].max() <= 1.0
     np.testing.assert_allclose(shown["envs"].batch.inputs["action"], 1.0)
     assert np.ptp(shown["robots"].batch.parameters["mass:*"]) > 0.0
-    assert np.abs(shown["state"].q - [0.1, 0.2, 0.3]).max() < 1.0  # rad: gravity bends it
-    assert np.abs(shown["state"].v).max() < 0.1
+    reaching = shown["VectorEnv"](shown["reaching"], 2)
+    reaching.reset(seed=0)
+    for _ in range(3000):
+        seen, *_ = reaching.step(np.ones((2, 3)))
+    assert np.abs(reaching.batch.q - 0.5).max() < 1.0  # rad: gravity bends it
+    assert np.abs(reaching.batch.v).max() < 0.1
+    np.testing.assert_allclose(seen[:, :3], reaching.batch.q - 0.5, atol=1e-6)
 
 
 def meshes(shown: Shown, values: Shown) -> None:
@@ -307,7 +312,7 @@ def partitions(shown: Shown, values: Shown) -> None:
 
 
 def spherical_joints(shown: Shown, values: Shown) -> None:
-    apart = km.simulate(shown["mechanism"], shown["q_three"], shown["v_three"], duration=1.0)
+    apart = km.simulate(shown["mechanism"], shown["q_three"], shown["v_three"], duration=1.0, limits=False)
     np.testing.assert_allclose(shown["angles"], apart.q, atol=1e-6)
     np.testing.assert_allclose(shown["rates"], apart.v, rtol=0.02, atol=1e-5)  # the damping is felt a little everywhere
     for (name, over), q in zip(values["merge.beyond_limits(angles)"].items(), apart.q.T, strict=True):
@@ -321,6 +326,13 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert np.abs(state.v).max() < np.abs(shown["run"].v[100]).max()  # damped by the input
     assert list(np.flatnonzero(batch.time < 0.1)) == [3, 7]  # started again
     np.testing.assert_array_equal(shown["seen"]["q"][0, -1], batch.q[0])
+    joint4 = shown["driven"].mechanism.v_names.index("joint4")
+    assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over its stiffness
+    waved = shown["waved"]
+    assert waved.q[-1, 0] == pytest.approx(0.1 * np.sin(3.0 * 0.5), abs=0.01)  # about the vertical: no weight
+    fallen = shown["fallen"]
+    assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
+    assert fallen.audit.limits_passed == ()
     last = sim.start()
     np.testing.assert_allclose(last.outputs["hand"], shown["arm"].pose(last.q, "link7"), atol=1e-15)
     assert (shown["heavier"].parameters["mass:link3"], shown["shaken"].mechanism.body("link3").mass) == (6.0, 6.0)
@@ -354,6 +366,11 @@ def inverse_kinematics(shown: Shown, values: Shown) -> None:
     assert away[0] < away[1]
 
 
+def predictive_control(shown: Shown, values: Shown) -> None:
+    assert shown["height"] > 0.95
+    assert np.abs(shown["planner"].plan).max() <= 4.0
+
+
 def sharing(n: dict[str, Any], values: list[Any]) -> None:
     table, run = n["table"], n["run"]
     np.testing.assert_array_equal(table["q.joint2 [rad]"], run.joint("joint2").q[:, 0])
@@ -379,6 +396,7 @@ JUDGES = {
     "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,
+    "predictive-control.md": predictive_control,
     "sharing.md": sharing,
     "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,

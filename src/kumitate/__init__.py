@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import DivergenceError, InputError, KumitateError, KumitateWarning, ModelError
+from .loading import load, samples
 from .model import (
     Body,
     Box,
@@ -17,6 +18,7 @@ from .model import (
     Coupling,
     Cylinder,
     Distance,
+    EffortDrive,
     EulerAngles,
     Frame,
     Geometry,
@@ -30,11 +32,13 @@ from .model import (
     Mesh,
     Plane,
     Polygon,
+    PositionDrive,
     Sphere,
     SphericalMerge,
+    VelocityDrive,
     merge_spherical,
 )
-from .robot import Robot, load, samples
+from .robot import Robot
 from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
@@ -56,12 +60,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
-    "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
-    "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep", "best_partition",
-    "clip", "control", "convert", "held_motion", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum",
-    "on_ground", "open", "open_sweep", "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign",
-    "simulate", "simulate_batch", "sweep", "where", "zeros",
+    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint",
+    "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane",
+    "PlaneSurface", "Polygon", "PositionDrive", "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
+    "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
+    "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
+    "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch",
+    "sweep", "where", "zeros",
 ]  # fmt: skip
 
 

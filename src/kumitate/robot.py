@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,7 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .errors import InputError
-from .model import Body, Coupling, Frame, Joint, Loop, Mechanism, lock
-from .model.samples import SAMPLES, sample
+from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing
@@ -32,7 +29,7 @@ from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives,
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
 
-__all__ = ["Robot", "load", "samples"]
+__all__ = ["Robot"]
 
 
 @plain_calls(
@@ -55,10 +52,7 @@ class Robot(Nearness, RobotSharing):
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, v) at which simulations begin by default.
-
-        The one given; otherwise at rest at `simulate.start.default_start`: neutral, within limits, loops closed.
-        """
+        """The state (q, v) at which simulations begin: the one given; otherwise neutral, within limits, closed and at rest."""
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
         return default_start(self._loops), np.zeros(self.nv)
@@ -149,6 +143,10 @@ class Robot(Nearness, RobotSharing):
                 kept_q[columns.q] = kept_v[columns.v] = False
         return Robot(mechanism, start=(q[kept_q], v[kept_v]))
 
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
+        """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
+        return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:
         """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
@@ -159,8 +157,8 @@ class Robot(Nearness, RobotSharing):
             ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
         """
         v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
-        closed_q, closed_v = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
-        return closed_q if v is None else (closed_q, closed_v)
+        closed = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
+        return closed[0] if v is None else closed
 
     def constraint_residual(self, q: Any, v: Any = None) -> list[LoopGap]:
         """The gap of every loop and coupling at q, and how fast it opens with v; the largest over a batch."""
@@ -189,7 +187,8 @@ class Robot(Nearness, RobotSharing):
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included.
+        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
+        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
@@ -202,8 +201,6 @@ class Robot(Nearness, RobotSharing):
                 rounding and cost.
             wrenches: external [n; f] (..., 6) by name of a body or frame, in the world's axes, about that frame's origin.
             loop_tau: forces of drives along the degrees of freedom of loop joints (..., nv of the loop) [N·m, N], by loop name.
-
-        Loops and couplings are included: q and v must satisfy them (`assemble` finds such q and v).
 
         Raises:
             InputError: for wrong shapes, an unknown method or place, or quaternions not of unit length.
@@ -326,8 +323,8 @@ class Robot(Nearness, RobotSharing):
 
         For d = (0, 0, −1) this is minus the height of the lowest point. The points are compiled in: each set has a kernel.
         """
-        constants = tuple(map(tuple, checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()))
-        return self.compile("reach", place=place, points=constants)(self._coordinates(q), direction)
+        checked = checked_array(self.name, f"the points of {place!r} [m]", points).reshape(-1, 3).tolist()
+        return self.compile("reach", place=place, points=tuple(map(tuple, checked)))(self._coordinates(q), direction)
 
     def center_of_mass(self, q: Any) -> np.ndarray:
         """The center of mass of all moving bodies (..., 3) [m]."""
@@ -375,8 +372,7 @@ class Robot(Nearness, RobotSharing):
         """The compiled kernel of one of this class's functions, to be called without checks of the state.
 
         Args:
-            function: its name, such as "forward_dynamics".
-            dtype: float64, or float32 for twice the lanes.
+            function: its name, such as "forward_dynamics"; dtype: float64, or float32 for twice the lanes.
             portable: whether results have the same bits on every processor, at some cost.
             options: of that function: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each
                 of which becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
@@ -401,35 +397,3 @@ class Robot(Nearness, RobotSharing):
     @cached_property
     def _unit_quaternions(self) -> Any:
         return unit_quaternions(self.mechanism)
-
-
-def load(source: str | Path | Mechanism, *, floating_base: bool = False, fix_inertia: bool = False) -> Robot:
-    """A robot from a file, a sample's name, or a mechanism made in Python.
-
-    Args:
-        source: path of a file (.urdf, .sdf, kumitate's own .json); or the name of a sample (see `samples`).
-        floating_base: whether the root link of the file floats freely instead of being fixed to the world.
-        fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
-
-    Raises:
-        ModelError: if the file breaks a rule; InputError: if there is no such file or sample.
-
-    >>> load("pendulum").nv
-    1
-    """
-    if isinstance(source, Mechanism):
-        return Robot(source)
-    if str(source) not in SAMPLES:
-        from .model.read import names_file, read_file  # loaded only to read a file
-
-        if names_file(source):
-            return Robot(read_file(source, floating_base=floating_base, fix_inertia=fix_inertia))
-    if floating_base:
-        raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
-    chosen = sample(str(source))
-    return Robot(chosen.build(), start=(chosen.q, chosen.v))
-
-
-def samples() -> list[str]:
-    """The names of the mechanisms that come with the package."""
-    return list(SAMPLES)

@@ -15,7 +15,9 @@ from .robot import Robot
 from .run import Run, as_run, runs_in_errors
 from .scalar import Program, trace
 from .simulate import simulation
+from .simulate.checks import by_name
 from .simulate.parameters import Variation
+from .simulate.stepping.commands import COMMANDS
 from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
 from .simulate.stepping.reading import SIGNALS, checked_inputs
@@ -58,15 +60,19 @@ class Simulation(simulation.MechanismSimulation):
         self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         start = options.pop("start", robot.start)
-        inputs = checked_inputs(robot.name, options.pop("inputs", None))
+        inputs, driven = by_name("inputs", options.pop("inputs", None)), robot.mechanism.driven
+        known = checked_inputs(
+            robot.name, {name: values for name, values in inputs.items() if not driven or name not in COMMANDS}
+        )
+        known |= {name: np.zeros(len(driven)) for name in COMMANDS if driven}
         found: list[Output] = []
         for name, what in named.items():
-            found.append(_output(robot.mechanism, name, what, start, inputs, found))
+            found.append(_output(robot.mechanism, name, what, start, known, found))
         super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
         if self.parameters is not None:  # outputs are computed of each row's own numbers
             varied: list[Output] = []
             for name, what in named.items():
-                varied.append(_output(robot.mechanism, name, what, start, inputs, varied, self.parameters))
+                varied.append(_output(robot.mechanism, name, what, start, known, varied, self.parameters))
             self.outputs = tuple(varied)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:

@@ -23,7 +23,8 @@ from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import Jumps, step_program
+from kumitate.simulate.stepping.jumps import jump_program
+from kumitate.simulate.stepping.system import step_program
 
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
@@ -143,7 +144,8 @@ class ContactSteps(Case):
         integrator = touching.integrator(Asked(name, self.step, 1e-8, q, v), [])
         dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
-        drives, jumps = compiled_drives(forcing, q, v), Jumps.of(touching.impacts, mechanism, forcing)
+        drives = compiled_drives(forcing, q, v)
+        jumps = jump_program(forcing, dynamics, touching.impacts(resisted=False))
         return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
 
     @property
@@ -170,7 +172,7 @@ class ContactSteps(Case):
         q = np.array([random_coordinates(mechanism.tree, rng) for _ in range(self.trajectories)])
         v = rng.normal(scale=0.5, size=(self.trajectories, mechanism.nv))
         q[:, 4:7], q[:, 7:] = (0.0, 0.0, 1.0), 0.1 * q[:, 7:]
-        impacts = ImpulseContact.of(mechanism, self.contact).impacts
+        impacts = ImpulseContact.of(mechanism, self.contact).impacts(resisted=False)
         gaps = dict(zip((array.name for array in impacts.outputs), Kernel(impacts)(self.step, q, v, v), strict=True))["gaps"]
         q[:, 6] -= gaps.min(axis=1) - 0.01
         return q, v

@@ -29,9 +29,9 @@ def partitions(
 ) -> None:
     """Find the best partition of mechanisms into sub-chains for hybrid modelling, and say what was tried."""
     from kumitate.errors import InputError
+    from kumitate.loading import load
     from kumitate.measure.best_partition import ROUNDS, BestPartition, best_partition
     from kumitate.measure.timing import Effort
-    from kumitate.robot import load
 
     from ..partitions import partitions_page
 

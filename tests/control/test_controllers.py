@@ -172,16 +172,16 @@ def test_limits_of_velocity_and_position_come_from_the_model():
     robot = slider()
     push = lambda t, q, v: np.array([10.0]) + 0.0 * q  # noqa: E731
     law = speed_limited(robot, limited(robot, push))
-    run = both_ways(robot, [-0.05], [0.0], law, duration=3.0)
+    run = both_ways(robot, [-0.05], [0.0], law, duration=3.0, limits=False)
     assert run.tau[0, 0] == pytest.approx(3.0)
     assert 1.9 < run.v[:, 0].max() < 2.0
     assert (np.diff(run.v[:, 0]) >= 0.0).all()
     braking = lambda t, q, v: np.array([-1.0]) + 0.0 * q  # noqa: E731
     assert speed_limited(robot, braking)(0.0, np.zeros(1), np.array([5.0]))[0] == -1.0  # against the motion it stays
     stops = total(push, joint_stops(robot, stiffness=1e4, damping=200.0, width=1e-4))
-    run = both_ways(robot, [0.4], [0.0], stops, duration=1.0)
+    run = both_ways(robot, [0.4], [0.0], stops, duration=1.0, limits=False)
     assert run.q[-1, 0] == pytest.approx(0.5 + 10.0 / 1e4, abs=1e-5)
-    run = both_ways(robot, [0.0], [-1.0], joint_stops(robot, stiffness=1e4), duration=0.3)
+    run = both_ways(robot, [0.0], [-1.0], joint_stops(robot, stiffness=1e4), duration=0.3, limits=False)
     assert run.q[:, 0].min() == pytest.approx(-0.1 - 1.0 / np.sqrt(1e4), abs=1e-4)
     assert run.v[-1, 0] == pytest.approx(1.0, abs=1e-3)  # what entering and leaving the stop within a step costs
 

@@ -142,7 +142,8 @@ def test_a_walker_sees_and_earns_what_its_state_says():
     np.testing.assert_allclose(infos["slip"], slip, rtol=1e-3)  # the feet of the posture are level to a millimetre
     follows = np.exp(-4.0 * ((velocity - command)[:, :2] ** 2).sum(axis=1))
     turns = np.exp(-4.0 * (turning[:, 2] - command[:, 2]) ** 2)
-    tau = np.clip(80.0 * (envs.task.simulation.start().q[7:] + 0.5 * action - q[:, 7:]), -80.0, 80.0)
+    springs = 80.0 * (envs.task.simulation.start().q[7:] + 0.5 * action - q[:, 7:])
+    tau = np.clip(springs - 2.0 * v[:, 6:], -80.0, 80.0)
     shaken = 2.0 * velocity[:, 2] ** 2 + 0.05 * (turning[:, :2] ** 2).sum(axis=1)
     effort = 2e-5 * (tau**2).sum(axis=1) + 0.01 * ((action - last) ** 2).sum(axis=1)
     expected = 0.02 * np.maximum(follows + 0.5 * turns - 0.1 * infos["slip"] - shaken - effort, 0.0)

@@ -220,5 +220,5 @@ def test_closed_loops_with_fast_joints_are_refused_by_name(fallen, monkeypatch):
     assert contact_loads(part).tau is part.tau
     module = import_module("kumitate.simulate.results.contact_loads")  # `km.simulate` is a function
     monkeypatch.setattr(module, "fastest_rate", lambda *_: (600.0, "hip"))
-    with pytest.raises(InputError, match=r"hopper: damping or springs at 'hip' act at 600 1/s.*0\.001 s.*smaller step"):
+    with pytest.raises(InputError, match=r"hopper: damping, springs or drives at 'hip' act at 600 1/s.*0\.001 s.*smaller step"):
         contact_loads(part)

@@ -78,6 +78,7 @@ def simulate(
             help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 by default."
         ),
     ] = None,
+    limits: Annotated[bool, Parameter(help="Whether joints stop at their position limits.")] = True,
     gif: Gif = False,
     formats: Formats = "pdf,png",
     out: Out = None,
@@ -94,7 +95,7 @@ def simulate(
     own: dict[str, Any] = {
         "duration": duration, "step": step, "integrator": integrator, "floating-base": floating_base,
         "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
-        "restitution": restitution, "height": height,
+        "restitution": restitution, "height": height, "no-limits": not limits,
     }  # fmt: skip
     found = described(robot, run, controller)
     if found is not None:
@@ -120,7 +121,7 @@ def simulate(
 def _motion_of(
     robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
     q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
-    height: float | None,
+    height: float | None, no_limits: bool,
 ) -> Motion:  # fmt: skip
     """What simulates a robot as the options say; its result holds a scenario to run it again from."""
     from .. import Simulation, load
@@ -140,14 +141,14 @@ def _motion_of(
     surface = {name: value for name, value in (("friction", friction), ("restitution", restitution)) if value is not None}
     plain = {
         "robot": robot, "start": {"q": [float(x) for x in q0], "v": [float(x) for x in v0]},
-        "solver": {"duration": duration, "step": step, "integrator": integrator},
+        "solver": {"duration": duration, "step": step, "integrator": integrator, **({"limits": False} if no_limits else {})},
         **({"contact": {"model": contact, **surface}} if contact else {}),
     }  # fmt: skip
 
     def motion(*, progress: Callable[[float], None]) -> Run:
         step_count(duration, step)
         simulation = Simulation(
-            machine, start=(q0, v0), step=step, integrator=integrator, contact=touching, equal_steps=False
+            machine, start=(q0, v0), step=step, integrator=integrator, contact=touching, limits=not no_limits, equal_steps=False
         )  # fmt: skip
         simulation.settings["scenario"] = plain
         return simulation.run(duration=duration, progress=progress)

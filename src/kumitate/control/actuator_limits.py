@@ -70,6 +70,8 @@ def speed_limited(robot: Any, controller: Controller, *, limits: Any = None, mar
 def joint_stops(robot: Any, *, stiffness: Any, damping: Any = 0.0, width: float = 0.01) -> Controller:
     """Springs and dampers that push joints back into their position limits; add it to a controller by `total`.
 
+    For simulations with `limits=False`: joints otherwise stop at their limits without give.
+
     The damping sets in over the first `width` [rad, m] beyond the limit, so that the force has no jump. Joints without
     limits, and those whose coordinates are not angles or lengths, have no stops.
 

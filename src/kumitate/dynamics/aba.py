@@ -68,6 +68,8 @@ def articulated(
         rates = link.velocities(v)
         drive = driving_force(link, link.velocities(tau), link.coordinates(q), rates, acting.implicit_step)
         resisting = resisting_inertia(link, rates, acting.implicit_step)
+        if len(acting.resisting):
+            resisting = [a + b for a, b in zip(resisting, link.velocities(acting.resisting), strict=True)]
         whole, releases = body, []
         for S, force, armature in zip(motion.S, drive, resisting, strict=True):
             body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part

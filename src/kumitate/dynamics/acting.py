@@ -24,6 +24,7 @@ class Acting:
         loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name [N·m or N].
         implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
             springs of the joints: damping then acts like an armature of h·∂f/∂v.
+        resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`settling`).
         baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
     """
 
@@ -32,6 +33,7 @@ class Acting:
     loop_tau: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     implicit_step: Scalar = 0.0
     baumgarte: Scalar = 0.0
+    resisting: Sequence[Scalar] = ()
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """The external force on a link, in its frame and about its origin."""
@@ -41,10 +43,12 @@ class Acting:
         """Returns itself; refuses the settings of an integration step, for a method that does not support them.
 
         Raises:
-            InputError: if `implicit_step` or `baumgarte` is not zero.
+            InputError: if `implicit_step` or `baumgarte` is not zero, or there is `resisting`.
         """
         for name in ("implicit_step", "baumgarte"):
             value = getattr(self, name)
             if not is_zero(value):
                 raise InputError(f"{method}: {name} is {value!r}, which only articulated bodies take into account. Use 'aba'")
+        if len(self.resisting):
+            raise InputError(f"{method}: resisting is given, which only articulated bodies take into account. Use 'aba'")
         return self

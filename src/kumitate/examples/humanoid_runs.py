@@ -33,7 +33,7 @@ def followed(plan: Plan, *, name: str, model: str = "rigid", duration: float | N
     robot = replace(plan.servos.on(hoap1()), name=name)
     return simulate(
         robot, plan.motion.q[0], duration=plan.duration if duration is None else duration, step=step,
-        controller=plan.controller(robot), contact=Contact(model),
+        controller=plan.controller(robot), contact=Contact(model), limits=False,
     )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def fallen(*, name: str, model: str = "rigid", duration: float = 1.6, step: floa
     robot = replace(LIMP.on(hoap1()), name=name)
     return simulate(
         robot, plan.motion.q[0], duration=duration, step=step, controller=plan.controller(robot)(0.0, None, None),
-        contact=Contact(model), wrenches={"head": push(PUSH, pulse(*PUSHED))},
+        contact=Contact(model), limits=False, wrenches={"head": push(PUSH, pulse(*PUSHED))},
     )  # fmt: skip
 
 

@@ -191,6 +191,7 @@ def run(
         return simulate(
             replace(mechanism, name=name or mechanism.name), HOAP2_STANDING, duration=duration, step=step, sample_time=step,
             controller=controller, wrenches={strategy.place: strategy.wrench()}, contact=FLOOR,
+            limits=False,  # the robot's own stops are springs and dampers, in its law
         )  # fmt: skip
     except DivergenceError as error:
         return cast(Result, error.result)

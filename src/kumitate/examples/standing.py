@@ -192,7 +192,7 @@ def run(strategy: Strategy, *, name: str = "", duration: float = 3.0, step: floa
     mechanism = replace(mechanism, name=name or mechanism.name)
     return simulate(
         mechanism, duration=duration, step=step, integrator="rkf45", controller=strategy.controller(mechanism),
-        wrenches={strategy.place: strategy.wrench()},
+        wrenches={strategy.place: strategy.wrench()}, limits=False,
     )  # fmt: skip
 
 

@@ -11,12 +11,11 @@ try:
 except ImportError:
     raise InputError("kumitate.gym needs Gymnasium; install it by pip install 'kumitate[gym]'") from None
 
-from .drives import PositionDrives
 from .registration import TASKS, named_task, register
 from .single import Env
 from .task import Start, Task
 from .vector import VectorEnv
 
-__all__ = ["TASKS", "Env", "PositionDrives", "Start", "Task", "VectorEnv", "named_task", "register"]
+__all__ = ["TASKS", "Env", "Start", "Task", "VectorEnv", "named_task", "register"]
 
 register()

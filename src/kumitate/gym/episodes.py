@@ -71,7 +71,7 @@ class Episodes:
 
     @property
     def _own(self) -> Any:
-        return self.task.simulation.actuation.forcing.inputs
+        return self.task.simulation.actuation.forcing.values_of_inputs
 
     def _taken(self, actions: Any) -> np.ndarray:
         """What the actions put into the input (N, components)."""

@@ -1,5 +1,7 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
+from .bounds import Bound, bounds_of, least_gap
+from .drives import DRIVES, Command, Drive, EffortDrive, PositionDrive, VelocityDrive
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .inertia_checks import check_freedom, check_inertias, check_resistance
@@ -23,24 +25,30 @@ from .joints import (
     SphericalEuler,
     Universal,
 )  # fmt: skip
-from .mechanism import WORLD, HasMechanism, Mechanism
+from .mechanism import WORLD, Driven, HasMechanism, Mechanism
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
 
 __all__ = [
+    "DRIVES",
     "KINDS",
     "WORLD",
     "Body",
+    "Bound",
     "Box",
     "Capsule",
     "Chord",
     "Closing",
     "Closure",
+    "Command",
     "Coupling",
     "Cylinder",
     "Cylindrical",
     "Distance",
+    "Drive",
+    "Driven",
+    "EffortDrive",
     "Ellipsoid",
     "EulerAngles",
     "Fixed",
@@ -66,6 +74,7 @@ __all__ = [
     "Planar",
     "Plane",
     "Polygon",
+    "PositionDrive",
     "Prismatic",
     "Revolute",
     "Shape",
@@ -75,12 +84,15 @@ __all__ = [
     "SphericalMerge",
     "Tree",
     "Universal",
+    "VelocityDrive",
     "attach",
+    "bounds_of",
     "check_freedom",
     "check_inertias",
     "check_resistance",
     "cut",
     "inward",
+    "least_gap",
     "lock",
     "merge",
     "merge_spherical",

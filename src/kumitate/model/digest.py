@@ -11,12 +11,13 @@ __all__ = ["digest"]
 
 @lru_cache(maxsize=256)
 def digest(mechanism: Mechanism) -> str | None:
-    """A hash of all parts of a mechanism; None if it has joints or shapes of classes outside of kumitate."""
+    """A hash of all parts of a mechanism; None if it has joints, drives or shapes of classes outside of kumitate."""
     import hashlib  # loaded only when something is stored
 
     geometries = [item for body in mechanism.bodies for item in (*body.visuals, *body.collisions)]
     kinds = (*(joint.kind for joint in mechanism.joints), *(loop.kind for loop in mechanism.loops))
-    parts: list[object] = [*kinds, *(item.shape for item in geometries)]
+    drives = [driven.drive for driven in mechanism.driven]
+    parts: list[object] = [*kinds, *drives, *(item.shape for item in geometries)]
     if not all(type(part).__module__.startswith("kumitate.") for part in parts):
         return None
     text = repr(mechanism)

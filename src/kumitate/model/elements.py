@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import Inertia, Symmetric3, Transform, Vector3
+from .drives import Drive
 from .joints import KINDS, Closure, JointKind
 from .shapes import Geometry
 from .values import (
@@ -106,7 +107,7 @@ def _check_inertia(owner: str, rows: np.ndarray) -> None:
 class Limits:
     """The limits of one degree of freedom; None where there is none. SI units: rad or m, rad/s or m/s, N·m or N.
 
-    A simulation reports limits that are exceeded; it does not stop the motion there.
+    Simulations stop joints at `lower` and `upper`, limit their drives to `effort`, and report limits that are exceeded.
     """
 
     lower: float | None = None
@@ -138,6 +139,7 @@ class Joint:
             reflected to the joint [kg·m² or kg]. A number for all degrees of freedom, or one each.
         stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: its
             equilibrium coordinate [rad or m].
+        drive: what drives it in simulations, in joints of one degree of freedom; None for a controller's efforts alone.
     """
 
     name: str
@@ -153,9 +155,25 @@ class Joint:
     armature: float | Sequence[float] = 0.0
     stiffness: float | Sequence[float] = 0.0
     rest: float | Sequence[float] = 0.0
+    drive: Drive | None = None
 
     def __post_init__(self) -> None:
         _check_motion("joint", self)
+        _check_drive(self)
+
+
+def _check_drive(joint: Joint) -> None:
+    if joint.drive is None:
+        return
+    if not isinstance(joint.drive, Drive):
+        raise ModelError(
+            f"joint {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive or EffortDrive"
+        )
+    if (joint.kind.nq, joint.kind.nv) != (1, 1):
+        raise ModelError(
+            f"joint {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
+            "drive joints of one, such as revolute or prismatic, or give efforts by a controller"
+        )
 
 
 #: The rules for damping and the like.

@@ -5,16 +5,18 @@ Frozen, checked when it is created, independent of any algorithm.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from ..errors import ModelError
 from .circles import first_circle
+from .drives import Drive
 from .elements import Body, Coupling, Frame, Joint, Loop
 from .tree.base_parameters import BaseParameterTree, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
@@ -22,7 +24,7 @@ from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "HasMechanism", "Mechanism"]
+__all__ = ["WORLD", "Driven", "HasMechanism", "Mechanism"]
 
 #: The name of the body that does not move.
 WORLD = "world"
@@ -30,6 +32,22 @@ WORLD = "world"
 _HASH = "hash of all parts"
 
 Named = TypeVar("Named", Body, Joint)
+
+
+class Driven(NamedTuple):
+    """A joint with a drive.
+
+    Attributes:
+        name: of the joint; `drive`: in it.
+        q, v: the indices of its coordinate and velocity in q and v.
+        limit: the largest effort of the drive [N·m or N], infinite if there is none.
+    """
+
+    name: str
+    drive: Drive
+    q: int
+    v: int
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -181,6 +199,29 @@ class Mechanism:
     def base_parameter_tree(self) -> BaseParameterTree:
         """`tree` with base parameters: cheaper, with the same accelerations and generalised forces."""
         return base_parameter_tree(with_dh_frames(self.tree))
+
+    @cached_property
+    def driven(self) -> tuple[Driven, ...]:
+        """The joints with drives, in the order of q and v: the order of their targets."""
+        found, q, v = [], 0, 0
+        for joint in self.joints:
+            if joint.drive is not None:
+                limits = (joint.drive.limit, joint.limits[0].effort, math.inf)
+                limit = next(limit for limit in limits if limit is not None)
+                found.append(Driven(joint.name, joint.drive, q, v, limit))
+            q, v = q + joint.kind.nq, v + joint.kind.nv
+        return tuple(found)
+
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Mechanism:
+        """The mechanism with drives in joints, by the joints' names; None takes one out. Others stay as they are.
+
+        Raises:
+            ModelError: if there is no such joint, or it has more than one degree of freedom.
+        """
+        for name in drives:
+            self.joint(name)
+        joints = (replace(joint, drive=drives[joint.name]) if joint.name in drives else joint for joint in self.joints)
+        return replace(self, joints=tuple(joints))
 
     @cached_property
     def inertia_map(self) -> InertiaMap:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..loading import load
 from ..model import Mechanism
 from ..model.samples import SAMPLES
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, shown
-from ..robot import Robot, load
+from ..robot import Robot
 from .laws import LAWS, ControlLaw, file_hash, names_function
 from .mistakes import Section, number_of
 from .setup import Setup, Solver

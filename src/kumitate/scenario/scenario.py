@@ -30,7 +30,7 @@ KEYS = (
     "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "contact", "solver", "outputs", "parameters",
     "sweep",
 )  # fmt: skip
-_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "baumgarte")
+_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "baumgarte", "limits")
 _BETWEEN = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
 
 
@@ -201,6 +201,7 @@ def _solver(section: Section, own: Solver) -> Solver:
         section.number("tolerance", _BETWEEN, 1e-8),
         section.number("sample_time", POSITIVE),
         section.number("baumgarte"),
+        section.flag("limits", True),
     )
     with section.mistakes.catching(section.at):
         count = step_count(solver.duration, solver.step)

@@ -33,6 +33,7 @@ class Solver:
         tolerance: relative, of an adaptive step.
         sample_time: if given, the controller is called at its multiples only [s].
         baumgarte: if given, the rate at which gaps of loops decay [1/s], in place of projection.
+        limits: whether joints stop at their limits.
     """
 
     step: float = 1e-3
@@ -42,6 +43,7 @@ class Solver:
     tolerance: float = 1e-8
     sample_time: float | None = None
     baumgarte: float | None = None
+    limits: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +122,7 @@ class Setup:
         return Simulation(
             robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
             contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, baumgarte=solver.baumgarte,
-            equal_steps=equal_steps, parameters=parameters,
+            limits=solver.limits, equal_steps=equal_steps, parameters=parameters,
         )  # fmt: skip
 
     def run(self, plain: Mapping[str, Any], progress: Any = None) -> Run:

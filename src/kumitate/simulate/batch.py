@@ -14,6 +14,7 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from .simulation import MechanismSimulation
+    from .stepping.state import State
 
 __all__ = ["Batch"]
 
@@ -57,7 +58,7 @@ class Batch:
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
-        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.inputs}
+        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.recurrence
@@ -141,6 +142,17 @@ class Batch:
         self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
+        self.lost[chosen] = False
+
+    def load(self, state: State, rows: Any = slice(None)) -> None:
+        """Continues some rows from a state of the same simulation; their parameters, inputs and efforts stay.
+
+        Args:
+            rows: indices, a mask, or a slice.
+        """
+        chosen = np.arange(len(self))[rows]
+        for name, values in self.state.items():
+            values[chosen] = state.carried[name]
         self.lost[chosen] = False
 
     def _mark(self) -> None:

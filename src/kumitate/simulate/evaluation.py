@@ -38,16 +38,18 @@ def result_of(
     u = compiled.efforts_along(time, q, v, rows.u)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
-    touched = interaction.record(compiled.code.dynamics_kernel, float(settings["step"]), q, v, u)
+    touched = interaction.record(compiled.code, float(settings["step"]), q, v, u)
     if touched is None:
-        acceleration, _ = compiled.code.dynamics_kernel(NO_STEP, q, v, u)
+        code = compiled.code
+        h = float(settings["step"])
+        acceleration = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
     else:
         acceleration = touched.acceleration
         for failure in touched.failures(mechanism.name, time):
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
-    total, tau = kinetic + potential, u[:, : mechanism.nv]
+    total, tau = kinetic + potential, compiled.code.efforts_kernel(q, v, u) if mechanism.driven else u[:, : mechanism.nv]
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),
         work=float(work[-1]),

@@ -86,8 +86,10 @@ def simulate_batch(
     integrator: str = "auto",
     controller: Controller | Sequence[float] | np.ndarray | None = None,
     wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
     contact: Contact | str | None = None,
+    limits: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Results:
     """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone.
@@ -99,9 +101,10 @@ def simulate_batch(
         integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45.
         controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
         wrenches: as in `simulate`, constants or functions that can be compiled.
+        inputs: as in `simulate`, the same for all runs.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
-        contact: as in `simulate`.
+        contact, limits: as in `simulate`.
         progress: called with the fraction done.
 
     Raises:
@@ -125,7 +128,7 @@ def simulate_batch(
     known = not per_run and hold is None
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
-        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]),
+        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, limits=limits,
     )  # fmt: skip
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0)

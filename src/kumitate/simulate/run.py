@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,12 +31,14 @@ def simulate(
     controller: Controller | Sequence[float] | None = None,
     wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
     loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
     baumgarte: float | None = None,
     held: Sequence[HeldPoint] = (),
     held_method: str = "rows",
     contact: Contact | str | None = None,
     tolerance: float = 1e-8,
+    limits: bool = True,
     traced: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -54,6 +56,10 @@ def simulate(
             clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
+        inputs: what the drives of joints are commanded, by name: "target" (positions [rad, m], velocities or efforts, by the
+            kind of drive), "target_velocity" and "feed_forward" [N·m, N]; each an array with a value per driven joint, a
+            dictionary by joint, or a function of (t, q, v). Position drives hold the start where nothing is said. Functions
+            read other inputs as parameters of their names.
         sample_time: if given, controller and wrenches are called at its multiples only and held in between [s]. Without it,
             functions that keep state are called once per step, at its start, and all others are evaluated at every stage of
             the integrator; with 0, all are.
@@ -65,6 +71,8 @@ def simulate(
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
             jump ("rigid", "multipoint") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
             being rkf45_adaptive. `Result.contact` has their forces.
+        limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
+            without rebound, together with the contact of bodies.
         traced: whether functions may be compiled; False calls them all.
         progress: called with the fraction done from time to time.
 
@@ -80,6 +88,6 @@ def simulate(
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
-        traced=traced, start=(q, v), equal_steps=False,
+        limits=limits, traced=traced, start=(q, v), inputs=inputs, equal_steps=False,
     )  # fmt: skip
     return simulation.run(duration=duration, progress=progress)

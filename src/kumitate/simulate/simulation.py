@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis import closed_state, loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..kinematics import neutral
-from ..model import Mechanism, check_resistance
+from ..model import Mechanism, bounds_of, check_resistance
 from ..model.values import checked_whole
 from .batch import Batch
 from .checks import (
@@ -29,6 +29,7 @@ from .checks import (
     steps_held,
 )  # fmt: skip
 from .evaluation import result_of
+from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
 from .results.result import Result
@@ -36,10 +37,10 @@ from .rows import RUNAWAY, Rows, fill
 from .starts import closed_starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
+from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
-from .stepping.reading import checked_inputs
 from .stepping.stabilisation import Stabilisation
 from .stepping.state import State, read_carried, write_carried
 from .stepping.stepper import Stepper
@@ -64,6 +65,7 @@ class MechanismSimulation:
         integrator: of the steps.
         actuation: the functions and constants that drive it, and how each is evaluated.
         interaction: with its surroundings: contact, held points, or none.
+        bounds: the limits at which joints stop.
         outputs: the additional quantities computed from its states.
         parameters: that may differ from state to state.
         notes: sentences for people, such as which integrator "auto" took and why.
@@ -85,6 +87,7 @@ class MechanismSimulation:
         held_method: str = "rows",
         contact: Contact | str | None = None,
         tolerance: float = 1e-8,
+        limits: bool = True,
         traced: bool = True,
         start: tuple[Any, Any] = (None, None),
         outputs: Sequence[Output] = (),
@@ -100,11 +103,13 @@ class MechanismSimulation:
             outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
-                its name after (t, q, v).
+                its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs
+                of one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
             start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
             parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
                 "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
                 lists the kinds. Until other values are given, they are those of the mechanism.
+
         All others are those of `kumitate.simulate`.
 
         Raises:
@@ -118,14 +123,14 @@ class MechanismSimulation:
         self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
-        sources = (controller, *wrenches.values(), *loop_tau.values())
+        sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
         self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
         asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
-        self.integrator = self.interaction.integrator(asked, self.notes)
-        forcing = Forcing(
-            mechanism, controller, wrenches, loop_tau, checked_inputs(mechanism.name, inputs), self.parameters
-        )  # fmt: skip
+        self.bounds = tuple(bounds_of(mechanism)) if limits else ()
+        self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
+        commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters)
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
         self._start = self._closed(*self._start, forcing)
@@ -134,8 +139,8 @@ class MechanismSimulation:
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
-            "held": [point.label for point in held], "contact": self.interaction.plain,
-            "inputs": {name: values.tolist() for name, values in forcing.inputs.items()},
+            "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
+            "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -145,7 +150,7 @@ class MechanismSimulation:
     @cached_property
     def compiled(self) -> CompiledStep:
         """The programs of the step; shared by simulations whose compiled parts are the same."""
-        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs)
+        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds)
 
     @property
     def whole(self) -> bool:
@@ -208,11 +213,8 @@ class MechanismSimulation:
             after = self._seen()
         if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
             touching = self.interaction.touching(state.q)
-            raise DivergenceError(
-                divergence(
-                    self.mechanism, after.time, state.q[None], state.v, after.v, self.integrator, self.step_size, touching
-                )
-            )
+            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+            raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         return after
 
     def save(self, state: State, path: str | Path) -> Path:
@@ -264,7 +266,7 @@ class MechanismSimulation:
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.code.dynamics_kernel, self.step_size, q, v, u)
+        return self.interaction.record(self.compiled.code, self.step_size, q, v, u)
 
     def run(
         self,
@@ -382,9 +384,7 @@ class MechanismSimulation:
         """The given start, with its loops closed."""
         if q is None and v is None:
             return self._start
-        if q is None:
-            q = self._start[0]
-        return self._closed(*self._checked(q, v), self.actuation.forcing)
+        return self._closed(*self._checked(self._start[0] if q is None else q, v), self.actuation.forcing)
 
     def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         m = self.mechanism

@@ -60,6 +60,8 @@ def newton_euler(
             j = link.v_start + i
             M[j][j] = M[j][j] + h * (slope + h * k)
             push[j] = push[j] - h * k * v[j]
+    for j, inertia in enumerate(acting.resisting):
+        M[j][j] = M[j][j] + inertia
 
     def pressed(end: HeldEnd, axis: int, size: float) -> list[Scalar]:
         """INV(q, 0, 0, 0, …) with a force along one of the point's axes."""

@@ -283,13 +283,17 @@ def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
                 H[i][j] = H[i].get(j, 0.0) + value * other * equation.stiffness
 
 
-def inertia(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar) -> Pattern:
-    """The inertia matrix for a step h that is implicit in damping and springs, sparse."""
+def inertia(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar, drives: Sequence[Scalar] = ()
+) -> Pattern:
+    """The inertia matrix for a step h that is implicit in damping and springs, sparse; `drives` (nv): inertia that they add."""
     M = crba(tree, q)
     for link in tree.links:
         resisting = resisting_inertia(link, link.velocities(v), implicit_step)
         for k, (all_of_it, armature) in enumerate(zip(resisting, link.armature, strict=True), link.v_start):
             M[k][k] = M[k][k] + (all_of_it - armature)
+    for k, more in enumerate(drives):
+        M[k][k] = M[k][k] + more
     return {i: {j: value for j, value in enumerate(row) if not is_zero(value)} for i, row in enumerate(M)}
 
 

@@ -31,13 +31,19 @@ class _Parameters(Protocol):
 
 
 def impact_program(
-    mechanism: Mechanism, contact: Contact, solve: Callable[[Problem], Solved], parameters: _Parameters | None = None
+    mechanism: Mechanism,
+    contact: Contact,
+    solve: Callable[[Problem], Solved],
+    parameters: _Parameters | None = None,
+    *,
+    resisted: bool = False,
 ) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    With `parameters`, a row of them is the last input.
+    With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (nv) before it is the inertia that
+    drives and stops of joints add in the step.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -52,16 +58,17 @@ def impact_program(
         )
     pairs = contact_pairs(mechanism, tree, contact)
 
-    def impact(h: Scalar, q: Any, v: Any, v_free: Any, *row: Any) -> dict[str, Any]:
+    def impact(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
+        resisting = more[0] if resisted else ()
         if parameters is not None:
-            varied = parameters.at(row[0])
+            varied = parameters.at(more[-1])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h))
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
             sized = [patch.sized(branch_factors) for patch in met]
             given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
             solved = solve(given)
@@ -98,6 +105,7 @@ def impact_program(
 
     nv = mechanism.nv
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
+    inputs |= {"resisting": nv} if resisted else {}
     if parameters is not None:
         inputs["parameters"] = parameters.size
     return trace(impact, inputs, f"impact_{mechanism.name}")

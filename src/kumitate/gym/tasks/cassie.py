@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...examples.gallery.cassie import cassie, start
+from ...model import PositionDrive
 from ...scalar.arrays import clip
-from ..drives import PositionDrives
 from ..task import Start, Task
 
 __all__ = ["task"]
@@ -31,17 +31,14 @@ def task(*, step: float = 2e-3, steps: int = 10) -> Task:
     Raises:
         InputError: if the robot's files, or what reads their meshes, are not installed.
     """
-    hanging = cassie()
     gains = {f"{side}-{name}": pair for side in ("left", "right") for name, pair in MOTORS.items()}
-    drives = PositionDrives(
-        hanging, {name: kp for name, (kp, _) in gains.items()}, {name: kd for name, (_, kd) in gains.items()}
-    )
-    columns_q, columns_v, time = drives.columns_q, drives.columns_v, step * steps
-    q0 = start(hanging)
+    hanging = cassie().with_drives({name: PositionDrive(kp=kp, kd=kd) for name, (kp, kd) in gains.items()})
+    columns_q, columns_v = (np.array([getattr(joint, part) for joint in hanging.driven]) for part in "qv")
+    q0, time = start(hanging), step * steps
     posture = q0[columns_q]
 
-    def drive(t: Any, q: Any, v: Any, action: Any) -> Any:
-        return drives.efforts(q, posture + REACH * clip(action, -1.0, 1.0))
+    def target(t: Any, q: Any, v: Any, action: Any) -> Any:
+        return posture + REACH * clip(action, -1.0, 1.0)
 
     def observation(t: Any, q: Any, v: Any, command: Any) -> Any:
         return np.concatenate([q[columns_q] - posture, 0.1 * v[columns_v], command])
@@ -55,7 +52,7 @@ def task(*, step: float = 2e-3, steps: int = 10) -> Task:
         return Start(np.tile(q0, (len(numbers), 1)), np.zeros((len(numbers), hanging.nv)), {"command": command})
 
     return Task(
-        drives.mechanism, actions=len(gains), observation=observation, reward=reward, begin=begin,
-        draws=len(gains), steps=steps, inputs={"command": len(gains)}, step=step, controller=drive,
+        hanging, actions=len(gains), observation=observation, reward=reward, begin=begin,
+        draws=len(gains), steps=steps, inputs={"command": len(gains), "target": target}, step=step,
         integrator="semi_implicit_euler", start=(q0, np.zeros(hanging.nv)),
     )  # fmt: skip

@@ -11,10 +11,9 @@ import numpy as np
 from ...contact.scene import Contact
 from ...contact.surface import Surface
 from ...examples.legged import Stance
-from ...model import Mechanism
+from ...model import Mechanism, PositionDrive
 from ...robot import Robot
 from ...scalar.arrays import clip, maximum
-from ..drives import PositionDrives
 from ..task import Start, Task
 
 __all__ = ["Walker", "walking"]
@@ -50,6 +49,15 @@ class Walker:
     commands: tuple[tuple[float, float], ...] = ((0.0, 1.0), (-0.3, 0.3), (-0.5, 0.5))
     armature: float = 0.0
 
+    @property
+    def driven(self) -> Mechanism:
+        """The robot with its drives."""
+        drives = {}
+        for name, kp in self.kp.items():
+            armature = 0.0 if self.robot.joint(name).armature[0] else self.armature  # type: ignore[index]
+            drives[name] = PositionDrive(kp=kp, kd=self.kd[name], armature=armature)
+        return self.robot.with_drives(drives)
+
 
 def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task:
     """The task of moving over a floor with the velocities that are commanded.
@@ -57,12 +65,13 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
     An action moves the targets of all drives. Observed are, in the axes of the base: its velocity, its angular velocity, and
     the vertical; then the command, how far the joints are from the posture, a tenth of their velocities, and the action.
     """
-    drives = PositionDrives(walker.robot, walker.kp, walker.kd, armature=walker.armature)
-    posture = np.array([walker.angles.get(name, 0.0) for name in drives.joints])
-    columns_q, columns_v, reach, time = drives.columns_q, drives.columns_v, walker.reach, step * steps
+    robot = walker.driven
+    posture = np.array([walker.angles.get(joint.name, 0.0) for joint in robot.driven])
+    columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
+    reach, time = walker.reach, step * steps
 
-    def drive(t: Any, q: Any, v: Any, action: Any) -> Any:
-        return drives.efforts(q, posture + reach * clip(action, -1.0, 1.0))
+    def target(t: Any, q: Any, v: Any, action: Any) -> Any:
+        return posture + reach * clip(action, -1.0, 1.0)
 
     def observation(t: Any, q: Any, v: Any, vertical: Any, command: Any, action: Any) -> Any:
         away = q[columns_q] - posture
@@ -77,14 +86,14 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
         # never negative: an episode that ends early must not pay
         return time * maximum(follows + 0.5 * turns - 0.1 * slip - shaken - effort, 0.0)
 
-    start = Stance(drives.mechanism, walker.angles, 0.0, 0.0, height=_HEIGHT).q
-    freedoms = drives.mechanism.nv
-    slip = _slip_of(drives.mechanism, walker.feet, start)
+    start, freedoms = Stance(robot, walker.angles, 0.0, 0.0, height=_HEIGHT).q, robot.nv
+    slip = _slip_of(robot, walker.feet, start)
     return Task(
-        drives.mechanism, actions=len(drives.joints), observation=observation, reward=reward, terminated=fallen,
+        robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen,
         begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
-        inputs={"command": 3}, outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
-        info=("follows", "turns", "slip"), step=step, controller=drive, integrator="semi_implicit_euler",
+        inputs={"command": 3, "target": target},
+        outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
+        info=("follows", "turns", "slip"), step=step, integrator="semi_implicit_euler",
         contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(freedoms)),
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from ..joints import KINDS
 from ..mechanism import Mechanism
 from ..tree.tree import alignment
 from ..values import checked_array
+from .undriven import check_undriven
 
 __all__ = ["lock", "without_friction"]
 
@@ -27,11 +28,12 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
 
     Raises:
         ModelError: if a name is not a joint's, a joint is given the wrong number of coordinates, or coupled joints are given
-            coordinates that contradict their coupling.
+            coordinates that contradict their coupling; or if one of the joints has a drive.
     """
     at = joints if isinstance(joints, Mapping) else {}
     held = {name: _coordinates(mechanism.joint(name), at.get(name)) for name in joints}
     _follow(mechanism, held)
+    check_undriven(mechanism, held, "is locked")
     changed = tuple(_locked(joint, held[joint.name]) if joint.name in held else joint for joint in mechanism.joints)
     couplings = tuple(item for item in mechanism.couplings if item.joint not in held)
     return replace(mechanism, joints=changed, couplings=couplings)

@@ -15,6 +15,7 @@ from ..joints import KINDS, EulerAngles, JointKind
 from ..mechanism import WORLD, Mechanism
 from ..tree.tree import alignment, exact
 from .spherical_states import Ball, SphericalMerge
+from .undriven import check_undriven
 
 __all__ = ["merge_spherical"]
 
@@ -230,6 +231,7 @@ def _free_name(name: str, taken: set[str]) -> str:
 def _check_free(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint]) -> None:
     """Refuses triples with other joints or loops on the bodies between, or with couplings of single angles."""
     names = {joint.name for joint in joints}
+    check_undriven(mechanism, names, "becomes part of a spherical joint")
     for coupling in mechanism.couplings:
         if {coupling.joint, coupling.of} & names:
             raise ModelError(

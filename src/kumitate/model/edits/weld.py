@@ -12,6 +12,7 @@ from ..mechanism import WORLD, Mechanism
 from ..tree.tree import alignment
 from .lock import lock
 from .standing import behind, standing
+from .undriven import check_undriven
 
 __all__ = ["weld"]
 
@@ -32,7 +33,8 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
         pose: X_AB, the pose of b in a; that at neutral coordinates by default.
 
     Raises:
-        ModelError: if a name is not the name of a body, both are the same, or the two are fixed to each other already.
+        ModelError: if a name is not the name of a body, both are the same, the two are fixed to each other already, or the
+            joint between them has a drive.
     """
     for name in (a, b):
         if name != WORLD:
@@ -50,6 +52,7 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
             if between and joint.kind.nv == 0:
                 raise ModelError(f"{mechanism.name}: {a!r} and {b!r} are fixed to each other already, by {joint.name!r}")
             if between or (free and parent not in behind(mechanism, child)):
+                check_undriven(mechanism, [joint.name], "becomes a fixed one")
                 fixed = Joint(joint.name, KINDS["fixed"], parent, child, X_PC)
                 return _with(fixed, _without_followers(mechanism, joint, X_PC))
     loop = Loop(f"weld_{a}_{b}", KINDS["fixed"], a, b, pose)

@@ -17,6 +17,7 @@ from typing import Any
 
 from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
+from ..drives import DRIVES, Drive
 from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
@@ -34,7 +35,7 @@ _PARTS: dict[str, type] = {
     "limits": Limits, "couplings": Coupling,
 }  # fmt: skip
 #: Fields that may be infinite, which JSON can only express as a text.
-_LIMITS = {field.name for field in fields(Limits)}
+_LIMITS = {field.name for field in fields(Limits)} | {"limit"}
 
 
 def to_json(mechanism: Mechanism) -> str:
@@ -116,8 +117,8 @@ def _encode(value: Any) -> Any:
             raise ModelError(f"joints of kind {name!r} cannot be written: the kind is neither in KINDS nor in PARAMETRIC")
         return {"kind": name, **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}  # type: ignore[arg-type]
     if is_dataclass(value):
-        shape: dict[str, Any] = {"kind": _kind_of(value)} if isinstance(value, Shape) else {}
-        return shape | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
+        named: dict[str, Any] = {"kind": _kind_of(value)} if isinstance(value, Shape | Drive) else {}
+        return named | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
     if isinstance(value, tuple | list):
         return [_encode(item) for item in value]
     if isinstance(value, str | int | None):
@@ -126,13 +127,14 @@ def _encode(value: Any) -> Any:
     return number if math.isfinite(number) else repr(number)  # JSON has no word for infinite limits
 
 
-def _kind_of(shape: Shape) -> str:
-    if SHAPES.get(shape.kind) is not type(shape):
+def _kind_of(part: Shape | Drive) -> str:
+    what, kinds = ("shape", SHAPES) if isinstance(part, Shape) else ("drive", DRIVES)
+    if kinds.get(part.kind) is not type(part):  # type: ignore[attr-defined]
         raise ModelError(
-            f"a shape of kind {shape.kind!r} cannot be written: {type(shape).__name__} is not the class of this kind in SHAPES "
-            "and no reader would know it. Add it to kumitate.model.shapes.SHAPES"
+            f"a {what} of kind {part.kind!r} cannot be written: {type(part).__name__} is not the class of this kind in "
+            f"{what.upper()}S and no reader would know it. Add it to kumitate.model.{what}s.{what.upper()}S"
         )
-    return shape.kind
+    return part.kind
 
 
 def _is_default(field: Any, value: Any) -> bool:
@@ -178,11 +180,12 @@ def _decode(name: str, content: Any, where: str) -> Any:
         return tuple(_build(_PARTS[name], part, f"{where}[{i}]") for i, part in enumerate(content))
     if name.startswith("pose"):
         return _pose(content, where)
-    if name == "shape":
-        shape = content.get("kind") if isinstance(content, Mapping) else None
-        if not isinstance(shape, str) or shape not in SHAPES:
-            raise ModelError(f"{where}: {shown(content)} is not a shape; its kind must be one of {', '.join(SHAPES)}")
-        return _build(SHAPES[shape], {key: part for key, part in content.items() if key != "kind"}, where)
+    if name in ("shape", "drive"):
+        kinds: Mapping[str, type] = SHAPES if name == "shape" else DRIVES
+        kind = content.get("kind") if isinstance(content, Mapping) else None
+        if not isinstance(kind, str) or kind not in kinds:
+            raise ModelError(f"{where}: {shown(content)} is not a {name}; its kind must be one of {', '.join(kinds)}")
+        return _build(kinds[kind], {key: part for key, part in content.items() if key != "kind"}, where)
     if name == "kind" and isinstance(content, Mapping):
         closure = PARAMETRIC.get(str(content.get("kind")))
         if closure is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..elements import Coupling, Joint, Limits
 from ..joints import KINDS
@@ -61,7 +62,7 @@ def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, .
 _DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
 
 
-def read_dynamics(element: Element, owner: str) -> dict[str, float]:
+def read_dynamics(element: Element, owner: str) -> dict[str, Any]:
     """Viscous and dry friction of a joint's <dynamics>, and its spring: as arguments of joints and loops."""
     dynamics = element.child("dynamics")
     if dynamics is None:

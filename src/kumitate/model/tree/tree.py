@@ -214,7 +214,7 @@ def build_tree(mechanism: Mechanism) -> Tree:
         links.append(
             Link(
                 joint.name, len(links), parent.link, kind, placement, body_inertia.to_parent(places[joint.child].pose),
-                q_start, v_start, **_passive(joint),
+                q_start, v_start, **{**_passive(joint), "armature": _armature(joint)},
             )
         )  # fmt: skip
         q_start += kind.nq
@@ -242,6 +242,12 @@ def _size(links: Sequence[Link], chords: Sequence[Chord]) -> float:
 
 def _passive(item: Joint | Loop) -> dict[str, Any]:
     return {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
+
+
+def _armature(joint: Joint) -> tuple[float, ...]:
+    """The joint's armature and its drive's."""
+    own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
+    return own if joint.drive is None else tuple(part + joint.drive.armature for part in own)
 
 
 def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:

@@ -7,6 +7,7 @@ from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
 from .semi_implicit_euler import SemiImplicitEuler
 from .time_stepping import FAILED, TimeStepping
+from .with_stops import WithStops
 
 __all__ = [
     "FAILED",
@@ -24,6 +25,7 @@ __all__ = [
     "RungeKutta",
     "SemiImplicitEuler",
     "TimeStepping",
+    "WithStops",
 ]  # fmt: skip
 
 #: Every integrator by its name.

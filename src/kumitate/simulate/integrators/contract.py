@@ -22,6 +22,8 @@ class Impact(NamedTuple):
         touching: 1 if anything touches, else 0.
         missed: the residual of the contact laws, as a part of the speeds of the points.
         unsolved: how much of that is due to a solver that did not converge.
+        power: of all applied efforts at the mean of the velocities before and after [W]: velocities jump, and efforts do work
+            in between along the mean velocity, as the kinetic energy requires.
     """
 
     v: Sequence[Scalar]
@@ -29,6 +31,7 @@ class Impact(NamedTuple):
     touching: Scalar
     missed: Scalar
     unsolved: Scalar
+    power: Scalar
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,11 @@ class MechanicalSystem(Protocol):
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""
 
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        """The power of all applied efforts at a state if it moved with the velocities `moving` [W]."""
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
+        """The effect of a step h from velocities v on the velocities, with contact and stops that act by impulses."""
 
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        """The effect of contact in a step, if it acts by impulses.
-
-        v: velocities before the step; v_free: after it, without contact.
-        """
-
-    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """The rate of v (nv) that is due only to its axes turning with a free body: −ω × v."""
+    def beyond(self, q: Sequence[Scalar]) -> Scalar:
+        """1 if a joint is beyond one of its stops at q (nq), else 0."""
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """v (nv), given in the axes before a motion by `dv`, expressed in the axes after it."""
@@ -88,6 +85,9 @@ class MechanicalSystem(Protocol):
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed or left to the next step."""
+
+    def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """What `settled` gave, with loops closed that it left to the next step."""
 
 
 @dataclass(frozen=True)

@@ -32,17 +32,11 @@ class TimeStepping(Integrator):
         self.flight = flight
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
-        acceleration, _ = system.dynamics(t, h, state.q, state.v)
-        # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
-        turning = system.turning(state.v)
-        v_free = [rate + h * (a - b) for rate, a, b in zip(state.v, acceleration, turning, strict=True)]
-        contact = system.impact(h, state.q, state.v, v_free)
+        contact = system.jump(t, h, state.q, state.v)
         v = contact.v
         move = [h * rate for rate in v]
         q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
-        # velocities jump: efforts in between do work along the mean velocity, as the kinetic energy requires
-        power = system.power(t, state.q, state.v, [0.5 * (a + b) for a, b in zip(state.v, v, strict=True)])
-        after = IntegratorState(list(q_after), list(v_after), state.work + h * power + contact.work)
+        after = IntegratorState(list(q_after), list(v_after), state.work + h * contact.power + contact.work)
         if self.flight is None:
             return _stopped(contact, after), contact.unsolved * (1.0 / FAILED)
         flight = self.flight
@@ -51,7 +45,14 @@ class TimeStepping(Integrator):
             flown, _ = flight.step(system, t, h, state)
             return IntegratorState(list(flown.q), list(flown.v), flown.work)
 
-        return _stopped(contact, when(contact.touching < 0.5, flown, after)), contact.unsolved * (1.0 / FAILED)
+        moved = when(contact.touching < 0.5, flown, after)
+        kept = system.beyond(moved.q) < 0.5  # a flight may reach a stop that its first velocity does not lead to
+        moved = IntegratorState(
+            [select(kept, a, b) for a, b in zip(moved.q, after.q, strict=True)],
+            [select(kept, a, b) for a, b in zip(moved.v, after.v, strict=True)],
+            select(kept, moved.work, after.work),
+        )
+        return _stopped(contact, moved), contact.unsolved * (1.0 / FAILED)
 
 
 def _stopped(contact: Impact, state: IntegratorState) -> IntegratorState:

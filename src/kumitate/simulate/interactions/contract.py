@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...scalar import Program
     from ..results.contact_record import Touched
 
-__all__ = ["Asked", "Interaction", "content_of"]
+__all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -41,6 +41,18 @@ class Asked(NamedTuple):
     equal_steps: bool = False
 
 
+class StepKernels(Protocol):
+    """What records of contact need of a run's compiled step: functions of (h, q, v, u)."""
+
+    @property
+    def dynamics_kernel(self) -> Kernel:
+        """v̇ and the power of all efforts."""
+
+    @property
+    def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact by impulses, and that contact."""
+
+
 class Interaction:
     """The interaction of a mechanism with its surroundings: none in this class; contact and held points are subclasses.
 
@@ -49,7 +61,7 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
-        impacts: the program of impulsive contact, which makes velocities jump once per step.
+        touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
         parameters: of the simulation; their row stands at the end of u.
@@ -59,7 +71,7 @@ class Interaction:
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
-    impacts: Program | None = None
+    touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
     parameters: Variation | None = None
@@ -76,6 +88,10 @@ class Interaction:
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
+    def impacts(self, *, resisted: bool) -> Program | None:
+        """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
+        return None
+
     def warn(self) -> None:
         """Warns of known limitations before a run."""
 
@@ -87,8 +103,8 @@ class Interaction:
         """The touching pairs at q (nq), in words."""
         return []
 
-    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
-        """The contact along a motion of steps h, with the run's (h, q, v, u) → v̇ and power; None without contact."""
+    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """The contact along a motion of steps h, with the run's compiled functions; None without contact."""
         return None
 
     def rows(self, u: np.ndarray) -> list[np.ndarray]:

@@ -24,7 +24,7 @@ from ..integrators import Integrator
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
-from .contract import Asked, Interaction, content_of
+from .contract import Asked, Interaction, StepKernels, content_of
 
 __all__ = ["ForceContact"]
 
@@ -115,7 +115,7 @@ class ForceContact(Interaction):
         sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, **row_of(parameters)}
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
-    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """The contact along a motion of states h apart.
 
         Forces and velocities are those at each time. The work of contact in a step is the gain of energy beyond the work of
@@ -123,7 +123,7 @@ class ForceContact(Interaction):
         """
         forces = self.forces
         found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v, *self.rows(u)), strict=True))
-        acceleration, power = dynamics(NO_STEP, q, v, u)
+        acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
         work = np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope)

@@ -27,7 +27,7 @@ from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
-from .contract import Asked, Interaction, content_of
+from .contract import Asked, Interaction, StepKernels, content_of
 
 __all__ = ["ImpulseContact"]
 
@@ -46,6 +46,7 @@ class ImpulseContact(Interaction):
     pairs: list[Pair]
     model: Callable[[Any], Any]
     parameters: Variation | None = None
+    touches = True
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None) -> ImpulseContact:
@@ -64,10 +65,9 @@ class ImpulseContact(Interaction):
         pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
-    @cached_property
-    def impacts(self) -> Program:  # type: ignore[override]
+    def impacts(self, *, resisted: bool) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model, self.parameters)
+        return impact_program(self.mechanism, self.contact, self.model, self.parameters, resisted=resisted)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -81,7 +81,7 @@ class ImpulseContact(Interaction):
             if rate * step < EXPLICIT:
                 return TimeStepping(RK4())
             notes.append(
-                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
+                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
                 f"{step:g} s between contacts; all steps are implicit in them, of order 1. A smaller step is more exact"
             )
             return TimeStepping()
@@ -127,10 +127,6 @@ class ImpulseContact(Interaction):
         return as_plain(self.contact)
 
     @cached_property
-    def _impacts(self) -> Kernel:
-        return Kernel(self._stored("impacts", lambda: self.impacts))
-
-    @cached_property
     def _turning(self) -> Kernel:
         tree, name = self.mechanism.tree, f"turning_{self.mechanism.name}"
         return Kernel(self._stored("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name)))
@@ -139,18 +135,17 @@ class ImpulseContact(Interaction):
         known = digest(self.mechanism)
         return found_or_traced(None if known is None or self.content is None else f"{role} {known} {self.content}", make)
 
-    def record(self, dynamics: Kernel, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """The contact along a motion of steps h.
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        turning, kernel = self._turning, self._impacts
+        turning, kernel = self._turning, step.jump_kernel
         names = [array.name for array in kernel.outputs]
         chunks: list[dict[str, np.ndarray]] = []
         for start in range(0, len(q), _CHUNK):
             some = slice(start, start + _CHUNK)
-            free = v[some] + h * (dynamics(h, q[some], v[some], u[some])[0] - turning(v[some]))
-            chunks.append(dict(zip(names, kernel(h, q[some], v[some], free, *self.rows(u[some])), strict=True)))
+            chunks.append(dict(zip(names, kernel(h, q[some], v[some], u[some]), strict=True)))
         whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         owners = [pair for pair in self.pairs for _ in range(pair.capacity)]

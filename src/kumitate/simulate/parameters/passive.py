@@ -62,6 +62,14 @@ class JointNumbers(ModelNumbers):
         return replace(plant, mechanism=replace(m, joints=joints, loops=loops))
 
 
+class JointArmatures(JointNumbers):
+    """The armatures of joints; programs read them with those of the joints' drives, which do not vary."""
+
+    def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
+        drives = (getattr(part, "drive", None) for part in _moving(plant) for _ in range(part.kind.nv))
+        return raw[self.key] + np.array([0.0 if drive is None else drive.armature for drive in drives])
+
+
 class OfJoints(ModelKind):
     """A property of joints, and of the joints that close loops: one value for all degrees of freedom of one.
 
@@ -105,10 +113,10 @@ class Damping(OfJoints):
 
 
 class Armature(OfJoints):
-    """The inertia of a drive as felt at its joint."""
+    """The inertia of a drive as felt at its joint, in addition to that of a `Drive` in it."""
 
     name, meaning, units, rule = "armature", "the inertia of a drive as felt at its joint", ("kg·m²", "kg"), MASS
-    part = JointNumbers("armature")
+    part = JointArmatures("armature")
 
 
 class Stiffness(OfJoints):

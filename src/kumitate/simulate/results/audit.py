@@ -22,6 +22,8 @@ __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
+#: A joint that is so little outside its limits has stopped there, to the rounding of its stop [rad or m].
+_REACHED = 1e-9
 #: Rows of which extremes are taken side by side.
 _TOGETHER = 64
 
@@ -66,9 +68,10 @@ class Audit:
 
     Attributes:
         energy_drift: max |E(t) − E(0) − work(t)| [J]: what the integration gained or lost.
-        work: done on the mechanism by controllers, applied wrenches, damping and contact over the run [J].
+        work: done on the mechanism by controllers, drives, applied wrenches, damping, contact and stops over the run [J].
         quaternion_error: max |1 − |q|| over all quaternions and times.
-        limits_passed: the limits of joints that were exceeded; the motion is not stopped there.
+        limits_passed: the limits of joints that were exceeded: of velocity and effort, which stop nothing, or of position where
+            joints do not stop.
         loop_gaps: the largest gap of each loop and coupling over the run.
         notes: sentences for people, such as the choice of another method.
         steps, rejected_steps: of the integrator (numbers of steps).
@@ -223,8 +226,9 @@ def limits_passed(
                 "effort": efforts.outside(dof, _negative(limit.effort), limit.effort),
             }
             for quantity, excess in excesses.items():
-                if excess is not None and (excess > 0.0).any():
-                    first = float(time[int(np.argmax(excess > 0.0))])
+                least = _REACHED if quantity == "position" else 0.0
+                if excess is not None and (excess > least).any():
+                    first = float(time[int(np.argmax(excess > least))])
                     passed.append(LimitPassed(mechanism.v_names[dof], first, float(np.nanmax(excess)), quantity))
     return tuple(passed)
 

@@ -71,8 +71,8 @@ def contact_loads(result: Result, others: Mapping[str, Any] | None = None) -> Lo
         rate, joint = fastest_rate(mechanism, result.q[0], result.v[0])
         if rate * step > _SLOW:
             raise InputError(
-                f"{mechanism.name}: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for steps of {step:g} s to "
-                "tell the forces at the joints of closed loops with contact; simulate with a smaller step"
+                f"{mechanism.name}: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps "
+                f"of {step:g} s to tell the forces at the joints of closed loops with contact; simulate with a smaller step"
             )
         return Loads(result.tau, wrenches)
     names = list(wrenches)

@@ -21,6 +21,7 @@ from ...model.values import checked_array
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
+from .commands import command_values
 from .forcing import Forcing
 from .reading import by_position
 
@@ -127,6 +128,7 @@ class Actuation:
         """
         forcing, start = self.forcing, 0
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
+        given += [self._command(name, inputs.get(name)) for name in forcing.commands]
         for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
             if unknown := set(asked) - set(known):
                 name = sorted(unknown)[0]
@@ -147,7 +149,12 @@ class Actuation:
                 )
             if how is How.CONSTANT:
                 u[own] = value if value is not None else 0.0 if source is None else source
-        self._put_inputs(u, inputs)
+        self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
+
+    def _command(self, name: str, given: Any) -> Any:
+        """The values of a command; None where nothing is given, which leaves its own."""
+        source = self.forcing.commands[name]
+        return given if given is None or callable(source) else command_values(self.forcing.mechanism, name, given, source)  # type: ignore[arg-type]
 
     def put_parameters(self, u: np.ndarray, given: Mapping[str, Any]) -> None:
         """Puts values of parameters, by name, into rows u (N, size); those that are not given stay.
@@ -172,12 +179,13 @@ class Actuation:
 
     def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
         owner, known = self.forcing.mechanism.name, self.forcing.inputs
+        names = [*self.forcing.commands, *known]
         for name in inputs:
             if name not in known:
-                close = get_close_matches(str(name), known, 1)
+                close = get_close_matches(str(name), names, 1)
                 raise InputError(
                     f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
-                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(known) or 'none'}"
+                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
                 )
         for name in known:
             own = self.forcing.own[name]

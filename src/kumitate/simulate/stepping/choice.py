@@ -44,7 +44,8 @@ def chosen_integrator(
         name = "rkf45"
         if rate * step >= EXPLICIT:
             stiff = (
-                f"integrator: damping or springs at {joint!r} act at {rate:.3g} 1/s, too fast for explicit {step:g} s steps; "
+                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for explicit "
+                f"{step:g} s steps; "
             )
             name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
             notes.append(
@@ -105,7 +106,7 @@ def _remedy(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, method: Integrat
     explicit = method.flight is not None if isinstance(method, TimeStepping) else not method.implicit_damping
     if rate * step > 1.0 and explicit:
         taken = "'semi_implicit_euler', which is" if jumps else "'semi_implicit_euler' or 'extrapolated_euler', which are"
-        return f"Damping or springs at {joint!r} act at {rate:.3g} 1/s: take integrator={taken} implicit in them."
+        return f"Damping, springs or drives at {joint!r} act at {rate:.3g} 1/s: take integrator={taken} implicit in them."
     if jumps or method.name == "rkf45_adaptive":
         return "Take a smaller step, and look at the efforts just before."
     return "Take a smaller step, or integrator='rkf45_adaptive'."

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model import Bound
 from ...model.digest import digest
-from ...scalar import Hole, Program, call, maximum, trace
+from ...scalar import Hole, Program, call, maximum, minimum, trace, when
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
+from .driven import driven_dynamics, efforts_program
 from .equations import (
     NO_STEP,
     closing_program,
     dynamics_program,
+    motion_program,
     observables_program,
     projection_program,
     seen_program,
 )  # fmt: skip
+from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, evaluated
 from .stabilisation import Stabilisation
-from .system import Jumps, step_program
+from .system import step_program
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -38,13 +42,19 @@ class StepCode:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
         parameters: of the simulation; `row`: where they stand in u.
+        bounds: the limits at which joints stop.
     """
 
     def __init__(
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-        outputs: tuple[Output, ...] = (), key: str | None = None,
+        outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation; `key`: everything that the code depends on, as text."""
+        """The code for the sources of efforts of an actuation.
+
+        Args:
+            bounds: where joints stop; `key`: everything that the code depends on, as text.
+        """
+        self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
         self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
@@ -55,15 +65,36 @@ class StepCode:
     @cached_property
     def dynamics(self) -> Program:
         """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
-        return dynamics_program(
-            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping,
-            baumgarte=self._stabilisation.baumgarte, held=self._interaction.held, pressing=self._interaction.forces,
-        )  # fmt: skip
+        if self.motion is None:
+            return dynamics_program(self.mechanism, self._forcing, **self._settings)
+        return driven_dynamics(self.motion, self._forcing, implicit=self.integrator.implicit_damping)
+
+    @cached_property
+    def motion(self) -> Program | None:
+        """(h, q, v, u, tau, resisting) → v̇ and power by other efforts at the joints; None if no joint has a drive."""
+        return motion_program(self.mechanism, self._forcing, **self._settings) if self.mechanism.driven else None
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "implicit_damping": self.integrator.implicit_damping, "baumgarte": self._stabilisation.baumgarte,
+            "held": self._interaction.held, "pressing": self._interaction.forces,
+        }  # fmt: skip
+
+    @cached_property
+    def joint_efforts(self) -> Program:
+        """(q, v, u) → the efforts at the joints, with those of their drives."""
+        return efforts_program(self._forcing)
 
     @property
     def inputs(self) -> dict[str, slice]:
-        """Where each input stands in u, and each gain that is a parameter."""
-        return self._forcing.own
+        """Where each input and command stands in u, and each gain that is a parameter."""
+        return {**self._forcing.own, **self._forcing.commanded}
+
+    @property
+    def functions(self) -> set[str]:
+        """The commands of drives that are functions: only the compiled efforts contain their values."""
+        return {name for name, source in self._forcing.commands.items() if callable(source)}
 
     @property
     def projects(self) -> bool:
@@ -74,9 +105,10 @@ class StepCode:
     def closes(self) -> bool:
         """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
 
-        Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
+        Held points and impacts have rows of their own, drives are not in them, and the error estimates of adaptive steps need
+        closed loops.
         """
-        alone = self._interaction.held is None and self._interaction.impacts is None
+        alone = self._interaction.held is None and not self.touches and not self.mechanism.driven
         return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
 
     @cached_property
@@ -93,10 +125,41 @@ class StepCode:
         return projection_program(self.mechanism, self._interaction.held, self.parameters)
 
     @cached_property
-    def jumps(self) -> Jumps | None:
-        """The additions for contact by impulses."""
-        impacts = self._interaction.impacts
-        return None if impacts is None else Jumps.of(impacts, self.mechanism, self._forcing)
+    def jumps(self) -> Program | None:
+        """(h, q, v, u) → the velocities after a step with impulses of contact and stops, and that contact; None without."""
+        if not (self.touches or self.bounds):
+            return None
+        settles = bool(self.mechanism.driven or self.bounds)
+        impacts = self._interaction.impacts(resisted=settles) if self.touches else None
+        if not settles:
+            return jump_program(self._forcing, self.dynamics, impacts)
+        motion = self.motion if self.integrator.implicit_damping else None
+        if motion is None:  # steps with impulses are implicit whatever others are
+            motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
+        return jump_program(self._forcing, motion, impacts, self.bounds)
+
+    @cached_property
+    def accelerations(self) -> Program:
+        """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+        m, bounds = self.mechanism, self.bounds
+
+        def accelerations(h: Any, q: Any, v: Any, u: Any) -> Any:
+            def jumped() -> list[Any]:
+                after, turning = call(self.jumps, h, q, v, u)["v"], kinematics.turning(m.tree, v)  # type: ignore[arg-type]
+                return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+
+            if self.touches:
+                return jumped()
+            free = call(self.dynamics, NO_STEP, q, v, u)["acceleration"]
+            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * free[bound.v]) for bound in bounds]
+            return when(reduce(minimum, ahead) < 0.0, jumped, free) if ahead else free
+
+        return trace(accelerations, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"accelerations_{m.name}")
+
+    @property
+    def touches(self) -> bool:
+        """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
+        return self._interaction.touches
 
     @cached_property
     def program(self) -> Program:
@@ -104,7 +167,7 @@ class StepCode:
         projection = self.projection if self.projects else None
         closing = self.closing if self.closes else None
         return step_program(
-            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row, self.bounds
         )
 
     @cached_property
@@ -169,6 +232,21 @@ class StepCode:
     def closing_kernel(self) -> Kernel:
         """The accelerations with which a step begins, and what closes the loops there."""
         return Kernel(self._stored("closing"))
+
+    @cached_property
+    def accelerations_kernel(self) -> Kernel:
+        """(h, q, v, u) → v̇, as `accelerations`."""
+        return Kernel(self._stored("accelerations"))
+
+    @cached_property
+    def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact, and that contact."""
+        return Kernel(self._stored("jumps"))
+
+    @cached_property
+    def efforts_kernel(self) -> Kernel:
+        """(q, v, u) → the efforts at the joints."""
+        return Kernel(self._stored("joint_efforts"))
 
     @cached_property
     def projection_kernel(self) -> Kernel:
@@ -236,14 +314,15 @@ class Signals:
     def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
         self._compiled, self._h = compiled, h
         self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
-        self._values |= {name: u[own] for name, own in compiled.inputs.items()}
-        self._row = [] if compiled.parameters is None else [u[compiled.row]]
+        functions = compiled.functions
+        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
         self._values["parameters"] = u[compiled.row]
 
     def __call__(self, name: str) -> Any:
         """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
         if name not in self._values:
-            self._values[name] = getattr(self, f"_{name}")()
+            own = self._compiled.inputs.get(name)
+            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
         return self._values[name]
 
     def _u(self) -> Any:
@@ -251,18 +330,12 @@ class Signals:
         return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
 
     def _tau(self) -> Any:
-        return self("u")[: self._compiled.mechanism.nv]
+        compiled, u = self._compiled, self("u")
+        return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
 
     def _a(self) -> Any:
-        """The accelerations; where contact makes velocities jump, their mean over the step that begins here."""
-        compiled, q, v = self._compiled, self("q"), self("v")
-        if compiled.jumps is None:
-            return call(compiled.dynamics, NO_STEP, q, v, self("u"))["acceleration"]
-        h, turning = self._h, kinematics.turning(compiled.mechanism.tree, v)
-        free = call(compiled.dynamics, h, q, v, self("u"))["acceleration"]
-        v_free = [rate + h * (a - b) for rate, a, b in zip(v, free, turning, strict=True)]
-        after = call(compiled.jumps.impacts, h, q, v, v_free, *self._row)["v"]
-        return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
+        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
 
 
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
@@ -270,7 +343,7 @@ _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-    outputs: tuple[Output, ...] = (),
+    outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
 ) -> CompiledStep:  # fmt: skip
     """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
 
@@ -279,13 +352,14 @@ def compiled_step(
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied)
+    targets = tuple(name for name, source in forcing.commands.items() if callable(source))
+    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
     asked = tuple((output.name, output.key) for output in outputs)
-    settings = (_settings(integrator), shape, stabilisation, asked)
+    settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content
     text = None if known is None or content is None else repr((known, content, settings))
     key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
-    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, text))
+    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, bounds, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
 

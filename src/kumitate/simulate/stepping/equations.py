@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import kinematics
 from ...analysis import kinetic_energy, loop_equations, momentum, potential_energy
@@ -22,7 +24,7 @@ from ...dynamics import (
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass, link_twists
-from ...model import Mechanism, Tree, check_resistance
+from ...model import Command, Mechanism, Tree, check_resistance
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from ...contact.held.motion import HeldDynamics
 
 __all__ = [
-    "NO_STEP", "closing_program", "dynamics_program", "observables_program", "power_program", "projection_program",
-    "row_of", "seen_program", "usual_rank",
+    "NO_STEP", "Parts", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
+    "parts_of", "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_rank",
 ]  # fmt: skip
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
@@ -55,22 +57,51 @@ def dynamics_program(
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
-    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`.
+    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`; without drives of joints.
 
     `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
     no points are held, contact forces.
     """
-    check_resistance(mechanism)
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
 
     def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        return moved(h, q, v, u, None, ())
+
+    return trace(dynamics, _inputs(mechanism, forcing), f"dynamics_{mechanism.name}")
+
+
+def motion_program(
+    mechanism: Mechanism,
+    forcing: Forcing,
+    *,
+    implicit_damping: bool,
+    baumgarte: float = 0.0,
+    held: HeldDynamics | None = None,
+    pressing: ContactForces | None = None,
+) -> Program:
+    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
+    inputs = {**_inputs(mechanism, forcing), "tau": mechanism.nv, "resisting": mechanism.nv}
+    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
+    return trace(moved, inputs, f"motion_{mechanism.name}")
+
+
+def _motion(
+    mechanism: Mechanism, forcing: Forcing, implicit_damping: bool, baumgarte: float, held: HeldDynamics | None,
+    pressing: ContactForces | None,
+) -> Callable[..., dict[str, Any]]:  # fmt: skip
+    check_resistance(mechanism)
+
+    def moved(h: Scalar, q: Any, v: Any, u: Any, others: Any, resisting: Any) -> dict[str, Any]:
         implicit_step = h if implicit_damping else 0.0
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
+        if others is not None:
+            tau, acting = others, replace(acting, resisting=resisting)
         if held is None:
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 
-    return trace(dynamics, _inputs(mechanism, forcing), f"dynamics_{mechanism.name}")
+    return moved
 
 
 def closing_program(
@@ -116,26 +147,15 @@ def _driven(
     pressing: ContactForces | None,
 ) -> tuple[Tree, Any, Acting, Scalar]:  # fmt: skip
     """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W]."""
-    seen, touching = _seen(mechanism, forcing, u)
-    tree = seen.base_parameter_tree
-    tau, applied, loop_tau = _parts(mechanism, forcing, u)
-    wrenches: Applied | None = Wrenches(tree, applied) if applied else None
-    power = _power(seen, q, v, tau, applied, loop_tau)
+    seen, touching = seen_mechanism(mechanism, forcing, u)
+    tree, parts = seen.base_parameter_tree, parts_of(forcing, u)
+    wrenches: Applied | None = Wrenches(tree, parts.applied) if parts.applied else None
+    power = applied_power(seen, q, v, parts)
     if pressing is not None:
         pressed = pressing.at(q, v, touching)
         wrenches = LinkForces(pressed.by_link, wrenches)
         power = power + pressed.power
-    return tree, tau, Acting(seen.gravity, wrenches, loop_tau, implicit_step, baumgarte), power
-
-
-def power_program(mechanism: Mechanism, forcing: Forcing) -> Program:
-    """(q, v, u) → the power of all applied efforts, u being the efforts of the `forcing`."""
-
-    def power(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return {"power": _power(_seen(mechanism, forcing, u)[0], q, v, *_parts(mechanism, forcing, u))}
-
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
-    return trace(power, inputs, f"power_{mechanism.name}")
+    return tree, parts.tau, Acting(seen.gravity, wrenches, parts.loop_tau, implicit_step, baumgarte), power
 
 
 def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None) -> Program:
@@ -184,7 +204,7 @@ def seen_program(mechanism: Mechanism, projection: Program, parameters: Variatio
     return trace(seen, {**_state(mechanism), **row_of(parameters)}, f"seen_{mechanism.name}")
 
 
-def _seen(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
+def seen_mechanism(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
     """The mechanism with the parameters in u, and what else they change."""
     if forcing.parameters is None:
         return mechanism, None
@@ -192,36 +212,45 @@ def _seen(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, Va
     return varied.mechanism, varied
 
 
-def _parts(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Any, dict[str, list[Scalar]], dict[str, list[Scalar]]]:
-    """The parts of the efforts u: tau (nv), the wrenches by place, and the forces of drives in loop joints by name."""
-    tau = u[: mechanism.nv]  # long chains index it inside loops of the program
-    efforts = iter(u[mechanism.nv : forcing.row.start])
+class Parts(NamedTuple):
+    """The parts of the efforts u.
+
+    Attributes:
+        tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
+        commands: of every driven joint.
+    """
+
+    tau: Any
+    applied: dict[str, list[Scalar]]
+    loop_tau: dict[str, list[Scalar]]
+    commands: list[Command]
+
+
+def parts_of(forcing: Forcing, u: Any) -> Parts:
+    """The parts of u."""
+    nv = forcing.mechanism.nv
+    tau, efforts = u[:nv], iter(u[nv : forcing.row.start])  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
-    return tau, applied, {name: list(islice(efforts, nv)) for name, nv in forcing.drives.items()}
+    loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
+    rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
+    return Parts(tau, applied, loop_tau, [Command(*values) for values in zip(*rows, strict=True)])
 
 
-def _power(
-    mechanism: Mechanism,
-    q: Any,
-    v: Any,
-    tau: Any,
-    applied: dict[str, list[Scalar]],
-    loop_tau: dict[str, list[Scalar]],
-) -> Scalar:
-    """The power of drives, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
+def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:
+    """The power of controllers, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
     tree = mechanism.tree
     total: Scalar = 0.0
     for link in tree.links:
         rates = link.velocities(v)
-        for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
+        for force, lost, rate in zip(link.velocities(parts.tau), passive_force(link, rates), rates, strict=True):
             total = total + (force - lost) * rate
     for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
-        efforts = loop_tau.get(chord.name, (0.0,) * len(closing.rates))
+        efforts = parts.loop_tau.get(chord.name, (0.0,) * len(closing.rates))
         for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
             total = total + (force - lost) * rate
-    if applied:
+    if parts.applied:
         poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
-        for name, wrench in applied.items():
+        for name, wrench in parts.applied.items():
             R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
             twist = kinematics.place_twist(tree, twists, tree.places[name])
             in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]

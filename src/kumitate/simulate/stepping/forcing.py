@@ -22,16 +22,17 @@ Controller = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …, input, …), one after the other in one array.
+    """The efforts u = (tau, wrench, …, loop drive, …, command, …, input, …), one after the other in one array.
 
-    (nv + 6·number of places + degrees of freedom of driven loops + sizes of inputs); the motion does not depend on
-    the inputs but through functions that read them.
+    (nv + 6·number of places + degrees of freedom of driven loops + 3·number of drives + sizes of inputs); the motion does not
+    depend on the inputs but through functions that read them.
 
     Attributes:
         mechanism: the driven mechanism.
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
+        commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`commands.COMMANDS`).
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
         parameters: of the simulation; their row stands at the end of u.
     """
@@ -41,6 +42,7 @@ class Forcing:
     wrenches: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     loop_tau: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    commands: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     parameters: Variation | None = None
 
     def __post_init__(self) -> None:
@@ -92,7 +94,7 @@ class Forcing:
     @property
     def sources(self) -> tuple[Any, ...]:
         """The functions and constants, in the order of u."""
-        return (self.controller, *self.wrenches.values(), *self.loop_tau.values())
+        return (self.controller, *self.wrenches.values(), *self.loop_tau.values(), *self.commands.values())
 
     @property
     def labels(self) -> list[tuple[str, Sequence[str]]]:
@@ -101,7 +103,9 @@ class Forcing:
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
-        return [("the controller", self.mechanism.v_names), *wrenches, *drives]
+        driven = tuple(joint.name for joint in self.mechanism.driven)
+        commands = ((f"the input {name!r}", driven) for name in self.commands)
+        return [("the controller", self.mechanism.v_names), *wrenches, *drives, *commands]
 
     @cached_property
     def reads(self) -> tuple[tuple[str, ...], ...]:
@@ -118,8 +122,9 @@ class Forcing:
 
     @cached_property
     def own(self) -> dict[str, slice]:
-        """Where each input stands in u, and each gain that is a parameter."""
-        found, at = {}, self._driving
+        """Where each input stands in u, each command that is not a function, and each gain that is a parameter."""
+        found = {name: own for name, own in self.commanded.items() if not callable(self.commands[name])}
+        at = self._driving
         for name, values in self.inputs.items():
             found[name], at = slice(at, at + len(values)), at + len(values)
         for name, own in self.parameters.gains.items() if self.parameters else ():
@@ -127,6 +132,19 @@ class Forcing:
                 raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
             found[name] = slice(at + own.start, at + own.stop)
         return found
+
+    @property
+    def values_of_inputs(self) -> dict[str, np.ndarray]:
+        """The inputs, and the commands that are not functions, with the values that they have unless others are given."""
+        commands = {name: source for name, source in self.commands.items() if not callable(source)}
+        return {name: np.asarray(values, dtype=float) for name, values in {**commands, **self.inputs}.items()}
+
+    @property
+    def commanded(self) -> dict[str, slice]:
+        """Where each command stands in u."""
+        k = len(self.mechanism.driven)
+        at = self._driving - k * len(self.commands)
+        return {name: slice(at + k * i, at + k * (i + 1)) for i, name in enumerate(self.commands)}
 
     @property
     def plain(self) -> frozenset[str]:
@@ -165,7 +183,7 @@ class Forcing:
     def blank(self) -> np.ndarray:
         """u with the inputs' own values, and zeros for the rest."""
         u = np.zeros(self.size)
-        for name, values in self.inputs.items():
+        for name, values in self.values_of_inputs.items():
             u[self.own[name]] = values
         if self.parameters:
             u[self.row] = self.parameters.blank

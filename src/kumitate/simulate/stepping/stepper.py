@@ -47,7 +47,8 @@ class Stepper:
             code = compiled.code
             self._system = CalledSystem(
                 code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
-                self.efforts.copy(), code.jumps, code.closing_kernel if code.closes else None,
+                self.efforts.copy(), code.jump_kernel if code.jumps else None, code.closing_kernel if code.closes else None,
+                code.bounds,
             )  # fmt: skip
 
     @property

@@ -1,4 +1,4 @@
-"""The fastest rate of a mechanism's stiff forces: damping, friction and springs of joints and loops."""
+"""The fastest rate of a mechanism's stiff forces: damping, friction and springs of joints and loops, and drives."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
-from ...model import Mechanism
+from ...model import Command, Mechanism
 from ...scalar import floats
 
 __all__ = ["fastest_rate"]
 
 
 def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
-    """The fastest rate of the passive forces [1/s], and the degree of freedom in which it is largest.
+    """The fastest rate of the passive forces and drives [1/s], and the degree of freedom in which it is largest.
 
     The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow.
     """
     tree, state = mechanism.tree, (q.tolist(), v.tolist())
     damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))))
-    stiffness = np.diag([k for link in tree.links for k in link.stiffness])
+    stiffness = np.diag(floats(k for link in tree.links for k in link.stiffness))
+    for joint in mechanism.driven:
+        law = joint.drive.law(float(q[joint.q]), float(v[joint.v]), Command(0.0))
+        damping[joint.v, joint.v] += float(law.damping)
+        stiffness[joint.v, joint.v] += float(law.stiffness)
     motions = link_motions(tree, *state)
     held: list[Row] = []
     for chord, closing in zip(tree.chords, chord_closings(tree, *state), strict=True):

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel
-from ...model import Mechanism
-from ...scalar import Program, Scalar, call, trace, when
+from ...model import Bound, Mechanism, least_gap
+from ...scalar import Program, Scalar, call, select, trace, when
 from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
-from .equations import power_program
-from .forcing import Forcing
 
-__all__ = ["CalledSystem", "Jumps", "TracedSystem", "step_program"]
+__all__ = ["CalledSystem", "TracedSystem", "step_program"]
 
 
-class Jumps(NamedTuple):
-    """What steps with velocity jumps need: the `impacts` of contact, and the power of the applied efforts."""
-
-    impacts: Program
-    power: Program
-
-    @classmethod
-    def of(cls, impacts: Program, mechanism: Mechanism, forcing: Forcing) -> Jumps:
-        """The jumps with the power of a `forcing`."""
-        return cls(impacts, power_program(mechanism, forcing))
+#: A joint is beyond a stop if it is so far outside [rad or m]: rounding alone must not count.
+BEYOND = 1e-10
 
 
 class _Coordinates(ABC):
@@ -38,14 +28,14 @@ class _Coordinates(ABC):
     #: Whether a step begins by closing loops, and projects only where that is not enough.
     closes: bool
 
-    def __init__(self, mechanism: Mechanism):
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Mechanism, bounds: Sequence[Bound]):
+        self.mechanism, self.bounds = mechanism, bounds
+
+    def beyond(self, q: Sequence[Scalar]) -> Scalar:
+        return select(least_gap(self.bounds, q) < -BEYOND, 1.0, 0.0) if self.bounds else 0.0
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v)
-
-    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.turning(self.mechanism.tree, v)
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.carried(self.mechanism.tree, v, dv)
@@ -84,12 +74,11 @@ class _Coordinates(ABC):
         """q and v with the loops closed; None if there is nothing to close."""
 
     @abstractmethod
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         """See `integrators.MechanicalSystem`."""
 
-    @abstractmethod
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        """See `integrators.MechanicalSystem`."""
+    def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        return self._closed(q, v) if self.closes else (q, v)
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         if not self.closes:
@@ -116,12 +105,13 @@ class TracedSystem(_Coordinates):
         projection: Program | None,
         forcing: Program | None,
         held: Sequence[Scalar],
-        jumps: Jumps | None = None,
+        jumps: Program | None = None,
         closing: Program | None = None,
         row: slice = slice(0, 0),
+        bounds: Sequence[Bound] = (),
     ):
-        """The system; `row`: where the parameters stand in what is `held`."""
-        super().__init__(mechanism)
+        """The system; `row`: where the parameters stand in what is `held`; `bounds`: where joints stop."""
+        super().__init__(mechanism, bounds)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
         self.jumps, self.closing_program, self.closes = jumps, closing, closing is not None
         self._start, self._row = row.start, [held[row]] if row.stop > row.start else []
@@ -142,14 +132,10 @@ class TracedSystem(_Coordinates):
         outputs = call(self.program, h, q, v, self._efforts(t, q, v))
         return outputs["acceleration"], outputs["power"]
 
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps.impacts, h, q, v, v_free, *self._row)
+        outputs = call(self.jumps, h, q, v, self._efforts(t, q, v))
         return Impact(*(outputs[name] for name in Impact._fields))
-
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        assert self.jumps is not None
-        return call(self.jumps.power, q, moving, self._efforts(t, q, v))
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
         if self.forcing is None:
@@ -169,13 +155,12 @@ class CalledSystem(_Coordinates):
         projection: Kernel | None,
         actuation: Actuation,
         held: np.ndarray,
-        jumps: Jumps | None = None,
+        jumps: Kernel | None = None,
         closing: Kernel | None = None,
+        bounds: Sequence[Bound] = (),
     ):
-        super().__init__(mechanism)
-        self.closing_kernel, self.closes = closing, closing is not None
-        self.impacts = None if jumps is None else Kernel(jumps.impacts)
-        self.applied_power = None if jumps is None else Kernel(jumps.power)
+        super().__init__(mechanism, bounds)
+        self.closing_kernel, self.closes, self.jumps = closing, closing is not None, jumps
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
@@ -209,16 +194,12 @@ class CalledSystem(_Coordinates):
         acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return acceleration.tolist(), float(power)
 
-    def impact(self, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar]) -> Impact:
-        assert self.impacts is not None
-        arrays = self.impacts(h, *(np.array(part, dtype=float) for part in (q, v, v_free)), *self._row)
-        found = dict(zip((spec.name for spec in self.impacts.outputs), arrays, strict=True))
+    def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
+        assert self.jumps is not None
+        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
+        arrays = self.jumps(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        found = dict(zip((spec.name for spec in self.jumps.outputs), arrays, strict=True))
         return Impact(*(found[name].tolist() for name in Impact._fields))
-
-    def power(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Scalar]) -> Scalar:
-        assert self.applied_power is not None
-        coordinates, velocities, along = (np.array(part, dtype=float) for part in (q, v, moving))
-        return float(self.applied_power(coordinates, along, self.efforts(float(t), coordinates, velocities)))
 
 
 def step_program(
@@ -227,14 +208,15 @@ def step_program(
     dynamics: Program,
     projection: Program | None,
     forcing: Program | None,
-    jumps: Jumps | None = None,
+    jumps: Program | None = None,
     closing: Program | None = None,
     row: slice = slice(0, 0),
+    bounds: Sequence[Bound] = (),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 

@@ -1,0 +1,96 @@
+"""The motion in which drives are within their limits, and joints within theirs.
+
+The efforts of drives and stops are linear in pieces; which piece holds follows from the motion: a drive is at its limit where
+it would exceed it, and a stop holds while it pushes, and where its joint would pass it. A Newton iteration over the pieces
+finds the motion that agrees with them (a primal-dual active set: Hintermüller, Ito and Kunisch 2002). `solve` may contain the
+contact of bodies, which is then solved with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from ...model import Driven
+from ...scalar import Scalar, absolute, both, either, loop, maximum, select
+from .drives import DriveForce, limited
+from .stops import JointPush, Stop
+
+__all__ = ["Settled", "settled"]
+
+#: A stop's velocity may miss the one that closes its gap by this [rad/s or m/s].
+TOLERANCE = 1e-7
+#: The largest number of passes; each is made only where some piece has changed.
+PASSES = 16
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A motion and the efforts that it results from.
+
+    Attributes:
+        found: what `solve` gave.
+        drives: the efforts of drives.
+        multipliers, holds: of every stop: λ, and 1 if it holds, else 0.
+        unsettled: 1 if some of these are not what the motion leads to, else 0.
+    """
+
+    found: dict[str, Any]
+    drives: list[DriveForce]
+    multipliers: list[Scalar]
+    holds: list[Scalar]
+    unsettled: Scalar
+
+
+def settled(
+    driven: Sequence[Driven],
+    wished: Sequence[DriveForce],
+    stops: Sequence[Stop],
+    h: Scalar,
+    solve: Callable[[Sequence[JointPush]], dict[str, Any]],
+) -> Settled:
+    """The motion in which drives are within their limits and joints within theirs.
+
+    Args:
+        driven: the joints with drives; `wished`: their efforts without limits.
+        stops: of joints; h: the step [s].
+        solve: the motion with given efforts; its "rates" are the changes of v (nv) over the step, divided by h.
+    """
+
+    def moved(drives: Sequence[DriveForce], multipliers: Sequence[Scalar], holds: Sequence[Scalar]) -> dict[str, Any]:
+        pushes = [JointPush(joint.v, force.effort, force.resisting) for joint, force in zip(driven, drives, strict=True)]
+        pushes += [stop.push(force, hold, h) for stop, force, hold in zip(stops, multipliers, holds, strict=True)]
+        return solve(pushes)
+
+    def seen(found: dict[str, Any], now: Settled) -> Settled:
+        rates, apart = found["rates"], []
+        drives = []
+        for joint, wish, acted in zip(driven, wished, now.drives, strict=True):
+            drives.append(limited(joint, wish, rates[joint.v]))
+            if joint.limit < inf:
+                apart.append(
+                    absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0
+                )
+        multipliers, holds = [], []
+        for stop, multiplier, held in zip(stops, now.multipliers, now.holds, strict=True):
+            rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
+            force, missing = stop.force(multiplier, rate, h), stop.target - rate
+            holding = held > 0.5
+            hold = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+            multipliers.append(select(both(holding, hold > 0.5), maximum(force, 0.0), 0.0))
+            holds.append(hold)
+            apart.append(either(absolute(hold - held) > 0.5, both(hold > 0.5, absolute(missing) > TOLERANCE)))
+        unsettled: Scalar = 0.0
+        for condition in apart:
+            unsettled = select(condition, 1.0, unsettled)
+        return Settled(found, drives, multipliers, holds, unsettled)
+
+    def again(_: Any, now: Settled) -> tuple[Settled, None]:
+        return seen(moved(now.drives, now.multipliers, now.holds), now), None
+
+    nothing: list[Scalar] = [0.0 for _ in stops]
+    start = Settled({}, list(wished), nothing, nothing, 0.0)
+    first = seen(moved(wished, nothing, nothing), start)
+    return loop(PASSES, again, first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

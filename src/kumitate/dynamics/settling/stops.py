@@ -1,0 +1,65 @@
+"""Stops of joints at their limits, as efforts in a step.
+
+Within a step h a stop is nothing, or what gives its joint the velocity t that closes the gap: λ + R (t − u)/h with R far above
+all inertias, which acts like an armature; the multiplier λ makes the rest of the error vanish (augmented Lagrangian).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...kinematics import neutral
+from ...model import Bound, Mechanism
+from ...scalar import Scalar, floats, minimum, select
+from ..crba import crba
+
+__all__ = ["JointPush", "Stop", "stops_at"]
+
+#: The stiffness R of a stop relative to the inertia that its joint moves.
+STIFF = 1e7
+#: The largest velocity at which a joint outside its limits is brought back [rad/s or m/s].
+RECOVERY = 0.5
+
+
+@dataclass(frozen=True)
+class JointPush:
+    """An effort e − r v̇ at one degree of freedom, given by its index in v."""
+
+    index: int
+    effort: Scalar
+    resisting: Scalar
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The limit of a coordinate at a state.
+
+    Attributes:
+        bound: of which coordinate.
+        target: t, the least velocity away from the limit after the step [rad/s or m/s]: the one that closes the gap exactly.
+        velocity: away from the limit before the step; `stiff`: R.
+    """
+
+    bound: Bound
+    target: Scalar
+    velocity: Scalar
+    stiff: float
+
+    def force(self, multiplier: Scalar, rate: Scalar, h: Scalar) -> Scalar:
+        """What it pushes with, away from the limit, while it holds and its velocity after the step is `rate` [N·m or N]."""
+        return multiplier + self.stiff * (self.target - rate) / h
+
+    def push(self, multiplier: Scalar, holds: Scalar, h: Scalar) -> JointPush:
+        """Its effort, linear in v̇; `holds`: 1, or 0 for none."""
+        effort = self.bound.sign * self.force(multiplier, self.velocity, h)
+        return JointPush(self.bound.v, select(holds > 0.5, effort, 0.0), select(holds > 0.5, self.stiff, 0.0))
+
+
+def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Stop]:
+    """The stops at a state q (nq), v (nv), for a step h [s]."""
+    tree = mechanism.tree
+    moved = floats(row[k] for k, row in enumerate(crba(tree, neutral(tree)))) if bounds else []
+    return [
+        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], STIFF * moved[bound.v]) for bound in bounds
+    ]

@@ -1,0 +1,73 @@
+"""The contract that every kind of drive fulfils: an effort at one joint, from its coordinate and what it is commanded.
+
+A drive is part of the model; what it is commanded changes from step to step and is an input of the simulation. Its effort is
+linear in the coordinate and the velocity over a step, so that steps can be implicit in it (see `dynamics.settling`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar, NamedTuple
+
+from ...scalar import Scalar
+from ..values import MASS, MOST, NOT_NEGATIVE, checked_number
+
+__all__ = ["Command", "Drive", "DriveLaw"]
+
+
+class Command(NamedTuple):
+    """What a drive is commanded: the inputs of a simulation, each with one value for every driven joint.
+
+    Attributes:
+        target: a position [rad or m], a velocity [rad/s or m/s] or an effort [N·m or N], by the kind of drive.
+        target_velocity: of position drives [rad/s or m/s].
+        feed_forward: an effort that is added [N·m or N].
+    """
+
+    target: Scalar
+    target_velocity: Scalar = 0.0
+    feed_forward: Scalar = 0.0
+
+
+class DriveLaw(NamedTuple):
+    """The effort of a drive before it is limited, and how it falls as the joint moves.
+
+    Attributes:
+        effort: at the coordinate and velocity given [N·m or N].
+        stiffness: −∂effort/∂q [N·m/rad or N/m], zero or more; `damping`: −∂effort/∂v [N·m·s/rad or N·s/m], likewise.
+    """
+
+    effort: Scalar
+    stiffness: Scalar = 0.0
+    damping: Scalar = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive(ABC):
+    """One kind of drive, in a joint of one degree of freedom: frozen, stateless, for floats and symbols alike.
+
+    Attributes:
+        kind: its name in files.
+        holds: whether its target is a position: it then is the joint's coordinate at the start, unless another is given.
+        limit: the largest effort [N·m or N]; None for the joint's own, `Limits.effort`, where it has one.
+        armature: inertia of the drive reflected to the joint [kg·m² or kg], in addition to the joint's.
+    """
+
+    kind: ClassVar[str]
+    holds: ClassVar[bool] = False
+    limit: float | None = None
+    armature: float = 0.0
+
+    def __post_init__(self) -> None:
+        rules = {"limit": MOST, "armature": MASS}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None or field.name != "limit":
+                rule = rules.get(field.name, NOT_NEGATIVE)
+                given = checked_number(f"a {self.kind} drive", f"its {field.name}", value, rule)
+                object.__setattr__(self, field.name, given)
+
+    @abstractmethod
+    def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:
+        """The effort at a coordinate q [rad or m] and velocity v [rad/s or m/s]."""

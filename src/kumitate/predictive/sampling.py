@@ -1,0 +1,137 @@
+"""Predictive control by sampling (MPPI): the mean of many simulated plans, weighted by what each costs (Williams 2017)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..simulate.simulation import MechanismSimulation
+from ..simulate.stepping.state import State
+
+__all__ = ["SamplingPlanner"]
+
+
+class SamplingPlanner:
+    """Plans of actions, improved at every state by simulating random variations of the last plan in one batch.
+
+    A plan is a sequence of actions, each kept for `interval`. A call returns the action for a state; the next call continues
+    the plan from the state's time.
+
+    >>> import kumitate as km
+    >>> import numpy as np
+    >>> cost = lambda t, q, v: 1.0 + np.cos(q[0]) + 0.1 * v[0] ** 2
+    >>> sim = km.Simulation(km.load("pendulum"), step=0.01, outputs={"cost": cost})
+    >>> planner = SamplingPlanner(sim, "cost", interval=0.05, horizon=0.5, samples=32, spread=2.0)
+    >>> state = sim.start()
+    >>> state = sim.step(state, 5, tau=planner(state))
+
+    Attributes:
+        plan: the actions (intervals, size of an action).
+        spread: standard deviation of the variations, for all or each component of an action; may be changed.
+        cost: of the best of the plans that were simulated in the last call.
+    """
+
+    def __init__(
+        self,
+        simulation: MechanismSimulation,
+        cost: str,
+        *,
+        final_cost: str | None = None,
+        action: str = "tau",
+        interval: float,
+        horizon: float,
+        samples: int = 64,
+        spread: Any,
+        low: Any = -np.inf,
+        high: Any = np.inf,
+        temperature: float = 0.1,
+        seed: int = 0,
+    ):
+        """A planner whose plan is zero, within the bounds.
+
+        Args:
+            simulation: of the plans; it needs no controller, and its functions must be compiled.
+            cost: the output that is the cost of a state, per second.
+            final_cost: the output that is the cost of the last state; none by default.
+            action: what plans give: "tau", or the name of an input.
+            interval: how long an action is kept [s], a multiple of the step.
+            horizon: length of a plan [s], a multiple of the interval.
+            samples: number of plans that are simulated at a time; the first is the plan without variation.
+            spread: standard deviation of the variations, for all or each component of an action.
+            low, high: bounds of actions, likewise.
+            temperature: how far the mean reaches: the scale of the weights, relative to the mean excess of all costs over the
+                best. Near zero, the best plan is taken.
+            seed: of the variations.
+
+        Raises:
+            InputError: for an output or input that the simulation does not have, or times that are not multiples.
+        """
+        self.simulation, self._names = simulation, (cost, final_cost)
+        self._rng, self._temperature, self.spread = np.random.default_rng(seed), temperature, spread
+        self._batch = simulation.batch(samples)
+        actions = {"tau": self._batch.tau, **self._batch.inputs}
+        owner, outputs = simulation.mechanism.name, self._batch.outputs
+        for name in filter(None, self._names):
+            if name not in outputs or outputs[name].shape != (samples,):
+                raise InputError(f"{owner}: the cost {name!r} is not an output that is one number; there are {sorted(outputs)}")
+        if action not in actions:
+            raise InputError(f"{owner}: there is no input {action!r} for actions; there are {sorted(actions)}")
+        self._action = actions[action]
+        self._count = _multiple(owner, "interval", interval, simulation.step_size)
+        self._interval = self._count * simulation.step_size
+        size = self._action.shape[1]
+        self._low, self._high = (np.broadcast_to(np.asarray(b, dtype=float), size) for b in (low, high))
+        self.plan = np.clip(np.zeros((_multiple(owner, "horizon", horizon, self._interval), size)), self._low, self._high)
+        self._begin, self.cost = 0.0, np.inf
+
+    def __call__(self, state: State, rounds: int = 1) -> np.ndarray:
+        """The action for a state, after some rounds of simulated variations."""
+        self._shift(state.time)
+        for _ in range(rounds):
+            noise = np.asarray(self.spread) * self._rng.standard_normal((len(self._batch), *self.plan.shape))
+            noise[0] = 0.0
+            plans = np.clip(self.plan + noise, self._low, self._high)
+            costs = self.costs(state, plans)
+            self.cost = float(costs.min())
+            self.plan = np.tensordot(_weights(costs, self._temperature), plans, 1)
+        return self.plan[0]
+
+    def costs(self, state: State, plans: np.ndarray) -> np.ndarray:
+        """What plans (samples, intervals, size) cost from a state (samples); infinite for a motion that diverges."""
+        running, final = self._names
+        batch, total = self._batch, np.zeros(len(self._batch))
+        batch.load(state)
+        for actions in plans.swapaxes(0, 1):
+            self._action[:] = actions
+            batch.step(self._count)
+            total += self._interval * batch.outputs[running]
+        if final is not None:
+            total += batch.outputs[final]
+        return np.where(batch.lost | ~np.isfinite(total), np.inf, total)
+
+    def _shift(self, time: float) -> None:
+        """Drops the actions that are past, and repeats the last one."""
+        past = min(round((time - self._begin) / self._interval), len(self.plan))
+        if past > 0:
+            self.plan = np.concatenate([self.plan[past:], np.repeat(self.plan[-1:], past, axis=0)])
+            self._begin = time
+
+
+def _weights(costs: np.ndarray, temperature: float) -> np.ndarray:
+    """exp(−excess / λ), normalised (Williams eq. 34; λ relative to the mean excess): a softmax."""
+    finite = np.isfinite(costs)
+    if not finite.any():  # every plan diverges: the one without variation stays
+        return np.eye(1, len(costs))[0]
+    excess = costs - costs[finite].min()
+    scale = temperature * excess[finite].mean()
+    weights = np.exp(-excess / scale) if scale > 0.0 else (excess <= 0.0).astype(float)
+    return np.asarray(weights / weights.sum())
+
+
+def _multiple(owner: str, name: str, time: float, of: float) -> int:
+    count = round(time / of)
+    if count < 1 or abs(count * of - time) > 1e-9 * time:
+        raise InputError(f"{owner}: {name}={time} s is not a multiple of {of} s")
+    return count

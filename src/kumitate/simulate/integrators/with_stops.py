@@ -1,0 +1,45 @@
+"""An integrator on joints that have stops: a step that would end beyond one is made as a step with impulses instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model import Bound
+from ...scalar import Scalar, when
+from .contract import Integrator, IntegratorState, MechanicalSystem
+from .time_stepping import TimeStepping
+
+__all__ = ["WithStops", "stopping"]
+
+
+class WithStops(Integrator):
+    """Steps of the integrator `flight`; those that end beyond a stop are made again by `TimeStepping`, which ends at the stop.
+
+    Steps in which no stop is reached are those of `flight`, bit by bit. Those at stops are of order one.
+
+    Attributes:
+        flight: whose name, order and kind of steps it has.
+    """
+
+    def __init__(self, flight: Integrator):
+        self.flight = flight
+        self.name, self.order = flight.name, flight.order  # type: ignore[misc]
+        self.implicit_damping, self.adaptive = flight.implicit_damping, flight.adaptive  # type: ignore[misc]
+        self.opens = flight.opens  # type: ignore[misc]
+
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
+        flown, error = self.flight.step(system, t, h, state)
+        flown = IntegratorState(list(flown.q), list(flown.v), flown.work)
+
+        def stopped() -> tuple[IntegratorState, Scalar]:
+            after, unsolved = TimeStepping().step(system, t, h, state)
+            q, v = system.closed(after.q, after.v)
+            # the error of an adaptive step remains, so that steps up to a stop are as fine as others
+            return IntegratorState(list(q), list(v), after.work), error if self.adaptive else unsolved
+
+        return when(system.beyond(flown.q) > 0.5, stopped, (flown, error))  # type: ignore[no-any-return]
+
+
+def stopping(integrator: Integrator, bounds: Sequence[Bound]) -> Integrator:
+    """The integrator for joints with these limits; time stepping stops joints itself."""
+    return WithStops(integrator) if bounds and not isinstance(integrator, TimeStepping) else integrator

@@ -1,0 +1,88 @@
+"""The drives of joints in a step: the efforts that they have in it, each within its limit, and the motion that results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush
+from ...model import Driven
+from ...scalar import Program, Scalar, call, trace
+from .equations import parts_of
+from .forcing import Forcing
+
+__all__ = ["drive_power", "driven_dynamics", "efforts_program", "moved_by"]
+
+
+def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[JointPush]], Any]:
+    """The motion, "acceleration" and "power", by further efforts at joints; and "resisting" (nv), by what these resist it."""
+    nv = forcing.mechanism.nv
+
+    def moved(pushes: Sequence[JointPush]) -> dict[str, Any]:
+        tau: list[Scalar] = [u[k] for k in range(nv)]
+        resisting: list[Scalar] = [0.0] * nv
+        for push in pushes:
+            tau[push.index] = tau[push.index] + push.effort
+            resisting[push.index] = resisting[push.index] + push.resisting
+        return {**call(motion, h, q, v, u, tau, resisting), "resisting": resisting}
+
+    return moved
+
+
+def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Program:
+    """(h, q, v, u) → v̇ and the power of all efforts, those of drives included.
+
+    Args:
+        motion: (h, q, v, u, tau, resisting) → v̇ and the power of all else.
+        implicit: whether a step h is implicit in the drives; they are evaluated at the state itself otherwise.
+    """
+    m = forcing.mechanism
+
+    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        step: Scalar = h if implicit else 0.0
+        moved = moved_by(motion, forcing, h, q, v, u)
+        wished = drive_forces(m.driven, q, v, parts_of(forcing, u).commands, step)
+
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
+            found = moved(pushes)
+            return {"rates": found["acceleration"], "power": found["power"]}
+
+        if implicit:
+            found = settled(m.driven, wished, [], step, solve).found
+        else:
+            efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(m.driven, wished, strict=True)]
+            found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
+        power = drive_power(m.driven, wished, v, found["rates"], step)
+        return {"acceleration": found["rates"], "power": found["power"] + power}
+
+    return trace(dynamics, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"dynamics_{m.name}")
+
+
+def drive_power(
+    driven: Sequence[Driven], wished: Sequence[DriveForce], v: Sequence[Scalar], rates: Sequence[Scalar], h: Scalar
+) -> Scalar:
+    """The power of drives in a step h from velocities v that change at `rates` [W]: of what acts, at the mean velocity.
+
+    Times the step it is the kinetic energy that they add, however stiff they are.
+    """
+    total: Scalar = 0.0
+    for joint, wish in zip(driven, wished, strict=True):
+        k = joint.v
+        total = total + effort_along(joint, wish, rates[k]) * (v[k] + 0.5 * h * rates[k])
+    return total
+
+
+def efforts_program(forcing: Forcing) -> Program:
+    """(q, v, u) → the efforts at the joints (nv) at a state, those of a controller and of drives."""
+    m = forcing.mechanism
+
+    def efforts(q: Any, v: Any, u: Any) -> list[Scalar]:
+        wished = drive_forces(m.driven, q, v, parts_of(forcing, u).commands, 0.0)
+        total = [u[k] for k in range(m.nv)]
+        for joint, wish in zip(m.driven, wished, strict=True):
+            total[joint.v] = total[joint.v] + effort_along(joint, wish, 0.0)
+        return total
+
+    return trace(efforts, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"efforts_{m.name}")

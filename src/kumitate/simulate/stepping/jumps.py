@@ -1,0 +1,76 @@
+"""The step of the velocities where they may jump: the dynamics, the impulses of contact, and those of joints' stops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import kinematics
+from ...dynamics.settling.drives import drive_forces
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush, Stop, stops_at
+from ...model import Bound
+from ...scalar import Program, Scalar, call, maximum, select, trace
+from .driven import drive_power, moved_by
+from .equations import applied_power, parts_of, seen_mechanism
+from .forcing import Forcing
+
+__all__ = ["jump_program"]
+
+#: What there is to report of contact where none is simulated.
+_UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
+
+
+def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bounds: Sequence[Bound] = ()) -> Program:
+    """(h, q, v, u) → the velocities after a step h, whether anything touches, work and power; and what `impacts` gives.
+
+    Drives keep their limits, and joints theirs, in the motion that contact leads to.
+
+    Args:
+        motion: (h, q, v, u, tau, resisting) → v̇ and the power, implicit in damping and springs; without the last two where
+            there are no drives and stops.
+        impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
+        bounds: the limits of joints that are stops.
+    """
+    m = forcing.mechanism
+
+    def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
+        turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
+        wished, stops = drive_forces(m.driven, q, v, parts.commands, h), stops_at(m, bounds, q, v, h)
+        plain = not (wished or stops)
+        moved = moved_by(motion, forcing, h, q, v, u)
+
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
+            free = call(motion, h, q, v, u) if plain else moved(pushes)
+            v_free = [rate + h * (a - b) for rate, a, b in zip(v, free["acceleration"], turning, strict=True)]
+            found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
+            if impacts is not None:
+                row = [u[forcing.row]] if forcing.parameters else []
+                found = call(impacts, h, q, v, v_free, *([] if plain else [free["resisting"]]), *row)
+            return {**found, "rates": [(after - before) / h for after, before in zip(found["v"], v, strict=True)]}
+
+        end = settled(m.driven, wished, stops, h, solve)
+        found = end.found
+        rates = found.pop("rates")
+        mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=True)]
+        stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
+        return {
+            **found,
+            "work": found["work"] + stopped,
+            "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
+            "power": applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts)
+            + drive_power(m.driven, wished, v, rates, h),
+        }
+
+    return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")
+
+
+def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar]:
+    """The work of stops in a step [J], and the sum of their forces."""
+    work: Scalar = 0.0
+    pushing: Scalar = 0.0
+    for stop, force in zip(stops, forces, strict=True):
+        work = work + h * force * stop.bound.sign * mean[stop.bound.v]
+        pushing = pushing + force
+    return work, pushing

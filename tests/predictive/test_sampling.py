@@ -1,0 +1,135 @@
+"""Predictive control by sampling: the optimum of a linear plant, a swing-up, and what a planner promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.errors import InputError
+from kumitate.gym.tasks.cart_pole import mechanism as cart_pole
+from kumitate.model import Body, Joint, Mechanism
+from kumitate.predictive import SamplingPlanner
+
+MASS, STEP, EACH, COUNT = 2.0, 0.02, 5, 10
+
+
+def mass_on_a_rail(**options):
+    body = Body("mass", MASS, inertia=(0.1, 0.1, 0.1))
+    mechanism = Mechanism("rail", (body,), (Joint("rail", "prismatic", "world", "mass", axis=(1.0, 0.0, 0.0)),))
+    return km.Simulation(
+        mechanism, step=STEP, integrator="semi_implicit_euler", inputs={"push": 1},
+        controller=lambda t, q, v, push: push,
+        outputs={"cost": lambda t, q, v, push: q[0] ** 2 + 0.1 * v[0] ** 2 + 0.01 * push[0] ** 2, "place": lambda t, q, v: q},
+        **options,
+    )  # fmt: skip
+
+
+def optimum(q, v):
+    """The best plan from (q, v) and its cost: linear least squares over the actions, the plant's map written out."""
+    rows, right = [], []
+    across, rate = np.zeros(COUNT), np.zeros(COUNT)  # slopes of q and v by the actions
+    for k in range(COUNT):
+        for _ in range(EACH):
+            rate = rate + STEP / MASS * (np.arange(COUNT) == k)
+            across, q = across + STEP * rate, q + STEP * v
+        rows += [across, np.sqrt(0.1) * rate, 0.1 * (np.arange(COUNT) == k)]
+        right += [q, np.sqrt(0.1) * v, 0.0]
+    plan, *_ = np.linalg.lstsq(np.array(rows), -np.array(right), rcond=None)
+    return plan, STEP * EACH * float(np.sum((np.array(rows) @ plan + right) ** 2))
+
+
+def planner_of(sim, **options):
+    given = {"action": "push", "interval": STEP * EACH, "horizon": STEP * EACH * COUNT, "samples": 64, "spread": 2.0, **options}
+    return SamplingPlanner(sim, "cost", **given)
+
+
+def test_many_rounds_find_the_optimum_of_a_linear_plant():
+    sim = mass_on_a_rail()
+    planner, state = planner_of(sim, temperature=0.02), sim.start([1.0], [-0.5])
+    for spread in (3.0, 1.0, 0.3):
+        planner.spread = spread
+        planner(state, rounds=150)
+    best, least = optimum(1.0, -0.5)
+    found = planner.costs(state, np.repeat(planner.plan[None], 64, axis=0))
+    assert np.ptp(found) == 0.0
+    assert least <= found[0] <= 1.002 * least
+    assert np.abs(planner.plan[:, 0] - best).max() < 0.05 * np.abs(best).max()
+
+
+def test_the_cost_of_a_plan_is_that_of_its_motion():
+    sim = mass_on_a_rail()
+    planner, state = planner_of(sim), sim.step(sim.start([1.0], [0.0]), 7, inputs={"push": [3.0]})
+    plans = np.random.default_rng(3).normal(size=(64, COUNT, 1))
+    now, total = state, 0.0
+    for action in plans[5]:
+        now = sim.step(now, EACH, inputs={"push": action})
+        total += STEP * EACH * now.outputs["cost"]
+    assert planner.costs(state, plans)[5] == pytest.approx(total, rel=1e-12)
+
+
+def test_a_plan_goes_on_from_where_the_state_is():
+    sim = mass_on_a_rail()
+    planner, state = planner_of(sim), sim.start([1.0], [0.0])
+    planner(state, rounds=5)
+    before = planner.plan.copy()
+    planner.spread = 0.0
+    planner(sim.step(state, 3 * EACH))
+    assert np.abs(planner.plan[:-3] - before[3:]).max() < 1e-14  # the mean of equal plans
+    assert np.abs(planner.plan[-3:] - before[-1]).max() < 1e-14
+
+
+def test_bounds_hold_and_seeds_repeat():
+    sim = mass_on_a_rail()
+    first, again, other = (planner_of(sim, low=-1.5, high=0.5, seed=seed) for seed in (4, 4, 5))
+    state = sim.start([1.0], [0.0])
+    for planner in (first, again, other):
+        planner(state, rounds=3)
+    assert np.array_equal(first.plan, again.plan)
+    assert not np.array_equal(first.plan, other.plan)
+    assert first.plan.min() >= -1.5
+    assert first.plan.max() <= 0.5
+
+
+def test_plans_that_diverge_have_no_weight():
+    sim = mass_on_a_rail()
+    planner = planner_of(sim)
+    planner.plan[:] = 1.0
+    plans = np.repeat(planner.plan[None], 64, axis=0)
+    plans[1:] = 1e200
+    costs = planner.costs(sim.start([1.0], [0.0]), plans)
+    assert np.isfinite(costs[0])
+    assert np.isinf(costs[1:]).all()
+    planner.spread = 1e200
+    assert planner(sim.start([1.0], [0.0])) == pytest.approx(1.0)
+
+
+def test_a_pole_swings_up_and_stays_up():
+    def cost(t, q, v):
+        return 0.2 * q[0] ** 2 + 2.0 * (1.0 - np.cos(q[1])) + 0.01 * v[0] ** 2 + 0.02 * v[1] ** 2
+
+    sim = km.Simulation(
+        cart_pole(), step=0.01, integrator="semi_implicit_euler", outputs={"cost": cost}, inputs={"push": 1},
+        controller=lambda t, q, v, push: np.stack([push[0], 0.0 * push[0]]),
+    )  # fmt: skip
+    planner = SamplingPlanner(
+        sim, "cost", final_cost="cost", action="push", interval=0.05, horizon=1.5, samples=128, spread=8.0, low=-20.0, high=20.0
+    )
+    state, heights = sim.start([0.0, np.pi], [0.0, 0.0]), []
+    for _ in range(100):
+        state = sim.step(state, 5, inputs={"push": planner(state)})
+        heights.append(np.cos(state.q[1]))
+    assert heights[0] < -0.9
+    assert min(heights[-30:]) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"action": "pull"}, "no input 'pull'"), ({"interval": 0.031}, "interval=0.031 s is not a multiple"),
+        ({"horizon": 0.25}, "horizon=0.25 s is not a multiple"), ({"final_cost": "place"}, "'place' is not an output"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(wrong, words):
+    with pytest.raises(InputError, match=words):
+        planner_of(mass_on_a_rail(), **wrong)
