@@ -21,7 +21,7 @@ from .content import file_bytes
 __all__ = ["UNLIMITED", "Element", "read_xml"]
 
 
-#: Limits from here on are none, as SDF says; URDF has no word for them, and many programs do not read "inf".
+#: Limits from here on mean that there is no limit, as SDF says; URDF has no word for them, and many programs do not read "inf".
 UNLIMITED = 1e16
 #: Files of more elements are refused.
 _MOST_ELEMENTS = 1_000_000
