@@ -155,7 +155,7 @@ def test_options_as_by_default_are_the_same_kernel():
     """What `prepare` compiles is what the methods use, whether they name their options or not."""
     arm = km.load("pa10")
     kernel = arm.prepare("forward_dynamics").compile("forward_dynamics")
-    assert arm.compile("forward_dynamics", method="aba", wrenches=(), loop_tau=[], order=None) is kernel
+    assert arm.compile("forward_dynamics", method="auto", wrenches=(), loop_tau=[], order=None) is kernel
     assert arm.compile("forward_dynamics", method="crba") is not kernel
     arm.forward_dynamics(*arguments(arm, "forward_dynamics"))
     assert list(arm._kernels.values()) == [kernel, arm.compile("forward_dynamics", method="crba")]

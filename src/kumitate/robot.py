@@ -16,7 +16,8 @@ from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, ass
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .model import Body, Coupling, Drive, Frame, Joint, Loop, Mechanism, lock
+from .model import Drive, Mechanism, lock
+from .model.contents import Contents
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing
@@ -37,7 +38,7 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Nearness, RobotSharing):
+class Robot(Contents, Nearness, RobotSharing):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -64,47 +65,6 @@ class Robot(Nearness, RobotSharing):
     def __repr__(self) -> str:
         m = self.mechanism
         return f"Robot({m.name!r}, {len(m.bodies)} bodies, nq={m.nq}, nv={m.nv}, {len(m.loops)} loops)"
-
-    # --- what it is made of -------------------------------------------------------------------------------------------
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-        return self.mechanism.name
-
-    @property
-    def nq(self) -> int:
-        """The number of coordinates."""
-        return self.mechanism.nq
-
-    @property
-    def nv(self) -> int:
-        """The number of degrees of freedom of the tree."""
-        return self.mechanism.nv
-
-    @property
-    def bodies(self) -> dict[str, Body]:
-        """The bodies by name."""
-        return {body.name: body for body in self.mechanism.bodies}
-
-    @property
-    def joints(self) -> dict[str, Joint]:
-        """The joints of the tree by name, in the order of q and v."""
-        return {joint.name: joint for joint in self.mechanism.joints}
-
-    @property
-    def loops(self) -> dict[str, Loop]:
-        """The joints that close loops, by name."""
-        return {loop.name: loop for loop in self.mechanism.loops}
-
-    @property
-    def couplings(self) -> dict[str, Coupling]:
-        """The gears between joints, by name."""
-        return {coupling.name: coupling for coupling in self.mechanism.couplings}
-
-    @property
-    def frames(self) -> dict[str, Frame]:
-        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
-        return {frame.name: frame for frame in self.mechanism.frames}
 
     @cached_property
     def mass(self) -> float:
@@ -179,7 +139,7 @@ class Robot(Nearness, RobotSharing):
         v: Any,
         tau: Any,
         *,
-        method: str = "aba",
+        method: str = "auto",
         order: str | Sequence[int] | None = None,
         partition: str | Sequence[Sequence[str | int]] | None = None,
         wrenches: Mapping[str, Any] | None = None,
@@ -187,14 +147,14 @@ class Robot(Nearness, RobotSharing):
     ) -> np.ndarray:
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
-        Damping and friction of the joints, armatures and gravity are included; loops and couplings too, which q and v must
-        satisfy (`assemble` finds such q and v). Drives of joints (`with_drives`) act in simulations only.
+        Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.
+        Drives of joints (`with_drives`) act in simulations only.
 
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or
-                "unit_vector" (the inertia matrix by that method, factored).
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or "unit_vector" (the
+                inertia matrix, factored); "auto": "aba", or up to 8 degrees of freedom "crba" if that has fewer operations.
             partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only

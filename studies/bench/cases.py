@@ -10,6 +10,7 @@ from kumitate.errors import InputError
 from kumitate.measure.machine import machine
 from kumitate.measure.timing import Effort
 
+from .cassie import Cassie
 from .closed_loops import ClosedDynamics, ClosedSteps
 from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
@@ -43,17 +44,18 @@ LONG_LADDER = FourBars("ladder32", "a planar row of 32 four-bar linkages", 32)
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
-        Dynamics(PANDA, one=10.0, batch=45.0),
-        Dynamics(HYQ, one=8.0, batch=38.0),
-        Dynamics(TALOS, one=8.0, batch=36.0),
-        Dynamics(CHAIN, one=5.5, batch=28.0),
+        Dynamics(PANDA, one=12.0, batch=50.0),
+        Dynamics(HYQ, one=17.0, batch=35.0),
+        Dynamics(TALOS, one=14.0, batch=36.0),
+        Dynamics(CHAIN, one=6.2, batch=29.0),
         # so long a chain thrown about at random is ill-conditioned: both lose digits
-        Dynamics(LONG_CHAIN, one=4.5, batch=12.0, states=128, tolerance=1e-6),
+        Dynamics(LONG_CHAIN, one=4.5, batch=12.0, inverse=4.5, states=128, tolerance=1e-6),
         Steps(PANDA, one=8.0, batch=40.0),
         ClosedDynamics(FOUR_BAR, one=15.0, batch=70.0),
         ClosedDynamics(LADDER, one=6.0, batch=25.0),
         ClosedDynamics(TILTED, one=6.0, batch=25.0),
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
+        ClosedDynamics(Cassie(), one=10.0, batch=60.0, states=128),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         TouchingPairs(),

@@ -17,6 +17,7 @@ from kumitate.simulate.stepping.equations import dynamics_program, projection_pr
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.system import step_program
 
+from .cassie import Cassie
 from .contract import Case, agreement
 from .four_bars import FourBars
 from .mujoco_peer import MuJoCo
@@ -42,7 +43,7 @@ class ClosedDynamics(Case):
         states: in the batch.
     """
 
-    subject: FourBars
+    subject: FourBars | Cassie
     one: float
     batch: float | None = None
     states: int = 1032
@@ -55,6 +56,10 @@ class ClosedDynamics(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"forward dynamics of {self.subject.title}"
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         program = forward_dynamics(self.subject.mechanism)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kumitate.dynamics import Acting, aba_with_loops, rnea
 from kumitate.errors import KumitateError
-from kumitate.model import Mechanism, Tree
-from kumitate.scalar import Program, Scalar, call, loop, trace
+from kumitate.model import Mechanism
+from kumitate.programs import make_program
+from kumitate.scalar import Program, call, loop, trace
 from kumitate.simulate.stepping.actuation import Actuation
 from kumitate.simulate.stepping.forcing import Forcing
 
@@ -18,13 +17,13 @@ __all__ = ["compiled_drives", "forward_dynamics", "inverse_dynamics", "rollout"]
 
 
 def forward_dynamics(mechanism: Mechanism) -> Program:
-    """(q, v, tau) → v̇ by the articulated-body algorithm, loops closed, as `Robot.forward_dynamics` compiles it."""
-    return _program(mechanism, aba_with_loops, "tau")
+    """(q, v, tau) → v̇ with loops closed, as `Robot.forward_dynamics` compiles it."""
+    return make_program(mechanism, "forward_dynamics")
 
 
 def inverse_dynamics(mechanism: Mechanism) -> Program:
     """(q, v, a) → tau by the recursive Newton-Euler algorithm, as `Robot.inverse_dynamics` compiles it."""
-    return _program(mechanism, _inverse, "a")
+    return make_program(mechanism, "inverse_dynamics")
 
 
 def compiled_drives(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> Program | None:
@@ -52,13 +51,3 @@ def rollout(mechanism: Mechanism, step: Program, size: float, count: int) -> Pro
         return {"q": q_end, "v": v_end}
 
     return trace(rolled, {"q": mechanism.nq, "v": mechanism.nv}, f"rollout_{mechanism.name}")
-
-
-def _inverse(tree: Tree, q: Any, v: Any, a: Any, acting: Acting) -> list[Scalar]:
-    return rnea(tree, q, v, a, gravity=acting.gravity)
-
-
-def _program(mechanism: Mechanism, page: Callable, given: str) -> Program:
-    tree, gravity = mechanism.base_parameter_tree, mechanism.gravity
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, given: mechanism.nv}
-    return trace(lambda q, v, x: page(tree, q, v, x, Acting(gravity)), inputs, f"{page.__name__}_{mechanism.name}")

@@ -132,6 +132,39 @@ def test_into_an_input_itself(size):
     np.testing.assert_array_equal(x, correct)
 
 
+@pytest.mark.parametrize("size", [None, 2 * host().lanes + 1])
+@pytest.mark.parametrize("count", [3, 8, 20, 100])
+def test_into_an_input_of_which_something_is_read_late(count, size):
+    """No result is stored while an input is still to be read, in whatever order they are computed."""
+    orders = {"forwards": range(count), "backwards": range(count - 1, -1, -1)}
+    for name, order in orders.items():
+
+        def page(x, order=order):
+            found = {k: sin(x[k]) * x[0] - x[count - 1 - k] for k in order}
+            return [found[k] for k in range(count)]
+
+        kernel = Kernel(trace(page, {"x": count}, name))
+        x = np.random.default_rng(12).normal(size=count if size is None else (size, count))
+        correct = kernel(x.copy())
+        kernel.into(x, x)
+        np.testing.assert_array_equal(x, correct)
+
+
+def test_results_are_stored_where_they_are_computed():
+    """Once no input is left to read: nine of ten are stored before the last product."""
+
+    def page(x):
+        powers = [x[0] * x[1]]
+        for _ in range(9):
+            powers.append(powers[-1] * powers[0])
+        return powers
+
+    for lanes, stored in ((1, 9), (8, 8 + 8)):  # of eight lanes, a stretch of eight results, then the ninth lane by lane
+        lines = Kernel(trace(page, {"x": 2}, "powers")).source("llvm", lanes).splitlines()
+        last = max(k for k, line in enumerate(lines) if " = fmul " in line)
+        assert sum("store" in line for line in lines[:last]) == stored
+
+
 def test_into_overlapping_rows():
     # states of a batch that overlap with results of others must be read before they are written
     turned = Kernel(trace(lambda x: [2.0 * x[0], x[1] + 1.0], {"x": 2}, "shifted"))

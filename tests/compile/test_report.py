@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kumitate as km
 from kumitate import scalar
 from kumitate.compile import Kernel
 from kumitate.errors import InputError
@@ -66,3 +67,24 @@ def test_states_are_timed(lead, dtype):
 def test_inputs_are_checked():
     with pytest.raises(InputError, match="q has shape"):
         kernel().report([1.0, 2.0, 3.0], 0.1)
+
+
+def test_it_says_which_algorithm_was_chosen():
+    small, large = (km.load(name).compile("forward_dynamics") for name in ("planar_3r", "hoap1"))
+    counts = {name: km.load("planar_3r").compile("forward_dynamics", method=name).operations for name in ("aba", "crba")}
+    assert small.operations == min(counts.values()) == counts["crba"]
+    remark = f"method 'crba': {counts['crba']} operations; 'aba' would take {counts['aba']}"
+    assert small.report().remark == remark
+    assert str(small.report()).splitlines()[1] == remark
+    assert large.report().remark == ""
+    assert "\n\n" not in str(large.report())
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "planar_tree_5", "pa10"])
+def test_the_chosen_algorithm_computes_what_articulated_bodies_do(name):
+    robot, rng = km.load(name), np.random.default_rng(6)
+    q, v = robot.random_state(rng)
+    tau = rng.normal(size=robot.nv)
+    found, wanted = robot.forward_dynamics(q, v, tau), robot.forward_dynamics(q, v, tau, method="aba")
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+    assert robot.compile("forward_dynamics").operations <= robot.compile("forward_dynamics", method="aba").operations

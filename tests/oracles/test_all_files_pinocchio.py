@@ -85,7 +85,7 @@ class Pair:
 def read(name: str, *, floating: bool) -> Mechanism:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return read_urdf(FILES[name], floating_base=floating)
+        return read_urdf(FILES[name], floating_base=floating, keep_angles=True)
 
 
 @lru_cache(maxsize=4)

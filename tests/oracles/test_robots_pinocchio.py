@@ -68,7 +68,7 @@ def pair(request) -> Pair:
     file = str(sorted(ROBOT_FILES.glob(pattern))[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mechanism = km.load(file, floating_base=floating).mechanism
+        mechanism = km.load(file, floating_base=floating, keep_angles=True).mechanism
     # Pinocchio's algorithms know neither damping nor dry friction; ours add what the URDF says
     bare = tuple(replace(joint, damping=0.0, friction=0.0, armature=0.0) for joint in mechanism.joints)
     model = pin.buildModelFromUrdf(file, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(file)

@@ -29,7 +29,7 @@ CLIPPED = {"tiago.urdf": 1e-7, "tiago_dual.urdf": 1e-7, "tiago_no_hand.urdf": 1e
 def read(file: Path, **options) -> Mechanism:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return read_urdf(file, **options)
+        return read_urdf(file, keep_angles=True, **options)
 
 
 def dense(X: Transform) -> np.ndarray:

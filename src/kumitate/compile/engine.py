@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
-_FORM = "1"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
+_FORM = "2"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
+_BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
+_LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _switch = threading.Lock()
 
 
@@ -64,7 +66,7 @@ def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> Obje
     """The object file of a key, for a target and this LLVM, made and kept on disk unless it is there."""
     begin = time.perf_counter()
     version = ".".join(str(part) for part in binding().llvm_version_info)
-    whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, version))
+    whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, str(target.code_cache), version))
     image, found, on_disk = cached(whole, lambda: make().content)
     return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
@@ -105,16 +107,42 @@ def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
 def assembly(text: str, target: Target) -> str:
     """The assembly text of an LLVM module, as in compiled code."""
     module = _parsed(text, target)
-    with _traced_order():
+    with _schedule(_best_code(text, target)[1]):
         written: str = machine(target).emit_assembly(module)
     return written
 
 
 def object_code(text: str, target: Target) -> bytes:
     """The object file of an LLVM module."""
+    return _best_code(text, target)[0]
+
+
+def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
+    """The object file, and whether LLVM's scheduler ordered its instructions.
+
+    It does so where the code fits into the first-level instruction cache. Longer code is fetched more slowly than it could run,
+    so that the shorter variant is the faster one: mostly the traced order, branch by branch.
+    """
+    if _BYTES_PER_LINE * text.count("\n") > target.code_cache:
+        return _emitted(text, target, scheduled=False), False
+    ordered = _emitted(text, target, scheduled=True)
+    if _code_size(ordered) > target.code_cache:
+        plain = _emitted(text, target, scheduled=False)
+        if _LONGER_BY * _code_size(plain) < _code_size(ordered):
+            return plain, False
+    return ordered, True
+
+
+def _emitted(text: str, target: Target, *, scheduled: bool) -> bytes:
     module = _parsed(text, target)
-    with _traced_order():
-        return machine(target).emit_object(module)
+    with _schedule(scheduled):
+        image: bytes = machine(target).emit_object(module)
+    return image
+
+
+def _code_size(image: bytes) -> int:
+    """Bytes of the instructions in an object file."""
+    return sum(section.size() for section in binding().ObjectFileRef.from_data(image).sections() if section.is_text())
 
 
 def _parsed(text: str, target: Target) -> llvm.ModuleRef:
@@ -130,15 +158,18 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
 
 
 @contextlib.contextmanager
-def _traced_order() -> Iterator[None]:
-    """Switches LLVM's scheduler off in this context: the traced order keeps fewer values alive than LLVM's.
+def _schedule(scheduled: bool) -> Iterator[None]:
+    """Switches LLVM's scheduler in this context: from the top down, or off.
 
-    That is worth a tenth of the time on small robots and a fifth on large ones. The switch belongs to the whole process, so
-    that it is put back at once; another user of LLVM in another thread would meanwhile get slower, not wrong, code.
+    From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. The switches belong
+    to the whole process, so that they are put back at once; another user of LLVM in another thread would meanwhile get
+    slower, not wrong, code.
     """
     with _switch:
-        binding().set_option("", "-enable-misched=false")
+        for option in ("-misched-prera-direction=topdown", f"-enable-misched={str(scheduled).lower()}"):
+            binding().set_option("", option)
         try:
             yield
         finally:
-            binding().set_option("", "-enable-misched=true")
+            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true"):
+                binding().set_option("", option)

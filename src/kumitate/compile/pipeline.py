@@ -102,7 +102,11 @@ CODE_PASSES: tuple[Pass, ...] = (
     Pass("partition", "cuts lines of more than 25 000 nodes into functions of 1000, with what crosses in memory", partition),
     Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
     Pass("wrap", "adds a built-in Python function that checks arrays and calls the entry", wrap),
-    Pass("generate", "has LLVM make an object file, its scheduler off, or takes the one of the same text from disk", generate),
+    Pass(
+        "generate",
+        "has LLVM make an object file, its scheduler on for short code, or takes the one of the same text from disk",
+        generate,
+    ),
     Pass(
         "link",
         "puts the object file into memory, with those that fill its holes, and gives the addresses of its functions",

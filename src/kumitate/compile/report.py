@@ -52,11 +52,15 @@ class Width:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """The report on a kernel: `operations` of one evaluation by kind, most frequent first, and the compiled `widths`."""
+    """The report on a kernel: `operations` of one evaluation by kind, most frequent first, and the compiled `widths`.
+
+    `remark` says which algorithm was chosen, where there was a choice.
+    """
 
     name: str
     operations: dict[str, int]
     widths: tuple[Width, ...]
+    remark: str = ""
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{number} {op}" for op, number in self.operations.items())
@@ -64,7 +68,8 @@ class KernelReport:
         rows = [heads, *(_cells(width) for width in self.widths)]
         sizes = [max(len(row[k]) for row in rows) for k in range(len(heads))]
         table = ["  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.name}: {sum(self.operations.values())} operations{f' ({kinds})' if kinds else ''}", *table])
+        head = f"{self.name}: {sum(self.operations.values())} operations{f' ({kinds})' if kinds else ''}"
+        return "\n".join([head, *([self.remark] if self.remark else []), *table])
 
 
 def _cells(width: Width) -> tuple[str, ...]:
@@ -92,7 +97,7 @@ def report(kernel: Kernel, *arrays: Any) -> KernelReport:
         text = assembly(kernel.source("llvm", lanes), host())
         times = _times(kernel, lanes, arrays) if arrays else None
         widths.append(Width(lanes, *_counted(text), code.size, code.seconds, code.from_cache, *(times or ())))
-    return KernelReport(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths))
+    return KernelReport(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths), kernel.program.remark)
 
 
 def _counted(assembly_text: str) -> tuple[int, int, int]:

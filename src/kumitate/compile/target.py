@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,12 +17,19 @@ __all__ = ["ARM64", "Target", "binding", "host", "machine"]
 
 @dataclass(frozen=True)
 class Target:
-    """A processor by LLVM's names, and how many float64 lanes one of its instructions works on."""
+    """A processor.
+
+    Attributes:
+        triple, cpu, features: LLVM's names for it.
+        lanes: how many float64 lanes one of its instructions works on.
+        code_cache: bytes of its first-level instruction cache.
+    """
 
     triple: str
     cpu: str
     features: str
     lanes: int
+    code_cache: int = 32768
 
 
 #: 64-bit ARM processors of the servers' kind, with two float64 lanes.
@@ -42,7 +51,17 @@ def host() -> Target:
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
     lanes = next((width for name, width in (("avx512f", 8), ("avx", 4)) if features.get(name)), 2)
-    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes)
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, *_code_cache())
+
+
+def _code_cache() -> list[int]:
+    """The size of the first-level instruction cache, where Linux tells it."""
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        with contextlib.suppress(OSError, ValueError):
+            level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+            if (level, kind) == ("1", "Instruction"):
+                return [1024 * int(size.removesuffix("K"))]
+    return []
 
 
 @cache

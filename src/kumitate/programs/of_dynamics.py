@@ -11,6 +11,7 @@ from .. import dynamics, kinematics
 from ..dynamics.assembly.order import Order
 from ..errors import InputError
 from ..model import Mechanism, Tree, check_inertias, check_resistance
+from ..model.tree.limbs import with_limbs
 from ..model.tree.subchains import Partition
 from ..scalar import table
 from ..spatial import Force
@@ -79,17 +80,20 @@ def _parted(method: str, partition: Partition | str | None) -> dict[str, Any]:
 def _forward_dynamics(
     m: Mechanism,
     *,
-    method: str = "aba",
+    method: str = "auto",
     order: Order = None,
     partition: Partition | str | None = None,
     wrenches: Sequence[str] = (),
     loop_tau: Sequence[str] = (),
 ) -> Traceable:
+    method = "aba" if method == "auto" else method
     page = choose("method of forward_dynamics", FORWARD_DYNAMICS, method)
     options = _ordered(method, order) | _parted(method, partition)
     check_resistance(m)
     # these methods need the inverse inertias of bodies
     tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
+    if method == "aba" and not wrenches:  # a wrench on one limb would be computed for all
+        tree = with_limbs(tree)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         return page(tree, q, v, tau, acting(m, tree, wrenches, loop_tau, values), **options)
@@ -104,10 +108,11 @@ def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     check_inertias(m)
+    tree = m.base_parameter_tree if wrenches else with_limbs(m.base_parameter_tree)
 
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
-        pushed = _with_chords(m.base_parameter_tree, q, v, applied(m.base_parameter_tree, wrenches, values))
-        return dynamics.rnea(m.base_parameter_tree, q, v, a, gravity=m.gravity, wrenches=pushed)
+        pushed = _with_chords(tree, q, v, applied(tree, wrenches, values))
+        return dynamics.rnea(tree, q, v, a, gravity=m.gravity, wrenches=pushed)
 
     return inverse, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
 

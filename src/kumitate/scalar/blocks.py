@@ -34,13 +34,17 @@ class Array(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A traced function: `line` computes the scalars `results`, which fill the arrays `outputs` in order."""
+    """A traced function: `line` computes the scalars `results`, which fill the arrays `outputs` in order.
+
+    `remark` says how it was chosen, where there was a choice.
+    """
 
     name: str
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
     line: tuple[Symbol, ...]
     results: tuple[Symbol, ...]
+    remark: str = ""
 
     @property
     def operations(self) -> Counter[str]:

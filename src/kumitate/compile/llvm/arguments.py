@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Hole, Program, Symbol
-from .remembered import Remembered
+from ..remembered import Remembered
 
 __all__ = ["inputs_read"]
 

@@ -5,7 +5,8 @@ It does not know where the inputs come from (`ProgramInputs`), nor how the funct
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -13,14 +14,13 @@ from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
 from .arguments import inputs_read
 from .module import Module
 from .partition import PART, line_partition
-from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size
-from .straight_line import StraightLine
+from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size, stack_runs
+from .side_by_side import independent_loops, write_passes
+from .straight_line import CONDITIONS, StraightLine
+from .sums import uses, uses_of_pass
 from .writer import Writer
 
 __all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "hole_name"]
-
-_COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
-_CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
 class ProgramInputs(Protocol):
@@ -88,8 +88,11 @@ class ProgramBody(StraightLine):
     Attributes:
         results: the names of the results of the loops and calls so far, by number.
         stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
-        argument_size, result_size: blocks of lanes that the buffers `%arguments` and `%returned` must hold.
+        argument_size, result_size, turn_size: blocks of lanes in the buffers `%arguments`, `%returned` and `%turns`.
         crossing: values that other parts of a long line leave in memory, by slot.
+        side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
+        passes: the counters of such loops, while a pass is written.
+        noted: called with every node of the program's line when its value is known.
         handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored.
             Programs do not write to their arguments, so that the same ones need not be stored for the next call.
     """
@@ -101,6 +104,10 @@ class ProgramBody(StraightLine):
         self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
         self.scratch_used = self.argument_size = self.result_size = 0
         self.crossing: dict[Symbol, int] = {}
+        self.side_by_side: dict[Symbol, dict[int, str]] = {}
+        self.one_by_one: dict[Symbol, list[dict[int, str]]] = {}
+        self.passes: dict[Symbol, int] = {}
+        self.noted: Callable[[Symbol], None] | None = None
         self.handed_over: tuple[str, dict[int, Symbol]] = ("", {})
         self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
@@ -108,6 +115,16 @@ class ProgramBody(StraightLine):
     def block_slots(self) -> int:
         """Blocks of scratch memory for loops and called programs; values that cross between parts follow them."""
         return scratch_of_blocks(self.program)
+
+    @cached_property
+    def used(self) -> Counter[Symbol]:
+        """How often each node of the program's line is used."""
+        return uses(self.program.line, self.program.results)
+
+    @cached_property
+    def independent(self) -> set[Symbol]:
+        """The loops that are written without a loop; none in long lines, where what they keep goes through memory."""
+        return set() if self.in_parts else {self.program.line[k] for k in independent_loops(self.program)}
 
     @property
     def in_parts(self) -> bool:
@@ -121,7 +138,7 @@ class ProgramBody(StraightLine):
             head: its first line, up to the brace.
             begin, end: instructions before and behind the body.
         """
-        buffers = (("arguments", self.argument_size), ("returned", self.result_size))
+        buffers = (("arguments", self.argument_size), ("returned", self.result_size), ("turns", self.turn_size))
         made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]
         return "\n".join([f"{head} {{", "entry:", *made, *begin, *self.lines, *end, "  ret void", "}"])
 
@@ -130,14 +147,14 @@ class ProgramBody(StraightLine):
         """Computes the program's line; a long one by calling the functions of its parts."""
         partition = line_partition(self.program)
         if partition is None:
-            self.run_line(self.program.line)
+            self.run_line(self.program.line, self.used, self.noted)
             return
         known: dict[Symbol, int] = {}
         for part in partition.parts:
             writer = self.part_writer(known)
             for loop_node in self.stacks:
                 writer.values[loop_node] = "loop"  # ran in an earlier part
-            writer.run_line(part)
+            writer.run_line(part, self.used)
             for node in part:
                 if node in partition.slots:
                     writer.cross(node, partition.slots[node])
@@ -180,7 +197,7 @@ class ProgramBody(StraightLine):
     def cross(self, node: Symbol, slot: int) -> None:
         """Leaves a value in memory for other parts; conditions as 0 or 1."""
         value = self.value(node)
-        if node.op in _CONDITIONS:
+        if node.op in CONDITIONS:
             value = self.line(f"uitofp {self.module.condition} {value} to {self.module.real}")
         self.store_block(value, "%scratch", self.block_slots + slot)
 
@@ -188,7 +205,7 @@ class ProgramBody(StraightLine):
         """The name of a node's value; values computed by another part are loaded."""
         if node not in self.values and node in self.crossing:
             value = self.load_block("%scratch", self.block_slots + self.crossing[node])
-            if node.op in _CONDITIONS:
+            if node.op in CONDITIONS:
                 value = self.line(f"fcmp une {self.module.real} {value}, {self.module.constant(0.0)}")
             self.values[node] = value
         return super().value(node)
@@ -229,6 +246,8 @@ class ProgramBody(StraightLine):
         _, stride, offset = node.payload
         if stride == 0:
             return offset
+        if node.args[-1] in self.passes:
+            return stride * self.passes[node.args[-1]] + offset
         scaled = self.line(f"mul i64 {self.values[node.args[-1]]}, {stride}")
         return self.line(f"add i64 {scaled}, {offset}")
 
@@ -241,12 +260,18 @@ class ProgramBody(StraightLine):
         return self.line(f"shufflevector {real} {first}, {real} poison, <{self.module.lanes} x i32> zeroinitializer")
 
     def compute_lookup(self, node: Symbol) -> str:
-        table, position = self.module.table(node.payload[0]), self.position(node)
+        position = self.position(node)
+        if isinstance(position, int):
+            return self.module.constant(node.payload[0].values[position])
+        table = self.module.table(node.payload[0])
         pointer = self.line(f"getelementptr {self.module.element}, ptr {table}, i64 {position}")
         return self.spread(self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}"))
 
     def compute_ordinal(self, node: Symbol) -> str:
-        return self.spread(self.line(f"sitofp i64 {self.position(node)} to {self.module.element}"))
+        position = self.position(node)
+        if isinstance(position, int):
+            return self.module.constant(float(position))
+        return self.spread(self.line(f"sitofp i64 {position} to {self.module.element}"))
 
     def compute_capture(self, node: Symbol) -> str:
         return self.value(node.payload)
@@ -259,8 +284,14 @@ class ProgramBody(StraightLine):
 
     def compute_element(self, node: Symbol) -> str:
         self.value(node.args[0])
-        first, columns = self.stacks[origin(node.args[0])]
-        position, slots = self.position(node), len(columns)
+        source, position = origin(node.args[0]), self.position(node)
+        if source in self.side_by_side:
+            vector = self.module.vector(self.module.element, source.payload.count)
+            return self.line(f"extractelement {vector} {self.side_by_side[source][node.payload[0]]}, i32 {position}")
+        if source in self.one_by_one:
+            return self.one_by_one[source][int(position)][node.payload[0]]
+        first, columns = self.stacks[source]
+        slots = len(columns)
         column = first + columns[node.payload[0]]
         if isinstance(position, int):
             at: int | str = position * slots + column
@@ -286,6 +317,9 @@ class ProgramBody(StraightLine):
 
     def compute_loop(self, node: Symbol) -> str:
         block: LoopBlock = node.payload
+        if node in self.independent:
+            write_passes(self, node)
+            return "loop"
         real, label = self.module.real, f"loop{self.count}"
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
@@ -305,8 +339,9 @@ class ProgramBody(StraightLine):
         for part in block.line:
             if part.op == "counter":
                 self.values[part] = counter
-        going = None if block.condition is None else self.going(block, label, counter)
-        self.run_line(block.line)
+        used = uses_of_pass(block)
+        going = None if block.condition is None else self.going(block, used, label, counter)
+        self.run_line(block.line, used)
         carried = {k: self.value(then) for k, (_, then) in carries.items()}
         for column, kept_symbol in enumerate(keeps.values()):
             row = self.line(f"mul i64 {counter}, {len(keeps)}")
@@ -327,10 +362,10 @@ class ProgramBody(StraightLine):
         self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
         return "loop"
 
-    def going(self, block: LoopBlock, label: str, counter: str) -> str:
+    def going(self, block: LoopBlock, used: Mapping[Symbol, int], label: str, counter: str) -> str:
         """The lanes that continue, determined before a pass; the loop ends without any, or after all passes."""
         assert block.condition is not None
-        self.run_line(live(block.line, [block.condition]))
+        self.run_line(live(block.line, [block.condition]), used)
         condition = self.value(block.condition)
         more = self.line(f"icmp ult i64 {counter}, {block.count}")
         more = self.line(f"and i1 {more}, {self.any(condition)}")
@@ -345,23 +380,3 @@ class ProgramBody(StraightLine):
         name = f"llvm.vector.reduce.or.v{self.module.lanes}i1"
         self.module.declare("i1", name, [self.module.condition])
         return self.line(f"call i1 @{name}({self.module.condition} {condition})")
-
-
-def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
-    """Stretches of at least `_COPY_AT_LEAST` nodes that read one value of a loop's stack, pass by pass."""
-    runs, start = [], 0
-    for k in range(1, len(nodes) + 1):
-        if k < len(nodes) and _follows(nodes, start, k):
-            continue
-        if k - start >= _COPY_AT_LEAST:
-            runs.append(range(start, k))
-        start = k
-    return runs
-
-
-def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
-    """Whether node k continues the sequence that begins at `start`."""
-    a, b, first = nodes[k - 1], nodes[k], nodes[start]
-    if a.op != "element" or b.op != "element" or a.args != b.args or len(a.args) != 1 or a.payload[0] != b.payload[0]:
-        return False
-    return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...scalar import Program
 from .batch_io import Row, RowInputs
 from .body import ProgramBody
-from .host_batch import row_address, write_results
+from .host_batch import row_address, run_into_rows
 from .module import Module
 from .scratch import scratch_memory, scratch_size
 
@@ -44,8 +44,7 @@ class Gathered:
         places = [_place(body, lane, last) for lane in range(module.lanes)]
         rows = [self._rows(body, k, array.size, places) for k, array in enumerate(arrays)]
         inputs.rows.update(zip((array.name for array in program.inputs), rows, strict=False))
-        body.run_program()
-        write_results(body, rows[len(program.inputs) :])
+        run_into_rows(body, rows[len(program.inputs) :])
         body.effect("br label %done")
         body.start("done")
         body.effect(f"%following = add i64 %first, {module.lanes}")

@@ -8,6 +8,7 @@ number of lanes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ...scalar import Program, Symbol
 from .batch_io import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
@@ -15,11 +16,11 @@ from .body import ProgramBody
 from .module import Module
 from .scratch import scratch_memory, scratch_size
 
-__all__ = ["ENTRY", "HostBatch", "row_address", "write_results"]
+__all__ = ["ENTRY", "HostBatch", "row_address", "run_into_rows"]
 
 #: The name of the compiled function.
 ENTRY = "kernel"
-_SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop
+_SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop, if there are several lanes
 
 
 class HostBatch:
@@ -46,9 +47,8 @@ class HostBatch:
         state = body.line(f"select i1 {past}, i64 {last}, i64 %first")
         for pointer, array in zip(ins, program.inputs, strict=True):
             inputs.rows[array.name] = row_address(body, pointer, state, array.size)
-        body.run_program()
-        sizes = [array.size for array in program.outputs]
-        write_results(body, [row_address(body, out, state, size) for out, size in zip(outs, sizes, strict=True)])
+        rows = [row_address(body, pointer, state, array.size) for pointer, array in zip(outs, program.outputs, strict=True)]
+        run_into_rows(body, rows)
         body.effect("br label %done")
         body.start("done")
         body.effect(f"%following = add i64 %first, {module.lanes}")
@@ -67,36 +67,94 @@ def row_address(body: ProgramBody, pointer: str, state: str, size: int) -> str:
     return body.line(f"getelementptr {body.module.element}, ptr {pointer}, i64 {offset}")
 
 
-def write_results(body: ProgramBody, rows: Sequence[Row]) -> None:
-    """The results to the rows of the outputs. All is read before anything is written: outputs may be inputs."""
-    program, at_once = body.program, not body.in_parts
-    if at_once:
+def run_into_rows(body: ProgramBody, rows: Sequence[Row]) -> None:
+    """Computes a program, its results going to the rows of its outputs, which may be rows of its inputs."""
+    outputs = _Outputs(body, rows)
+    body.noted = None if body.in_parts else outputs.computed
+    body.run_program()
+    outputs.finish()
+
+
+class _Stretch(NamedTuple):
+    """Neighbouring elements of an output that are stored together: its row, its size, the first of them, and their values."""
+
+    row: Row
+    size: int
+    start: int
+    nodes: Sequence[Symbol]
+
+
+class _Outputs:
+    """Results on their way to rows: stored where they are computed, as soon as no input is read any more.
+
+    A result that waits for the end of the program takes a register, or is spilled. But outputs may be inputs, so that nothing
+    is stored while an input is still to be read. Several lanes are stored as stretches, transposed.
+    """
+
+    def __init__(self, body: ProgramBody, rows: Sequence[Row]):
+        self.body, self.rows = body, rows
+        self.stretches: list[_Stretch] = []
+        self.whole: list[tuple[Row, Sequence[Symbol]]] = []  # outputs that are stored at the end, by a loop
+        position = 0
+        for row, array in zip(rows, body.program.outputs, strict=True):
+            self._divide(row, body.program.results[position : position + array.size])
+            position += array.size
+        self.waiting: dict[Symbol, set[int]] = {}  # the stretches that a value not known yet belongs to
+        for k, stretch in enumerate(self.stretches):
+            for node in stretch.nodes:
+                self.waiting.setdefault(node, set()).add(k)
+        self.missing = {k: len(set(stretch.nodes)) for k, stretch in enumerate(self.stretches)}
+        self.unread = [node for node in body.program.line if node.op in ("input", "loop")]
+        self.ready: list[int] = []
+
+    def _divide(self, row: Row, nodes: Sequence[Symbol]) -> None:
+        lanes, size = self.body.module.lanes, len(nodes)
+        if (size > _SCATTER_ONE_BY_ONE and lanes > 1) or any(node in self.body.deferred for node in nodes):
+            self.whole.append((row, nodes))
+            return
+        even = size // lanes * lanes
+        self.stretches += [_Stretch(row, size, k, nodes[k : k + lanes]) for k in range(0, even, lanes)]
+        self.stretches += [_Stretch(row, size, k, nodes[k : k + 1]) for k in range(even, size)]
+
+    def computed(self, node: Symbol) -> None:
+        """Takes note of a value that is known now, and stores what may be stored."""
+        for k in self.waiting.pop(node, ()):
+            self.missing[k] -= 1
+            if not self.missing[k]:
+                self.ready.append(k)
+        if self.ready:
+            self.unread = [source for source in self.unread if source not in self.body.values]
+            if not self.unread:
+                self._store(self.ready)
+                self.ready = []
+
+    def _store(self, which: Sequence[int]) -> None:
+        body = self.body
+        for k in which:
+            row, size, start, nodes = self.stretches[k]
+            values = [body.value(node) for node in nodes]
+            if len(values) > 1:
+                scatter_stretch(body, values, row, size, start)
+            else:
+                scatter(body, values[0], row, size, start)
+            del self.missing[k]
+
+    def finish(self) -> None:
+        """Stores what is left. All of it is read before anything is written."""
+        body, program = self.body, self.body.program
+        if body.in_parts:
+            body.result_size = max(body.result_size, len(program.results))
+            body.store_results("%returned")
+            position = 0
+            for row, array in zip(self.rows, program.outputs, strict=True):
+                scatter_buffer(body, "%returned", position, array.size, row)
+                position += array.size
+            return
         for node in program.results:
             if node not in body.deferred:
                 body.value(node)
-    else:
-        body.result_size = max(body.result_size, len(program.results))
-        body.store_results("%returned")
-    position = 0
-    for row, array in zip(rows, program.outputs, strict=True):
-        if at_once:
-            _scatter_values(body, program.results[position : position + array.size], row)
-        else:
-            scatter_buffer(body, "%returned", position, array.size, row)
-        position += array.size
-
-
-def _scatter_values(body: ProgramBody, nodes: Sequence[Symbol], row: Row) -> None:
-    """All elements of an output; many of them by a loop over a buffer, which keeps the code small."""
-    size, lanes = len(nodes), body.module.lanes
-    if size > _SCATTER_ONE_BY_ONE:
-        body.result_size = max(body.result_size, size)
-        body.store_all(nodes, "%returned")
-        scatter_buffer(body, "%returned", 0, size, row)
-        return
-    values = [body.value(node) for node in nodes]
-    whole = size // lanes * lanes if lanes > 1 else 0
-    for start in range(0, whole, lanes):
-        scatter_stretch(body, values[start : start + lanes], row, size, start)
-    for k in range(whole, size):
-        scatter(body, values[k], row, size, k)
+        self._store(list(self.missing))
+        for row, nodes in self.whole:
+            body.result_size = max(body.result_size, len(nodes))
+            body.store_all(nodes, "%returned")
+            scatter_buffer(body, "%returned", 0, len(nodes), row)

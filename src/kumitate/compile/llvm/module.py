@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ...scalar import Program, Table
 from ..precision import Precision
@@ -27,9 +28,18 @@ class Module:
         self.names: dict[Program, str] = {}
         self.declared: set[str] = set()
 
-    def vector(self, element: str) -> str:
-        """The type of one element per lane."""
-        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
+    def vector(self, element: str, lanes: int | None = None) -> str:
+        """The type of one element per lane, of which there are as many as of states by default."""
+        count = lanes or self.lanes
+        return element if count == 1 else f"<{count} x {element}>"
+
+    def wide(self, lanes: int) -> Module:
+        """The same module for other vectors: what is written for it is written here."""
+        other = copy(self)
+        other.lanes = lanes
+        other.real, other.condition = other.vector(other.element), other.vector("i1")
+        other.suffix = self.precision.suffix if lanes == 1 else f"v{lanes}{self.precision.suffix}"
+        return other
 
     @property
     def align(self) -> int:
@@ -44,11 +54,10 @@ class Module:
     def typed(self, pattern: str) -> str:
         """An instruction with this module's types in place of the names in braces."""
         true = "true" if self.lanes == 1 else "splat (i1 true)"
-        contract = "" if self.portable else " contract"
-        return pattern.format(real=self.real, condition=self.condition, contract=contract, true=true)
+        return pattern.format(real=self.real, condition=self.condition, true=true)
 
     def text(self) -> str:
-        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{8 * self.align}" }}'
+        attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{max(256, 8 * self.align)}" }}'
         constants = []
         for table, name in self.tables.items():
             values = ", ".join(f"{self.element} {self.number(x)}" for x in table.values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...errors import ProgramError
 from ...scalar import Program, Symbol
-from .remembered import Remembered
+from ..remembered import Remembered
 
 __all__ = ["LinePartition", "check_partition", "line_partition"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Hole, Program, Symbol
+from ..remembered import Remembered
 from .module import Module
 from .partition import line_partition
-from .remembered import Remembered
 
-__all__ = ["scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size"]
+__all__ = ["scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size", "stack_runs"]
 
+_COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
 _STACK_BYTES = 1 << 17  # more than this comes from the heap
 
 
@@ -55,3 +56,25 @@ def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
         "  %scratch = inttoptr i64 %heapaligned to ptr",
     ]
     return taken, ["  call void @free(ptr %heap)"]
+
+
+def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
+    """Stretches of at least `_COPY_AT_LEAST` nodes that read one value of a loop's stack, pass by pass."""
+    runs, start = [], 0
+    for k in range(1, len(nodes) + 1):
+        if k < len(nodes) and _follows(nodes, start, k):
+            continue
+        if k - start >= _COPY_AT_LEAST:
+            runs.append(range(start, k))
+        start = k
+    return runs
+
+
+def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
+    """Whether node k continues the sequence that begins at `start`."""
+    a, b, first = nodes[k - 1], nodes[k], nodes[start]
+    if any(node.op != "element" or len(node.args) != 1 for node in (a, b)):
+        return False
+    if a.args[0] is not b.args[0] or a.payload[0] != b.payload[0]:
+        return False
+    return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]

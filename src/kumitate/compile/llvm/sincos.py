@@ -3,14 +3,25 @@
 Cody-Waite reduction by three parts of π/2 with fused products, so that little is lost near multiples of π/2; then
 the polynomials of Sun's fdlibm (k_sin.c, k_cos.c: minimax on [−π/4, π/4]; the coefficients are theirs), chosen and signed
 by the quadrant, which is read off the low bits of a sum with 1.5·2⁵².
+
+For one state, those of several joints are computed at once, four in a vector, before anything else, and go through memory,
+where the scalar code that follows reads them. Vectors of eight would be slower: processors that have them run at half their
+width meanwhile.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-__all__ = ["emit_sincos"]
+from ...scalar import Symbol
+
+__all__ = ["PACKED", "emit_sincos", "packed_angles"]
+
+#: How many are computed at once, in 256 bits.
+PACKED = 4
+#: An angle: the node, the input that it is read from, and the number that is added to that.
+Angle = tuple[Symbol, Symbol, float]
 
 _TWO_OVER_PI = 0.6366197723675814
 _ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to an integer and leaves that integer in the low bits
@@ -79,3 +90,28 @@ def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, st
         return line(f"bitcast {integer} {bits('xor', line(f'bitcast {real} {chosen} to {integer}'), sign)} to {real}")
 
     return signed(c, s, quadrant), signed(s, c, bits("add", quadrant, whole(1)))
+
+
+def packed_angles(line: Sequence[Symbol]) -> list[list[Angle]]:
+    """The arguments of sines and cosines that are known before the line runs, in groups of two to `PACKED`."""
+    found: dict[Symbol, Angle] = {}
+    for node in line:
+        if node.op in ("sin", "cos") and node.args[0] not in found:
+            angle = _read(node.args[0])
+            if angle is not None:
+                found[angle[0]] = angle
+    angles = list(found.values())
+    groups = [angles[k : k + PACKED] for k in range(0, len(angles), PACKED)]
+    return [group for group in groups if len(group) > 1]
+
+
+def _read(node: Symbol) -> Angle | None:
+    """An input, or an input and a number."""
+    if node.op == "input":
+        return node, node, -0.0  # which changes no number, zeros included
+    if node.op not in ("add", "sub"):
+        return None
+    first, second = node.args
+    if first.op == "input" and second.op == "const":
+        return node, first, second.payload if node.op == "add" else -second.payload
+    return (node, second, first.payload) if node.op == "add" and first.op == "const" and second.op == "input" else None

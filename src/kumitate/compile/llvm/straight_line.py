@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...scalar import Symbol
 from .module import Module
-from .sincos import emit_sincos
+from .sincos import PACKED, emit_sincos, packed_angles
+from .sums import Term, fused_sums
 from .writer import Writer
 
-__all__ = ["StraightLine"]
+__all__ = ["CONDITIONS", "StraightLine"]
+
+#: Operations whose values are true or false.
+CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 #: The instruction of an operation: types in braces, one %s per operand. Operations of one instruction are rows here.
 _PATTERNS = {
-    "add": "fadd{contract} {real} %s, %s",
-    "sub": "fsub{contract} {real} %s, %s",
-    "mul": "fmul{contract} {real} %s, %s",
+    "add": "fadd {real} %s, %s",
+    "sub": "fsub {real} %s, %s",
+    "mul": "fmul {real} %s, %s",
     "div": "fdiv {real} %s, %s",
     "neg": "fneg {real} %s",
     "lt": "fcmp olt {real} %s, %s",
@@ -40,14 +44,33 @@ class StraightLine(Writer):
         self.values: dict[Symbol, str] = {}
         self.deferred: set[Symbol] = set()  # computed where they are used, if at all
         self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.packed: dict[Symbol, int] = {}  # where the sines of angles are in memory; the cosines stand behind
+        self.turn_size = 0
+        self.sums: dict[Symbol, list[Term]] = {}
         self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
 
-    def run_line(self, line: Sequence[Symbol]) -> None:
-        """Computes the nodes of a line in their order."""
+    def run_line(
+        self, line: Sequence[Symbol], used: Mapping[Symbol, int], noted: Callable[[Symbol], None] | None = None
+    ) -> None:
+        """Computes the nodes of a line in their order.
+
+        Args:
+            line: the nodes.
+            used: how often each is used, also outside of the line.
+            noted: called with every node whose value has just been computed.
+        """
+        if not self.module.portable:
+            if self.module.lanes == 1:
+                self.pack_turns(line)
+            sums, taken = fused_sums(line, used)
+            self.sums |= sums
+            self.deferred |= taken
         for node in line:
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):
                 self.value(node)
+                if noted is not None:
+                    noted(node)
 
     def value(self, node: Symbol) -> str:
         """The name of a node's value, which is computed here if it is not known yet."""
@@ -59,6 +82,8 @@ class StraightLine(Writer):
     def compute(self, node: Symbol) -> str:
         """Writes what computes a node."""
         op = node.op
+        if node in self.sums:
+            return self.sum(self.sums[node])
         pattern = self.patterns.get(op)
         if pattern is not None:
             return self.line(pattern % tuple([self.value(x) for x in node.args]))
@@ -74,6 +99,38 @@ class StraightLine(Writer):
     def compute_const(self, node: Symbol) -> str:
         return self.module.constant(node.payload)
 
+    def sum(self, terms: Sequence[Term]) -> str:
+        """A sum, term by term, with products fused into it; signs cost nothing, as they are turned in operands."""
+        real = self.module.real
+        negative, factors = terms[0]
+        total = self.value(factors[0]) if len(factors) == 1 else self.line(f"fmul {real} {self.listed(factors)}")
+        for term in terms[1:]:
+            turned = term.negative != negative
+            if len(term.factors) == 2:
+                total = self.fused(term.factors, total, minus_product=turned and not negative, minus_total=turned and negative)
+            else:
+                value = self.value(term.factors[0])
+                pair = f"{value}, {total}" if turned and negative else f"{total}, {value}"
+                total = self.line(f"{'fsub' if turned else 'fadd'} {real} {pair}")
+            negative = negative and not turned
+        return total
+
+    def fused(self, factors: Sequence[Symbol], total: str, *, minus_product: bool, minus_total: bool) -> str:
+        """±a·b ± total, rounded once where the processor can, at every number of lanes."""
+        module = self.module
+        real, name = module.real, f"llvm.fmuladd.{module.suffix}"
+        module.declare(real, name, [real] * 3)
+        first, second = (self.value(factor) for factor in factors)
+        if minus_product:  # a constant is the first factor: turned round, it would be stored a second time
+            second = self.line(f"fneg {real} {second}")
+        if minus_total:
+            total = self.line(f"fneg {real} {total}")
+        return self.line(f"call {real} @{name}({real} {first}, {real} {second}, {real} {total})")
+
+    def listed(self, nodes: Sequence[Symbol]) -> str:
+        """Values as the operands of an instruction."""
+        return ", ".join([self.value(node) for node in nodes])
+
     def intrinsic(self, node: Symbol) -> str:
         """A function that LLVM knows."""
         module = self.module
@@ -85,22 +142,40 @@ class StraightLine(Writer):
     def turn(self, node: Symbol) -> str:
         """Sine or cosine: both are computed at once."""
         (x,) = node.args
+        if x in self.packed:
+            return self.load_block("%turns", self.packed[x] + (PACKED if node.op == "cos" else 0))
         if x not in self.trig:
-            self.trig[x] = self.sincos(self.value(x))
+            self.trig[x] = self.sincos(self.value(x), self.module.lanes)
         return self.trig[x][node.op == "cos"]
 
-    def sincos(self, x: str) -> tuple[str, str]:
-        """Sine and cosine; of single precision by way of double."""
+    def pack_turns(self, line: Sequence[Symbol]) -> None:
+        """Computes the sines and cosines of angles that are inputs, several at a time, and leaves them in `%turns`."""
         module = self.module
-        wide = module.vector("double")
-        if module.real != wide:
-            x = self.line(f"fpext {module.real} {x} to {wide}")
-        suffix = module.suffix.replace("f32", "f64")
-        module.declare(wide, f"llvm.fma.{suffix}", [wide] * 3)
-        found = emit_sincos(x, module.lanes, self.line)
-        if module.real != wide:
-            found = tuple(self.line(f"fptrunc {wide} {y} to {module.real}") for y in found)  # type: ignore[assignment]
-        return found
+        vector = module.vector(module.element, PACKED)
+        for group in packed_angles(line):
+            filled = [*group, *[group[0]] * (PACKED - len(group))]
+            x = "poison"
+            for k, (_, read, _) in enumerate(filled):
+                x = self.line(f"insertelement {vector} {x}, {module.real} {self.value(read)}, i32 {k}")
+            offsets = ", ".join(f"{module.element} {module.number(offset)}" for _, _, offset in filled)
+            x = self.line(f"fadd {vector} {x}, <{offsets}>")
+            for k, found in enumerate(self.sincos(x, PACKED)):
+                address = self.slot("%turns", self.turn_size + k * PACKED)
+                self.effect(f"store {vector} {found}, ptr {address}, align {PACKED * module.precision.bytes}")
+            self.packed |= {angle: self.turn_size + k for k, (angle, _, _) in enumerate(group)}
+            self.turn_size += 2 * PACKED
+
+    def sincos(self, x: str, lanes: int) -> tuple[str, str]:
+        """Sine and cosine of so many numbers at once; of single precision by way of double."""
+        module = self.module
+        real, wide = module.vector(module.element, lanes), module.vector("double", lanes)
+        if real != wide:
+            x = self.line(f"fpext {real} {x} to {wide}")
+        module.declare(wide, f"llvm.fma.{'' if lanes == 1 else f'v{lanes}'}f64", [wide] * 3)
+        sine, cosine = emit_sincos(x, lanes, self.line)
+        if real != wide:
+            sine, cosine = (self.line(f"fptrunc {wide} {y} to {real}") for y in (sine, cosine))
+        return sine, cosine
 
     def foreign(self, node: Symbol) -> str:
         """A function of the C library, lane by lane, in double precision."""

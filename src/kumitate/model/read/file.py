@@ -16,6 +16,9 @@ __all__ = ["READERS", "names_file", "read_file", "readable"]
 #: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
 READERS: dict[str, Callable[..., Mechanism]] = {".urdf": read_urdf, ".sdf": read_sdf, ".json": read_json}
 
+#: The suffixes of formats that give rotations by angles, whose readers also take `keep_angles`.
+ANGLES = frozenset({".urdf", ".sdf"})
+
 
 def readable() -> str:
     """The suffixes of the files that can be read, for messages.
@@ -37,7 +40,9 @@ def names_file(source: str | Path) -> bool:
     return bool(path.suffix) or path.parent != Path(".")
 
 
-def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_file(
+    path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of a file with a suffix of `READERS`: .urdf, .sdf, or kumitate's own .json.
 
     Args:
@@ -45,6 +50,7 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
         floating_base: whether the root link floats freely instead of being fixed to the world; not for kumitate's own files,
             which contain it.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles of robot files within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: if the file breaks a rule; InputError: if it is of another kind.
@@ -52,4 +58,5 @@ def read_file(path: str | Path, *, floating_base: bool = False, fix_inertia: boo
     suffix = Path(path).suffix.lower()
     if suffix not in READERS:
         raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads {readable()}")
-    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia)
+    angles = {"keep_angles": keep_angles} if suffix in ANGLES else {}
+    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **angles)

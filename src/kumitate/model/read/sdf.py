@@ -10,6 +10,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .meshes import MeshFinder
 from .notes import Notes
+from .quarter_turns import read_quarter_turns
 from .sdf_couplings import GEARBOX, read_couplings
 from .sdf_frames import MODEL, SEPARATOR, Frames
 from .sdf_joint import read_joint
@@ -65,7 +66,9 @@ class _Content:
     static: list[str] = field(default_factory=list)
 
 
-def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_sdf(
+    path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of an SDF file: of its model, or of all models of its world.
 
     The tree is built breadth first from the root link; the first joint that names a link as its child is its joint, and every
@@ -78,6 +81,7 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
         floating_base: whether root links are free to move; they are fixed otherwise. Their poses in the file are those at zero
             coordinates in both cases.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of SDF or of mechanics.
@@ -90,6 +94,8 @@ def read_sdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fals
     """
     sdf, path = read_xml(path_or_text, "sdf")
     notes, frames = Notes(sdf.source), Frames()
+    if not keep_angles:
+        read_quarter_turns(sdf, notes)
     with sdf.located():
         content = _Content(_version(sdf, notes))
         world = sdf.child("world")

@@ -12,6 +12,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .meshes import MeshFinder
 from .notes import Notes
+from .quarter_turns import read_quarter_turns
 from .shapes import free_name
 from .urdf_joint import read_couplings, read_joint
 from .urdf_link import LinkReader
@@ -41,7 +42,9 @@ _UNREAD = {
 _VERSIONS = ("1", "1.0", "1.1", "1.2")
 
 
-def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
+def read_urdf(
+    path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
+) -> Mechanism:
     """The mechanism of a URDF file.
 
     The root link is connected to the world by the joint "fixed_base", or "floating_base". A bare link called
@@ -52,6 +55,7 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
         path_or_text: a path, or the XML itself (a string that starts with `<`).
         floating_base: whether the robot is free to move in space.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
+        keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
     Raises:
         ModelError: with file and line, if the file breaks a rule of XML, of URDF or of mechanics.
@@ -66,6 +70,8 @@ def read_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     """
     robot, path = read_xml(path_or_text, "robot")
     notes = Notes(robot.source)
+    if not keep_angles:
+        read_quarter_turns(robot, notes)
     with robot.located():
         _check_version(robot, notes)
         name = robot.get("name") or (path.stem if path is not None else "robot")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from ...scalar import Index, Stack, equal, flatten, loop, table
-from .tree import WORLD_LINK, Link, Tree
+from ...scalar import Index, Stack, equal, flatten, loop
+from .limbs import LimbLink, LimbPass, over_limbs, varying_link
+from .tree import WORLD_LINK, Limbs, Link, Tree
 
 __all__ = ["PerLink", "inward", "outward", "rolled_runs"]
 
@@ -60,8 +61,11 @@ class PerLink(ABC, Generic[T]):
         self.runs = rolled_runs(tree)
         self.known: dict[int, T] = {}
         self.stacks: dict[LinkRun, Stack] = {}
+        self.kept: dict[tuple[Limbs, int], Stack] = {}
 
     def __getitem__(self, link: Link) -> T:
+        if isinstance(link, LimbLink):
+            return self._of_limb(link)
         if isinstance(link, RolledLink):
             self._need(link.run.first)
             value: T = self.stacks[link.run][link.position]
@@ -72,6 +76,19 @@ class PerLink(ABC, Generic[T]):
     @abstractmethod
     def _need(self, index: int) -> None:
         """Computes the value of a link."""
+
+    def _of_limb(self, link: LimbLink) -> T:
+        """The value of a link of the limb that is computed now."""
+        kept = self.kept.get((link.limbs, link.place))
+        value: T = kept[link.during.position] if kept is not None else link.during.values[self, link.place]
+        return value
+
+    def keep(self, limbs: Limbs, place: int, values: Stack) -> None:
+        """Receives the values at a place of all limbs."""
+        self.kept[limbs, place] = values
+
+    def _limbs_of(self, index: int) -> Limbs | None:
+        return next((limbs for limbs in self.tree.limbs if any(index in chain for chain in limbs.chains)), None)
 
     def _roll(self, run: LinkRun, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
         """Runs the stage over the run as a loop; each link gets the value of the one before."""
@@ -106,11 +123,30 @@ class _Outward(PerLink[T]):
             if i in self.known:  # computed in the meantime with its run
                 continue
             link = self.tree.links[i]
-            run = self._run_of(i)
-            if run is None:
+            run, limbs = self._run_of(i), self._limbs_of(i)
+            if limbs is not None:
+                over_limbs(self.tree, limbs, self._along)
+            elif run is None:
                 self.known[i] = self.stage(link, self.known[link.parent])
             else:
                 self._roll(run, self.stage, self.known[link.parent])
+
+    def _along(self, during: LimbPass) -> None:
+        for link in during.links:
+            self[link]
+
+    def _of_limb(self, link: LimbLink) -> T:
+        """Computed here if it is not known yet, in whichever traversal the limbs are."""
+        values, place = link.during.values, link.place
+        if (link.limbs, place) in self.kept or (self, place) in values:
+            return super()._of_limb(link)
+        if place == 0:
+            self._need(link.limbs.parent)
+            before = self.known[link.limbs.parent]
+        else:
+            before = self[link.during.links[place - 1]]
+        value = values[self, place] = self.stage(link, before)
+        return value
 
 
 class _Inward(PerLink[T]):
@@ -120,12 +156,21 @@ class _Inward(PerLink[T]):
             if index in self.known:
                 continue
             link = tree.links[index]
+            run, limbs = self._run_of(index), self._limbs_of(index)
+            if limbs is not None:
+                over_limbs(tree, limbs, lambda during: self._along(during, stage))
+                continue
             values = [self.known[child.index] for child in tree.children(index)]
-            run = self._run_of(index)
             if run is None:
                 self.known[index] = stage(link, values)
             else:
                 self._roll(run, lambda rolled, value: stage(rolled, [value]), values[0], backward=True)
+
+    def _along(self, during: LimbPass, stage: Callable[[Link, list[T]], T]) -> None:
+        values: list[T] = []
+        for link in reversed(during.links):
+            values = [stage(link, values)]
+            during.values[self, link.place] = values[0]
 
     def _need(self, index: int) -> None:
         pass
@@ -179,24 +224,8 @@ def _likeness(link: Link) -> tuple:
     return link.kind, len(leaves)
 
 
-_CONSTANT = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
-
-
 def rolled_link(tree: Tree, run: LinkRun, position: int | Index) -> Link:
-    """The link at `position` of a run: constants that all links share stay numbers, the others are read from tables."""
+    """The link at `position` of a run."""
     links = tree.links[run.first : run.first + run.length]
-    parts = {}
-    for name in _CONSTANT:
-        columns = list(zip(*(flatten(getattr(link, name))[0] for link in links), strict=True))
-        _, build = flatten(getattr(links[0], name))
-        parts[name] = build([c[0] if len(set(c)) == 1 else table(c)[position] for c in columns])
-    first = links[0]
-    moved = replace(
-        first,
-        index=None,
-        parent=None,
-        q_start=position * first.kind.nq + first.q_start,
-        v_start=position * first.kind.nv + first.v_start,
-        **parts,
-    )
+    moved = varying_link(links, position, links[0].kind.nq, links[0].kind.nv)
     return RolledLink(**{f.name: getattr(moved, f.name) for f in fields(Link)}, run=run, position=position)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..elements import Joint, Loop
     from ..mechanism import Mechanism
 
-__all__ = ["Chord", "Gear", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
+__all__ = ["Chord", "Gear", "Limbs", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
 
 WORLD_LINK = -1
 
@@ -136,6 +136,22 @@ class Gear:
 
 
 @dataclass(frozen=True)
+class Limbs:
+    """Chains below one link that are alike but for their numbers.
+
+    Attributes:
+        parent: the link that carries them (−1: the world).
+        chains: the links of each, from its root to its tip.
+        q_stride, v_stride: from one to the next in q and in v.
+    """
+
+    parent: int
+    chains: tuple[tuple[int, ...], ...]
+    q_stride: int
+    v_stride: int
+
+
+@dataclass(frozen=True)
 class Tree:
     """The links, parents before children, depth first, and the chords and gears that close loops.
 
@@ -146,6 +162,7 @@ class Tree:
         chords, gears: constraints that close loops.
         mass: of all moving bodies [kg]; `size`: the mean distance of two joints on one link [m], 1 if no link has two. Neither
             changes when inertias and frames are moved: they are scales for tolerances.
+        limbs: those that traversals compute side by side; none unless `with_limbs` noted them.
     """
 
     links: tuple[Link, ...]
@@ -156,6 +173,7 @@ class Tree:
     gears: tuple[Gear, ...] = ()
     mass: float = 1.0
     size: float = 1.0
+    limbs: tuple[Limbs, ...] = ()
 
     def check_physical(self, purpose: str) -> None:
         """Refuses a tree whose links do not have the inertias of their bodies, for a purpose that needs those.

@@ -25,6 +25,7 @@ from ...dynamics import (
 from ...dynamics.wrenches import Applied, LinkForces
 from ...kinematics import center_of_mass, link_twists
 from ...model import Command, Mechanism, Tree, check_resistance
+from ...model.tree.limbs import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start
@@ -97,6 +98,8 @@ def _motion(
         if others is not None:
             tau, acting = others, replace(acting, resisting=resisting)
         if held is None:
+            if acting.wrenches is None:  # what pushes one limb would be computed for all
+                tree = with_limbs(tree)
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from ...scalar import Program
+from ..scalar import Program
 
 __all__ = ["Remembered"]
 
