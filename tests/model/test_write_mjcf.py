@@ -114,6 +114,26 @@ def test_springs_between_points_are_tendons():
     np.testing.assert_allclose(data.qfrc_inverse, 0.0, atol=1e-9 * size)
 
 
+def test_drives_are_actuators_that_give_the_same_efforts():
+    rng = np.random.default_rng(6)
+    mechanism = random_mechanism(rng, ["revolute", "prismatic", "revolute"], chain=True, passive=False)
+    drives = (
+        km.PositionDrive(kp=80.0, kd=3.0, armature=0.2), km.VelocityDrive(kd=5.0), km.EffortDrive(limit=2.0),
+    )  # fmt: skip
+    joints = [replace(joint, drive=drive) for joint, drive in zip(mechanism.joints, drives, strict=True)]
+    mechanism = replace(mechanism, joints=tuple(joints))
+    model, said = written(mechanism)
+    assert said == []
+    q, v, targets = rng.normal(size=(3, 3))
+    targets[2] = 7.0
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, targets
+    mujoco.mj_forward(model, data)
+    expected = [80.0 * (targets[0] - q[0]) - 3.0 * v[0], 5.0 * (targets[1] - v[1]), 2.0]
+    np.testing.assert_allclose(data.qfrc_actuator, expected, rtol=1e-12)
+    agree(random_state(mechanism, rng), model)
+
+
 def test_quaternion_joints_have_their_kinds():
     bodies = tuple(km.Body(name, 1.0, (0.1, 0.0, 0.2), inertia=(0.1, 0.2, 0.25)) for name in ("trunk", "ball"))
     joints = (km.Joint("free", "floating", "world", "trunk"), km.Joint("shoulder", "spherical", "trunk", "ball", damping=0.2))

@@ -18,6 +18,7 @@ from ..mechanism import WORLD, Mechanism
 from ..read.notes import Notes
 from .geometry import leave_shapes
 from .inexpressible import note_fields, note_mechanism
+from .mjcf_drives import drive_armature, write_drives
 from .mjcf_loops import write_couplings, write_loops
 from .mjcf_shapes import KINDS_OF_GEOMS, ShapeWriter
 from .numbers import numbers, quaternion, xyz
@@ -31,7 +32,7 @@ _LEAST = 1e-14
 _UNLIMITED = 1e16
 _OF_JOINTS = {
     "name", "kind", "parent", "child", "pose", "axis", "second_axis", "limits", "damping", "friction", "armature", "stiffness",
-    "rest",
+    "rest", "drive",
 }  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def mjcf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
         place(SubElement(elements[frame.body], "site", name=frame.name), frame.pose)
     write_loops(model, elements, mechanism, notes)
     write_couplings(model, mechanism, notes)
+    write_drives(model, mechanism, notes)
     if not len(assets):
         model.remove(assets)
     indent(model, "  ")
@@ -120,7 +122,7 @@ class _Writer:
                 ".json, which expresses everything, or replace the joint"
             )
         for part in parts:
-            self._single(element, part)
+            self._single(element, part, drive_armature(joint))
 
     def _quaternion_joint(self, element: Element, joint: Joint, kind: str) -> None:
         if kind == "free" and joint.parent != WORLD:
@@ -140,12 +142,12 @@ class _Writer:
             elif values[0]:
                 made.set(theirs, numbers(values[:1]))
 
-    def _single(self, element: Element, part: SinglePart) -> None:
+    def _single(self, element: Element, part: SinglePart, armature: float) -> None:
         made = SubElement(
             element, "joint", name=part.name, type="hinge" if part.turns else "slide", axis=numbers(part.axis)
         )  # fmt: skip
         limit, names = part.limits, {"friction": "frictionloss", "rest": "springref"}
-        for key, value in part.passive.items():
+        for key, value in {**part.passive, "armature": part.passive["armature"] + armature}.items():
             if value:
                 made.set(names.get(key, key), numbers([value]))
         if limit.lower is not None or limit.upper is not None:
