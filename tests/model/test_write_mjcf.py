@@ -73,14 +73,25 @@ def test_mujoco_finds_the_same_inertias_and_forces(seed):
     agree(random_state(mechanism, rng), model)
 
 
-@pytest.mark.parametrize("name", ["pa10", "planar_7r", "planar_tree", "double_pendulum"])
+#: Samples whose springs are loops, which act in MuJoCo where loops are switched off.
+SPRUNG = ("andrews", "governor")
+#: The others whose coordinates are the same one by one: without quaternions.
+SINGLE = [name for name, item in SAMPLES.items() if len(item.q) == len(item.v) and name not in ("four_bars_40", *SPRUNG)]
+
+
+@pytest.mark.parametrize("name", SINGLE)
 def test_samples_are_the_same_in_mujoco(name):
-    """Thin rods and point masses, too: what they are given is below the tolerance."""
+    """Thin rods and point masses, too: what they are given is below the tolerance. Loops and limits are switched off here."""
     mechanism = SAMPLES[name]()
-    model, said = written(mechanism)
-    assert len(said) == (name != "pa10")
-    assert all("given 1e-14 kg and kg·m²" in message for message in said)
+    model, _ = written(mechanism)
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_EQUALITY | mujoco.mjtDisableBit.mjDSBL_LIMIT
     agree(random_state(mechanism, np.random.default_rng(1)), model)
+
+
+@pytest.mark.parametrize("name", ["pendulum", "planar_7r"])
+def test_what_mujoco_refuses_is_given_and_said(name):
+    _, (said,) = written(SAMPLES[name]())
+    assert "principal moment of zero, given 1e-14 kg and kg·m²" in said
 
 
 @pytest.mark.parametrize("name", ["four_bars_2", "planar_4r_leaning", "bricard", "hoap2_legs"])

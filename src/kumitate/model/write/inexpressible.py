@@ -12,7 +12,7 @@ from ..read.notes import Notes
 
 __all__ = ["note_fields", "note_mechanism"]
 
-#: Fields of a mechanism that are no properties of it: where it was read from, and the faults found there.
+#: Fields of a mechanism that do not describe it: where it was read from, and the faults found there.
 _ABOUT = {"name", "source", "faults"}
 
 
