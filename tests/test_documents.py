@@ -371,6 +371,12 @@ def predictive_control(shown: Shown, values: Shown) -> None:
     assert np.abs(shown["planner"].plan).max() <= 4.0
 
 
+def whole_body_control(shown: Shown, values: Shown) -> None:
+    assert np.abs(shown["reached"] - shown["target"]).max() < 2e-3
+    effort = np.array([joint.limits[0].effort or np.inf for joint in shown["arm"].mechanism.joints if joint.limits])
+    assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
+
+
 def sharing(n: dict[str, Any], values: list[Any]) -> None:
     table, run = n["table"], n["run"]
     np.testing.assert_array_equal(table["q.joint2 [rad]"], run.joint("joint2").q[:, 0])
@@ -402,6 +408,7 @@ JUDGES = {
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,
     "virtual-loops.md": virtual_loops,
+    "whole-body-control.md": whole_body_control,
 }
 
 

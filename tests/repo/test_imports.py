@@ -9,7 +9,7 @@ from importlib.util import find_spec
 HEAVY = {
     "casadi", "coacd", "concurrent.futures", "cyclopts", "dask", "distributed", "fast_simplification", "gymnasium", "h5py",
     "hashlib", "imageio_ffmpeg", "json", "llvmlite", "logging", "matplotlib", "mcap", "mujoco", "pandas", "PIL", "pinocchio",
-    "pyarrow", "rich", "ruamel", "scipy", "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
+    "proxsuite", "pyarrow", "rich", "ruamel", "scipy", "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
 }  # fmt: skip
 #: What of kumitate is loaded when it is asked for.
 LATER = {

@@ -13,7 +13,7 @@ TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = {"all", "learn", "test"}
 #: Extras that are installed by name only, because their packages have wheels for few systems.
-BY_NAME = {"pieces"}
+BY_NAME = {"pieces", "qp"}
 
 
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - GROUPS))

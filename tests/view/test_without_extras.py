@@ -7,14 +7,14 @@ import pytest
 import kumitate as km
 from kumitate.cli.app import run as command
 from kumitate.compile.exports import to_casadi, to_sympy
+from kumitate.control.whole_body import WholeBodyController
 from kumitate.errors import InputError
 from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull
 
 EXTRAS = (
     "PIL", "casadi", "coacd", "fast_simplification", "h5py", "imageio_ffmpeg", "matplotlib", "mcap_ros2", "mpl_toolkits",
-    "mujoco", "pandas", "pinocchio", "pyarrow", "scipy",
-    "sympy", "trimesh", "viser",
+    "mujoco", "pandas", "pinocchio", "proxsuite", "pyarrow", "scipy", "sympy", "trimesh", "viser",
 )  # fmt: skip
 FACET = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 {}\nendloop\nendfacet\nendsolid\n"
 
@@ -67,6 +67,7 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
             lambda run, _: to_casadi(run.robot.compile("energy").program),
             "CasADi, which is not installed; pip install 'kumitate[cas",
         ),
+        (lambda run, _: WholeBodyController(run.robot, []), "needs ProxQP; install it by pip install 'kumitate[qp]'"),
         (lambda run, folder: load_mesh(mesh(folder, 1)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
         (lambda run, folder: hull(mesh(folder, 2)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
         (lambda run, folder: touching_hull(mesh(folder, 3)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),

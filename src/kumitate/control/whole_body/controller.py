@@ -1,0 +1,155 @@
+"""Whole-body control by a quadratic program: accelerations and contact forces that serve the goals best (Escande 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from ...compile import Kernel
+from ...errors import DivergenceError, InputError
+from ...inverse_kinematics import Goal, Posture
+from ...kinematics import neutral
+from ...model import Mechanism
+from ..compiled_page import mechanism_of
+from .contact_point import ContactPoint
+from .limits import DrivenLimits
+from .page import whole_body_program
+from .quadratic_program import QuadraticProgram
+
+__all__ = ["Tracked", "WholeBodyController"]
+
+#: Weight of accelerations and forces themselves, so that the solution is unique; of contact points, against goals' weight of 1.
+_LEAST, _STANDS = 1e-6, 1e4
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A goal that is followed: its errors e obey ë + kd ė + kp e = 0 as far as other goals, contacts and efforts let them.
+
+    Attributes:
+        goal: one of `kumitate.inverse_kinematics`, with its weight.
+        kp, kd: gains [1/s²], [1/s]; critically damped by default.
+        target: a goal of the same kind at a time, whose target is taken; that of `goal` by default.
+    """
+
+    goal: Goal
+    kp: float = 100.0
+    kd: float | None = None
+    target: Callable[[float], Goal] | None = None
+
+    @property
+    def damping(self) -> float:
+        """kd, or the value of critical damping."""
+        return 2.0 * float(np.sqrt(self.kp)) if self.kd is None else self.kd
+
+
+class WholeBodyController:
+    """Efforts (nv) of a tree that stands on contact points: a controller (t, q, v) that is called at each sample.
+
+    The unknowns are v̇ and the contact forces f. Goals, and contact points that do not accelerate, are weighted squares; the
+    equations of motion of joints without drives, friction pyramids and the limits of efforts hold exactly.
+
+    Attributes:
+        forces: of the contact points (k, 3) in the world [N], as of the last call.
+        acceleration: v̇ (nv), likewise.
+    """
+
+    def __init__(
+        self, robot: Any, tracked: Sequence[Tracked], contacts: Sequence[ContactPoint] = (), *,
+        contact_damping: float = 50.0, effort_limits: bool = True, stop_rate: float = 20.0,
+    ):  # fmt: skip
+        """A controller of these goals.
+
+        Args:
+            robot: a tree; joints of one degree of freedom are driven, others are not.
+            tracked: what is wanted.
+            contacts: what the robot stands on.
+            contact_damping: how fast speeds of contact points are slowed down [1/s].
+            effort_limits: whether efforts keep within the joints' limits.
+            stop_rate: joints come no nearer to a stop than by this share of what is left per second [1/s], as far as efforts
+                let them; 0: stops are not seen.
+
+        Raises:
+            InputError: for names that do not exist, closed loops, or if ProxQP is not installed.
+        """
+        self.mechanism = mechanism_of(robot)
+        tree, nv = self.mechanism.tree, self.mechanism.nv
+        _check(self.mechanism, contacts)
+        self.tracked, self.contacts = tuple(tracked), tuple(contacts)
+        self._limits = DrivenLimits.of(self.mechanism, effort_limits)
+        self._rate = stop_rate
+        self._kernel = Kernel(whole_body_program(self.mechanism, [one.goal for one in tracked], contacts))
+        somewhere = Posture(tree, neutral(tree))
+        sizes = [len(one.goal.errors(somewhere, one.goal.target(tree).tolist())) for one in tracked]
+        pushed = 3 * len(contacts)
+        self._kp, self._kd, self._weights = (
+            np.repeat(values, [pushed, *sizes])
+            for values in (
+                [0.0, *(one.kp for one in tracked)],
+                [contact_damping, *(one.damping for one in tracked)],
+                [_STANDS, *(one.goal.weight for one in tracked)],
+            )
+        )
+        self._cone = _block_diagonal([contact.cone() for contact in contacts])
+        self.forces, self.acceleration = np.zeros((len(contacts), 3)), np.zeros(nv)
+        driven = int(self._limits.driven.sum())
+        self._problem = QuadraticProgram(nv + pushed, nv - driven, len(self._cone) + 2 * driven)
+
+    def __call__(self, t: float, q: Any, v: Any) -> np.ndarray:
+        """The efforts (nv): zero for joints without drives.
+
+        Raises:
+            DivergenceError: if no accelerations and forces satisfy the constraints.
+        """
+        v = np.asarray(v, dtype=float)
+        goals = [one.goal if one.target is None else one.target(t) for one in self.tracked]
+        targets = [goal.target(self.mechanism.tree) for goal in goals]
+        errors, J, M, h, drift = self._kernel(q, v, np.concatenate(targets) if targets else np.zeros(0))
+        wanted = self._kp * errors - self._kd * (J @ v) - drift
+        nv, pushed = self.mechanism.nv, 3 * len(self.contacts)
+        H = _LEAST * np.eye(nv + pushed)
+        H[:nv, :nv] += J.T @ (self._weights[:, None] * J)
+        g = np.concatenate([-J.T @ (self._weights * wanted), np.zeros(pushed)])
+        driven, least, most = self._limits.driven, self._limits.least, self._limits.most
+        tau = np.hstack([M, -J[:pushed].T])  # tau = M v̇ − Jᵀ f + h
+        own = np.eye(nv + pushed)[:nv][driven]  # v̇ of driven joints
+        C = np.vstack([np.hstack([np.zeros((len(self._cone), nv)), self._cone]), tau[driven], own])
+        inside = np.zeros(len(self._cone)), np.full(len(self._cone), np.inf)
+        low, high = (
+            np.concatenate([cone, efforts - h[driven], stops])
+            for cone, efforts, stops in zip(inside, (least, most), self._limits.stops(self._rate, q, v), strict=True)
+        )
+        exact = tau[~driven], -h[~driven]
+        x = self._problem.solve(H, g, *exact, C, low, high)
+        if x is None:  # stops that efforts cannot keep
+            low[-len(own) :], high[-len(own) :] = -np.inf, np.inf
+            x = self._problem.solve(H, g, *exact, C, low, high)
+        if x is None:
+            raise DivergenceError(
+                f"{self.mechanism.name}: at t = {t:.6g} s no accelerations and contact forces satisfy the equations of motion "
+                "within the friction cones and limits of effort; give more contact points, friction or effort"
+            )
+        self.acceleration, self.forces = x[:nv], x[nv:].reshape(-1, 3)
+        return np.where(driven, tau @ x + h, 0.0)
+
+
+def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
+    """The matrix with these blocks (5, 3) on its diagonal."""
+    whole = np.zeros((5 * len(blocks), 3 * len(blocks)))
+    for k, block in enumerate(blocks):
+        whole[5 * k : 5 * k + 5, 3 * k : 3 * k + 3] = block
+    return whole
+
+
+def _check(mechanism: Mechanism, contacts: Sequence[ContactPoint]) -> None:
+    if mechanism.tree.closed:
+        raise InputError(f"{mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)")
+    for contact in contacts:
+        if contact.body not in mechanism.tree.places:
+            close = get_close_matches(contact.body, mechanism.tree.places, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(mechanism.tree.places)}"
+            raise InputError(f"{mechanism.name}: a contact point is on {contact.body!r}, which is not a body or frame; {hint}")
