@@ -330,6 +330,10 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over its stiffness
     waved = shown["waved"]
     assert waved.q[-1, 0] == pytest.approx(0.1 * np.sin(3.0 * 0.5), abs=0.01)  # about the vertical: no weight
+    stood, spun = shown["stood"], shown["spun"]
+    assert np.abs(stood.q - stood.q[0]).max() < 0.005
+    assert spun.tau[0, 0] == pytest.approx(100.0 * 0.05 * 24.0 / 0.3)  # N·m at rest: N k u/R
+    assert shown["current"][0] == pytest.approx(24.0 / 0.3)
     fallen = shown["fallen"]
     assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
     assert fallen.audit.limits_passed == ()

@@ -17,6 +17,7 @@ from .model import (
     Capsule,
     Coupling,
     Cylinder,
+    DCMotor,
     Distance,
     EffortDrive,
     EulerAngles,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "Distance", "DivergenceError",
+    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance", "DivergenceError",
     "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint",
     "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane",
     "PlaneSurface", "Polygon", "PositionDrive", "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
