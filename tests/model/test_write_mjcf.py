@@ -73,6 +73,23 @@ def test_mujoco_finds_the_same_inertias_and_forces(seed):
     agree(random_state(mechanism, rng), model)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_it_is_read_back(seed, tmp_path):
+    """Joints of several degrees of freedom come back as rows; principal axes are found again, hence the tolerance."""
+    rng = np.random.default_rng(100 + seed)
+    kinds = [*rng.choice(("fixed", "revolute", "prismatic", "universal"), 5).tolist(), "revolute", "prismatic"]
+    mechanism = replace(random_mechanism(rng, kinds), no_contact=(("b0", "b1"),))
+    mechanism = replace(
+        mechanism, joints=tuple(replace(j, drive=km.PositionDrive(kp=3.0)) if j.kind.nv == 1 else j for j in mechanism.joints)
+    )
+    back = km.load(km.Robot(mechanism).save(tmp_path / "robot.xml")).mechanism
+    assert (back.v_names, back.no_contact) == (mechanism.v_names, (("b0", "b1"),))
+    assert [joint.drive for joint in back.joints if joint.drive] == [joint.drive for joint in mechanism.joints if joint.drive]
+    case = random_state(mechanism, rng)
+    ours, theirs = (np.array(rnea(m.tree, case.q, case.v, case.a, gravity=m.gravity), dtype=float) for m in (mechanism, back))
+    np.testing.assert_allclose(theirs, ours, atol=1e-12 * np.abs(ours).max())
+
+
 #: Samples whose springs are loops, which act in MuJoCo where loops are switched off.
 SPRUNG = ("andrews", "governor")
 #: The others whose coordinates are the same one by one: without quaternions.

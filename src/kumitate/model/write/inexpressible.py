@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -23,13 +23,11 @@ def note_mechanism(mechanism: Mechanism, written: Collection[str], notes: Notes)
         notes.add(f"inertias are written that replace impossible ones: {fault}")
 
 
-def note_fields(part: Any, written: Collection[str], whose: str, notes: Notes, *, why: Mapping[str, str] | None = None) -> None:
-    """Notes the fields of a part that are not written and not at their defaults; `why`: remarks on some of them."""
+def note_fields(part: Any, written: Collection[str], whose: str, notes: Notes) -> None:
+    """Notes the fields of a part that are not written and not at their defaults."""
     for item in fields(part):
-        value = getattr(part, item.name)
-        if item.name not in written and _says_something(item, value):
-            remark = (why or {}).get(item.name, "which the format does not have, left out")
-            notes.add(f"{whose} {item.name}, {remark}", part.name)
+        if item.name not in written and _says_something(item, getattr(part, item.name)):
+            notes.add(f"{whose} {item.name}, not written", part.name)
 
 
 def _says_something(item: Field[Any], value: Any) -> bool:

@@ -44,7 +44,7 @@ def mjcf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     Raises:
         InputError: for helical joints, which MJCF has nothing for, and floating ones that are not on the world.
     """
-    note_mechanism(mechanism, {"bodies", "joints", "loops", "frames", "couplings", "gravity"}, notes)
+    note_mechanism(mechanism, {"bodies", "joints", "loops", "frames", "couplings", "gravity", "no_contact"}, notes)
     leave_shapes(mechanism, KINDS_OF_GEOMS, notes)
     model = Element("mujoco", model=mechanism.name)
     SubElement(model, "compiler", angle="radian", autolimits="true", inertiafromgeom="false", fusestatic="false")
@@ -60,6 +60,10 @@ def mjcf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     write_loops(model, elements, mechanism, notes)
     write_couplings(model, mechanism, notes)
     write_drives(model, mechanism, notes)
+    if mechanism.no_contact:
+        contact = SubElement(model, "contact")
+        for one, two in mechanism.no_contact:
+            SubElement(contact, "exclude", body1=one, body2=two)
     if not len(assets):
         model.remove(assets)
     indent(model, "  ")
