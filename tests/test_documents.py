@@ -341,6 +341,10 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert shown["posed"].q[joint4] == pytest.approx(0.5, abs=0.05)  # its weight over its stiffness
     waved = shown["waved"]
     assert waved.q[-1, 0] == pytest.approx(0.1 * np.sin(3.0 * 0.5), abs=0.01)  # about the vertical: no weight
+    stood, spun = shown["stood"], shown["spun"]
+    assert np.abs(stood.q - stood.q[0]).max() < 0.005
+    assert spun.tau[0, 0] == pytest.approx(100.0 * 0.05 * 24.0 / 0.3)  # N·m at rest: N k u/R
+    assert shown["current"][0] == pytest.approx(24.0 / 0.3)
     fallen = shown["fallen"]
     assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
     assert fallen.audit.limits_passed == ()
@@ -377,6 +381,15 @@ def inverse_kinematics(shown: Shown, values: Shown) -> None:
     assert away[0] < away[1]
 
 
+def identification(shown: Shown, values: Shown) -> None:
+    found = shown["found"]
+    assert found["link7.mass"] == pytest.approx(2.5, abs=5.0 * found.deviations["link7.mass"])
+    assert found.deviations["link7.mass"] < 0.05
+    assert shown["better"].bodies["link7"].mass == found["link7.mass"]
+    assert all((Path("report") / name).stat().st_size for name in ("report.md", "efforts.svg", "base.svg"))
+    assert shown["base"].combination(2) == "upper.Iyy + 1·lower.mass"
+
+
 def predictive_control(shown: Shown, values: Shown) -> None:
     assert shown["height"] > 0.95
     assert np.abs(shown["planner"].plan).max() <= 4.0
@@ -400,6 +413,7 @@ JUDGES = {
     "derivatives.md": derivatives,
     "five-ways.md": five_ways,
     "held-points.md": held_points,
+    "identification.md": identification,
     "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
     "learning.md": learning,

@@ -18,12 +18,14 @@ from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .model import Drive, Mechanism, lock
 from .model.contents import Contents
+from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .simulate.checks import checked_state
+from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
-from .simulate.start import default_start
+from .simulate.start import default_start, named_state
 from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
 
 if TYPE_CHECKING:
@@ -52,10 +54,20 @@ class Robot(Contents, Nearness):
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, v) at which simulations begin: the one given; otherwise neutral, within limits, closed and at rest."""
+        """The state (q, v) at which simulations begin by default.
+
+        The one given; that of the mechanism's starts called "initial"; otherwise at rest at `simulate.start.default_start`:
+        neutral, within limits, loops closed.
+        """
         if self._given_start is not None:
             return tuple(np.array(part, dtype=float) for part in self._given_start)  # type: ignore[return-value]
-        return default_start(self._loops), np.zeros(self.nv)
+        q, v = self.starts.get(INITIAL, (None, np.zeros(self.nv)))
+        return default_start(self._loops, q), v
+
+    @property
+    def starts(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """The named states (q, v) of the mechanism, such as the keyframes of MJCF."""
+        return {start.name: named_state(self.mechanism, start.q, start.v) for start in self.mechanism.starts}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the mechanism and the start; its kernels are compiled when needed."""
@@ -105,6 +117,27 @@ class Robot(Contents, Nearness):
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
         """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
         return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
+    def state(
+        self,
+        q: Mapping[str, Any] | None = None,
+        v: Mapping[str, Any] | None = None,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        start: str | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, v) with numbers given by name, closed and checked; the rest is as in `start`, and at rest.
+
+        Args:
+            q, v: numbers by the names of joints, bodies (their joint's) or components ("base.x"); they are kept, and the
+                other joints close the loops around them.
+            pose: poses in the world by the names of bodies that their own joint can bring there.
+            start: the name of one of `starts`, in the place of `start`.
+
+        Raises:
+            InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
+        """
+        return state_by_name(self._loops, named_start(self.name, self.starts, start, self.start), q or {}, v or {}, pose or {})
 
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:

@@ -71,3 +71,16 @@ def test_a_run_is_run_again_from_its_result(place, capsys):
 def test_what_does_not_fit_is_refused(place, capsys, arguments, words):
     assert run(arguments) == 1
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_yaml_of_loops_is_a_robot_and_not_a_scenario(place, capsys):
+    body = '<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>'
+    ends = '<parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>'
+    (place / "arm.urdf").write_text(
+        f'<robot name="arm"><link name="base"/><link name="arm">{body}</link>'
+        f'<joint name="j" type="continuous">{ends}</joint></robot>'
+    )
+    (place / "arm.yaml").write_text("closed_loop: []\ntype: []\nname_mot: [j]\n")
+    assert run(["simulate", "arm.yaml", "--duration", "0.01", "--formats", "", "--json"]) == 0
+    made = km.open(json.loads(capsys.readouterr().out)["files"]["result.h5"])
+    assert [joint.name for joint in made.mechanism.driven] == ["j"]

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from kumitate.model import Box, Capsule, Cylinder, Hull, Plane, Polygon, Sphere
+from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Polygon, Sphere
 from kumitate.spatial import DenseRotation, Matrix3, Transform, Vector3
 
 __all__ = ["core", "hull_distance", "numeric_pose", "random_rotations", "signed_distance", "support"]
@@ -38,6 +38,9 @@ def signed_distance(shape, p: np.ndarray) -> float:
             return float(np.linalg.norm(p - [0, 0, np.clip(p[2], -length / 2, length / 2)])) - radius
         case Cylinder(radius, length):
             return _corner(np.array([np.hypot(p[0], p[1]) - radius, abs(p[2]) - length / 2]))
+        case Ellipsoid(halves):  # to first order, which is exact on the surface
+            near, far = np.linalg.norm(p / halves), np.linalg.norm(p / np.square(halves))
+            return float(near * (near - 1.0) / far)
         case Box(size):
             return _corner(np.abs(p) - np.array(size) / 2)
         case Plane() | Polygon():
@@ -86,5 +89,7 @@ def support(shape, direction: np.ndarray) -> float:
     """max d·p over the points p of the shape, for a direction in its frame."""
     if isinstance(shape, Cylinder):
         return shape.radius * float(np.hypot(direction[0], direction[1])) + shape.length / 2 * abs(float(direction[2]))
+    if isinstance(shape, Ellipsoid):
+        return float(np.linalg.norm(np.multiply(shape.half_axes, direction)))
     points, radius = core(shape)
     return float((points @ direction).max()) + radius * float(np.linalg.norm(direction))

@@ -11,7 +11,7 @@ import pytest
 from kumitate.compile import Kernel
 from kumitate.contact.shapes import FAR, PAIRS, Touch, capacity, touches
 from kumitate.errors import ModelError
-from kumitate.model import Box, Capsule, Cylinder, Hull, Mesh, Plane, Polygon, Sphere
+from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Polygon, Sphere
 from kumitate.scalar import trace
 from kumitate.spatial import pose
 
@@ -25,6 +25,7 @@ SHAPES = {
     Capsule: Capsule(0.1, 0.4),
     Box: Box((0.2, 0.3, 0.4)),
     Cylinder: Cylinder(0.1, 0.3),
+    Ellipsoid: Ellipsoid((0.1, 0.3, 0.2)),
     Hull: Hull(tuple(map(tuple, (0.2 * _stone / np.linalg.norm(_stone, axis=1)[:, None]).tolist()))),
     Plane: Plane(),
     Polygon: Polygon(((-0.4, -0.3), (0.5, -0.3), (0.2, 0.4), (-0.5, 0.2)), depth=0.5),

@@ -99,7 +99,7 @@ REFUSED = [
      "not zero"),
     ("8 unknown joint type", "urdf", pair(kind="hinge"),
      "arm.urdf:4: joint 'j' has the unknown type 'hinge'; the types are fixed, revolute, continuous, prismatic, "
-     "planar, floating"),
+     "planar, floating, ball, spherical, universal, cylindrical"),
     ("8 unknown joint type", "sdf", sdf_pair(kind="hinge"),
      "arm.sdf:5: joint 'j' has the type 'hinge', which cannot be read; the types are fixed, revolute, continuous, "
      "prismatic, screw, ball, universal, revolute2, gearbox"),
@@ -187,7 +187,7 @@ REFUSED = [
     ("17 empty", "sdf", "",
      "arm.sdf: the file is empty; a <sdf> is expected"),
     ("17 no model", "sdf", '<sdf version="1.9"/>',
-     "arm.sdf:1: <sdf> has no <model>; if models are included from other files, put them in their places"),
+     "arm.sdf:1: <sdf> has no <model>; add one"),
     ("17 malformed", "json", '{"kumitate": 1,\n "name" 2}',
      "arm.json:2: not valid JSON at column 9: Expecting ':' delimiter; close every bracket and quote every name"),
     ("17 not a robot", "json", "[]",

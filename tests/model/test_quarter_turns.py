@@ -96,3 +96,15 @@ def test_load_takes_the_option(tmp_path):
     np.testing.assert_allclose(exact.pose(q, "tip"), kept.pose(q, "tip"), rtol=0, atol=1e-11)
     assert not np.array_equal(exact.pose(q, "tip"), kept.pose(q, "tip"))
     assert exact.nv == kept.nv == len(v)
+
+
+@pytest.mark.parametrize(("name", "text"), [("arm.urdf.xacro", urdf(str(ROUNDED))), ("arm.yaml", "closed_loop: []")])
+def test_files_that_lead_to_a_urdf_take_the_option_too(name, text, tmp_path):
+    (tmp_path / "arm.urdf").write_text(urdf(str(ROUNDED)), encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.warns(KumitateWarning, match="within 1e-10 rad of a quarter turn"):
+        exact = km.load(tmp_path / name)
+    kept = km.load(tmp_path / name, keep_angles=True)
+    turns = [np.array(robot.mechanism.joints[-1].pose.matrix())[:3, :3].astype(float) for robot in (exact, kept)]
+    np.testing.assert_allclose(turns[0], turned(math.pi / 2.0), rtol=0, atol=1e-16)
+    np.testing.assert_allclose(turns[1], turned(ROUNDED), rtol=0, atol=1e-16)

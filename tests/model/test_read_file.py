@@ -21,12 +21,13 @@ def test_a_new_format_is_one_entry(tmp_path, monkeypatch):
     file = tmp_path / "robot.NAME"
     file.write_text("pa10\n", encoding="utf-8")
     with pytest.raises(
-        InputError, match=r"suffix '\.name' cannot be read; kumitate reads \.urdf, \.sdf and kumitate's own \.json"
+        InputError,
+        match=r"'\.name' cannot be read; kumitate reads \.urdf, \.sdf, \.xml, \.xacro, \.yaml and kumitate's own \.json",
     ):
         km.load(file)
     monkeypatch.setitem(READERS, ".name", read_names)
     assert km.load(file).mechanism == km.load("pa10").mechanism
-    assert readable() == ".urdf, .sdf, kumitate's own .json and .name"
+    assert readable() == ".urdf, .sdf, .xml, .xacro, .yaml, kumitate's own .json and .name"
 
 
 def test_own_files_say_themselves_how_the_root_is_held(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 import kumitate
 from kumitate.errors import KumitateWarning, ModelError
-from kumitate.model import Box, Capsule, Cylinder, Limits, Mechanism, Mesh, Sphere
+from kumitate.model import Box, Capsule, Cylinder, Limits, Mechanism, Mesh, Plane, Sphere
 from kumitate.model.read import from_json, read_sdf, to_json
 from kumitate.model.tree.tree import alignment
 from kumitate.spatial import Transform, pose
@@ -481,12 +481,79 @@ def test_a_world_holds_several_models_and_gravity():
         return f'<model name="{name}"><pose>0 0 {z} 0 0 0</pose>{inside}{link("base")}</model>'
 
     inside = f"<gravity>0 0 -1.6</gravity>{model('post', 0, '<static>true</static>')}{model('ball', 3)}"
-    mechanism, said = warned(f'<sdf version="1.8"><world name="moon">{inside}</world></sdf>', floating_base=True)
+    mechanism = quiet(f'<sdf version="1.8"><world name="moon"><physics/><scene/>{inside}</world></sdf>')
     assert (mechanism.name, mechanism.gravity) == ("moon", (0.0, 0.0, -1.6))
     kinds = {item.child: item.kind.name for item in mechanism.joints}
     assert kinds == {"post::base": "fixed", "ball::base": "floating"}
     np.testing.assert_allclose(places(mechanism)["ball::base"], matrix((0, 0, 3)))
-    assert "links that no joint carries" in said
+
+
+def test_models_of_a_world_are_free_unless_they_are_static_or_joined_to_it():
+    def model(name: str, inside: str = "") -> str:
+        return f'<model name="{name}">{inside}{link("base")}</model>'
+
+    held = joint("hold", "world", "base", "fixed", "")
+    inside = model("ball") + model("arm", held) + model("wall", "<static>true</static>")
+    mechanism = quiet(f'<sdf version="1.8"><world name="w">{inside}</world></sdf>')
+    assert {item.child: item.kind.name for item in mechanism.joints} == {
+        "ball::base": "floating", "arm::base": "fixed", "wall::base": "fixed",
+    }  # fmt: skip
+    alone = quiet(f'<sdf version="1.8"><world name="w">{model("ball")}</world></sdf>')
+    assert (alone.name, alone.nv) == ("ball", 6)
+    assert quiet(f'<sdf version="1.8">{model("ball")}</sdf>').nv == 0  # a file of a model says nothing of the world
+
+
+def test_a_static_model_needs_no_inertia_and_planes_have_their_normal():
+    shape = "<geometry><plane><normal>1 0 1</normal><size>2 2</size></plane></geometry>"
+    ground = f'<link name="l"><collision name="c"><pose>0 0 0.5 0 0 0</pose>{shape}</collision></link>'
+    text = f'<sdf version="1.8"><world name="w"><model name="m"><static>1</static>{ground}</model></world></sdf>'
+    body = quiet(text).body("l")
+    assert body.mass == 0.0
+    (item,) = body.collisions
+    assert item.shape == Plane()
+    X = np.array(item.pose.matrix(), dtype=float)
+    np.testing.assert_allclose(X[:3, 2], [math.sqrt(0.5), 0.0, math.sqrt(0.5)], atol=1e-15)
+    np.testing.assert_allclose(X[:3, 3], [0.0, 0.0, 0.5])
+
+
+def test_included_models_take_the_place_of_their_elements(tmp_path, monkeypatch):
+    """By folder, by model://, by file; with name, pose and static of the <include>; their meshes are beside them."""
+    mesh = '<visual name="v"><geometry><mesh><uri>meshes/m.stl</uri></mesh></geometry></visual>'
+    for name in ("ball", "elsewhere/box"):
+        folder = tmp_path / name
+        (folder / "meshes").mkdir(parents=True)
+        (folder / "meshes" / "m.stl").write_text("solid\nendsolid\n")
+        (folder / "model.sdf").write_text(sdf("<pose>9 9 9 0 0 0</pose>" + link("l", inside=mesh), model='name="m"'))
+    config = '<model><sdf version="1.5">none.sdf</sdf><sdf version="1.9">model.sdf</sdf></model>'
+    (tmp_path / "elsewhere/box" / "model.config").write_text(config)
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", str(tmp_path / "elsewhere"))
+    inside = lines(
+        "<include><uri>ball</uri><name>one</name><pose>0 0 1 0 0 0</pose></include>",
+        "<include><uri>ball/model.sdf</uri></include>",
+        "<include><uri>model://box</uri><name>held</name><static>true</static></include>",
+    )
+    path = tmp_path / "world.sdf"
+    path.write_text(f'<sdf version="1.9"><world name="w">{inside}</world></sdf>')
+    mechanism = quiet(path)
+    kinds = {item.child: item.kind.name for item in mechanism.joints}
+    assert kinds == {"one::l": "floating", "m::l": "floating", "held::l": "fixed"}
+    found = places(mechanism)
+    np.testing.assert_allclose(found["one::l"], matrix((0, 0, 1)))
+    np.testing.assert_allclose(found["m::l"], matrix((9, 9, 9)))
+    shape = mechanism.body("held::l").visuals[0].shape
+    assert shape == Mesh("meshes/m.stl", (1, 1, 1), str(tmp_path / "elsewhere/box/meshes/m.stl"))
+    inner = tmp_path / "inner.sdf"
+    inner.write_text(sdf("<include><uri>ball</uri><name>part</name></include>" + link("own")))
+    assert {body.name for body in read_sdf(inner, floating_base=True).bodies} == {"own", "part::l"}
+
+
+def test_files_that_include_themselves_and_faults_in_included_files_are_refused(tmp_path):
+    path = tmp_path / "round.sdf"
+    path.write_text(sdf("<include><uri>round.sdf</uri></include>"))
+    refused(path, "round.sdf", "include one another more than 20 deep")
+    (tmp_path / "bad.sdf").write_text(sdf(link("a").replace("<mass>2", "<mass>-2")))
+    path.write_text(sdf(link("b") + "<include><uri>bad.sdf</uri><name>c</name></include>"))
+    refused(path, "bad.sdf:3", "<mass> -2")
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -543,7 +610,12 @@ def test_shapes_and_colours(tmp_path):
             lines(link("b"), joint("j", "a", "b", "ball")),
             "<axis>: of joints that move about no axis of their own (ball, fixed)",
         ),
-        (link("b", inside='<visual name="v"><geometry><plane/></geometry></visual>'), "(<plane>), left out (v in line 4)"),
+        (
+            link("b", inside='<visual name="v"><geometry><heightmap/></geometry></visual>'),
+            "(<heightmap>), left out (v in line 4)",
+        ),
+        ("<include><uri>model://b</uri></include>", "<include> of files that are not at hand"),
+        ('<include merge="true"><uri>model://b</uri></include>', '<include merge="true">: not read'),
         (link("b", inside='<visual name="v"><geometry><mesh><uri>no.stl</uri></mesh></geometry></visual>'), "meshes not found"),
     ],
 )
@@ -575,7 +647,10 @@ def test_what_is_not_used_is_told_of(inside, said):
         (sdf(link("a") + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>'), ["in a circle: f → g → f"]),
         (sdf('<model name="m">' * 2000 + link("a") + "</model>" * 2000), ["nested more than 50 deep"]),
         (sdf(link("a").replace("<mass>2", "<mass>-2")), ["<text>:3", "<mass> -2"]),
-        (sdf(link("a") + "<include><uri>model://b</uri></include>"), ["other files are not read"]),
+        (sdf(link("a") + "<include><name>b</name></include>"), ["<text>:3", "<include> has no <uri>"]),
+        ('<sdf version="1.9"><world name="w"><include><uri>model://b</uri></include></world></sdf>', ["not at hand; add one"]),
+        (sdf(link("a", inside='<visual name="v"><geometry><plane><normal>0 0 0</normal></plane></geometry></visual>')),
+         ["<text>:3", "<normal> 0 0 0 has no direction"]),
         (sdf('<link name="a"><inertial auto="true"/></link>'), ["not computed from shapes", "write the numbers"]),
     ],
 )  # fmt: skip

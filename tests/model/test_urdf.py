@@ -318,7 +318,7 @@ LAUGHS = '<!DOCTYPE lol [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<robot na
         (robot(link("a", 1.0, 'ixx="1,5" iyy="1" izz="1"')), (":2:", "'1,5'", "decimal point")),
         (robot(link("a", 1.0, 'ixx="${i}" iyy="1" izz="1"')), (":2:", "'${i}'", "xacro")),
         (robot(link("a", 1.0, 'ixx="1_0" iyy="1" izz="1"')), (":2:", "'1_0'")),
-        (pair("ball"), (":4:", "'j'", "'ball'", "continuous")),
+        (pair("hinge"), (":4:", "'j'", "'hinge'", "continuous")),
         (pair("continuous", '<axis xyz="0 0 0"/>'), (":4:", "'j'", "no direction")),
         (pair("continuous", '<axis xyz="0 1"/>'), (":4:", "2 numbers", "3")),
         (pair("continuous", '<limit effort="nan"/>'), (":4:", "'nan'")),

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.errors import ModelError
+import kumitate as km
+from kumitate.errors import KumitateWarning, ModelError
 from kumitate.model import KINDS, Coupling, Distance, Helical, Limits, Line
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.spatial import pose
@@ -156,3 +157,30 @@ def test_rods_and_couplings_come_back_from_json():
     for wrong, said in (('"length": 0.3', '"length": -1'), ('"kind": "distance"', '"kind": "spring"')):
         with pytest.raises(ModelError, match=r"mechanism\.loops\[0\]"):
             from_json(text.replace(wrong, said))
+
+
+def test_the_world_has_its_name_in_loops_without_a_link_for_it():
+    text = chain(loop_joint(second="world") + ball(a="world", b="left"))
+    tie, point = read_urdf(text).loops
+    assert (tie.body_b, point.body_a) == ("world", "world")
+    moved = (
+        text.replace('<link name="base"/>', "").replace('name="base"', 'name="world"').replace('link="base"', 'link="world"')
+    )
+    with pytest.warns(KumitateWarning, match="is a body here, not the world, and is called 'world_link'"):
+        tie, point = read_urdf(moved).loops
+    assert (tie.body_b, point.body_a) == ("world_link", "world_link")  # the link of this name has inertia: it is a body
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["ball", "spherical", "universal", "cylindrical"])
+def test_joints_of_the_tree_may_be_balls_universal_or_cylindrical(kind):
+    axes = {"universal": '<axis xyz="0 2 0"/><axis2 xyz="3 0 0"/>', "cylindrical": '<axis xyz="0 2 0"/>'}.get(kind, "")
+    joint = f'<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>{axes}<dynamics damping="0.5"/></joint>'
+    text = f'<robot name="pair"><link name="a">{INERTIAL}</link><link name="b">{INERTIAL}</link>{joint}</robot>'
+    read = read_urdf(text).joint("j")
+    assert read.kind == KINDS["spherical" if kind == "ball" else kind]
+    assert read.damping == (0.5,) * read.kind.nv
+    if axes:
+        assert read.axis == (0.0, 1.0, 0.0)
+    assert read.second_axis == ((1.0, 0.0, 0.0) if kind == "universal" else None)
+    assert km.Robot(from_json(to_json(read_urdf(text)))).nv == read.kind.nv

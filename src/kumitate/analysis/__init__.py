@@ -1,8 +1,8 @@
 """Analysis of states: pure functions of q and v."""
 
-from .assemble import CLOSED, NEARLY, assemble, closed_state
-from .branches import admitted_rows
 from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_rate, mass_center_motion, momentum_matrix
+from .closing.assemble import CLOSED, NEARLY, assemble, closed_state
+from .closing.branches import admitted_rows
 from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
 from .equilibrium import Equilibrium, static_equilibrium

@@ -21,7 +21,7 @@ from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
 from ..scalar import Program, directional, is_zero, trace
 from ..scalar.arrays import SymbolArray
-from .assemble import closed_state
+from .closing.assemble import closed_state
 from .constraint_report import constraint_report
 from .loops import LoopEquations
 from .modes import Mode, modes_of

@@ -21,6 +21,8 @@ __all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
 
 #: Above this size, compiling a program takes longer than interpreting it for one start [operations].
 _COMPILED = 20_000
+#: So many evaluations of a larger one take longer than compiling it.
+_PATIENCE = 40
 
 
 class LoopGap(NamedTuple):
@@ -71,6 +73,7 @@ class LoopEquations:
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
+        self._asked = 0
         self.lines = Lines(mechanism)
         self.names = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
 
@@ -105,8 +108,9 @@ class LoopEquations:
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
         kernel, q, v = self._states, [*map(float, q)], [*map(float, v)]
+        self._asked += 1
         try:
-            small = kernel.operations <= _COMPILED
+            small = kernel.operations <= _COMPILED or self._asked > _PATIENCE
             values = np.asarray(kernel(np.array(q), np.array(v)) if small else evaluate(kernel.program, [*q, *v]), dtype=float)
         except ZeroDivisionError:
             values = np.array([np.nan])

@@ -24,7 +24,7 @@ def info(
     """List the bodies, joints and sizes of a mechanism."""
     from .. import load
 
-    options = {"floating_base": floating_base, "fix_inertia": fix_inertia}
+    options: dict[str, Any] = {"floating_base": floating_base, "fix_inertia": fix_inertia}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KumitateWarning)
         # the file is only read, so that mechanisms that cannot be simulated are listed too

@@ -39,8 +39,9 @@ def simulate(
     robot: Annotated[
         str,
         Parameter(
-            help="A robot's file (.urdf, .sdf, or kumitate's own .json), the name of a sample such as pa10, a scenario (YAML), "
-            "a result's file to run again, or a sweep's folder with --run."
+            help="A robot's file (.urdf, .sdf, .xml, .xacro, .yaml with the loops of a URDF, or kumitate's own .json), the "
+            "name of a sample such as pa10 or of a robot such as panda, a scenario (YAML), a result's file to run again, or a "
+            "sweep's folder with --run."
         ),
     ],
     /,
@@ -79,6 +80,9 @@ def simulate(
         ),
     ] = None,
     limits: Annotated[bool, Parameter(help="Whether joints stop at their position limits.")] = True,
+    hold: Annotated[
+        bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
+    ] = False,
     gif: Gif = False,
     formats: Formats = "pdf,png",
     out: Out = None,
@@ -95,7 +99,7 @@ def simulate(
     own: dict[str, Any] = {
         "duration": duration, "step": step, "integrator": integrator, "floating-base": floating_base,
         "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
-        "restitution": restitution, "height": height, "no-limits": not limits,
+        "restitution": restitution, "height": height, "no-limits": not limits, "hold": hold,
     }  # fmt: skip
     found = described(robot, run, controller)
     if found is not None:
@@ -121,10 +125,11 @@ def simulate(
 def _motion_of(
     robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
     q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
-    height: float | None, no_limits: bool,
+    height: float | None, no_limits: bool, hold: bool,
 ) -> Motion:  # fmt: skip
     """What simulates a robot as the options say; its result holds a scenario to run it again from."""
     from .. import Simulation, load
+    from ..control import holding_drives
     from ..model.samples import SAMPLES
 
     machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
@@ -134,6 +139,8 @@ def _motion_of(
     mechanism = machine.mechanism
     q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
     v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
+    if hold:
+        machine = machine.with_drives(holding_drives(machine, q0))
     touching = asked(contact, friction=friction, restitution=restitution, height=height)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)

@@ -34,7 +34,7 @@ class Contact:
         ground: shapes fixed in the world, with their poses there; the floor z = 0 by default.
         surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground".
         between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
-            (two balls, a stack of boxes), and none that joints connect.
+            (two balls, a stack of boxes), and none that joints connect; without the mechanism's `no_contact`.
         options: options of the model, by name; see the models.
         hull_vertices: the maximum number of vertices of the hulls that replace meshes.
 
@@ -142,7 +142,8 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
     ]
     for pair in contact.between or ():
         _check_pair(mechanism, tree, moving, pair)
-    for one, two in contact.between if contact.between is not None else _apart(tree, moving):
+    free = (pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact)
+    for one, two in contact.between if contact.between is not None else free:
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]

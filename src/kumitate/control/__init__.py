@@ -7,6 +7,7 @@ from ..renamed import former_names
 from .actuator_limits import joint_stops, limited, speed_limited
 from .compiled_page import CompiledPage
 from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
+from .holding import holding_drives
 from .legged import (
     FootPlan,
     Gait,
@@ -38,8 +39,8 @@ from .virtual_loop import closed_by, virtual_loop
 __all__ = [
     "BasePartition", "CompiledPage", "Controller", "Delayed", "FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "Noisy",
     "PoseSpline", "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "actuated_columns", "blend", "clamp",
-    "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "inverse_dynamics",
-    "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
+    "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "holding_drives",
+    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",

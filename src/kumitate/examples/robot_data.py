@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from ..errors import InputError
+from ..model.read.robot_names import robots_folder
 
 __all__ = ["robot_file", "robots_folder"]
 
@@ -22,14 +20,3 @@ def robot_file(name: str) -> Path:
     if folder is None or not (folder / name).exists():
         raise InputError(f"{name} is not on this computer; it comes with pip install 'kumitate[robots]'")
     return folder / name
-
-
-def robots_folder() -> Path | None:
-    """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
-    with suppress(PackageNotFoundError):
-        place = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
-        if place.is_dir():
-            return place
-    spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)

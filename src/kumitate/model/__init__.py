@@ -1,7 +1,7 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
 from .bounds import Bound, bounds_of, least_gap
-from .drives import DRIVES, Command, Drive, EffortDrive, PositionDrive, VelocityDrive
+from .drives import DRIVES, Command, DCMotor, Drive, EffortDrive, PositionDrive, VelocityDrive
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .inertia_checks import check_freedom, check_inertias, check_resistance
@@ -45,6 +45,7 @@ __all__ = [
     "Coupling",
     "Cylinder",
     "Cylindrical",
+    "DCMotor",
     "Distance",
     "Drive",
     "Driven",

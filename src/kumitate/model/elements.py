@@ -167,7 +167,8 @@ def _check_drive(joint: Joint) -> None:
         return
     if not isinstance(joint.drive, Drive):
         raise ModelError(
-            f"joint {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive or EffortDrive"
+            f"joint {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
+            "EffortDrive or DCMotor"
         )
     if (joint.kind.nq, joint.kind.nv) != (1, 1):
         raise ModelError(

@@ -18,6 +18,7 @@ from ..errors import ModelError
 from .circles import first_circle
 from .drives import Drive
 from .elements import Body, Coupling, Frame, Joint, Loop
+from .starts import NamedState
 from .tree.base_parameters import BaseParameterTree, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
 from .tree.inertia_map import InertiaMap
@@ -69,6 +70,8 @@ class Mechanism:
         faults: inertias that the reader of its file had to replace because they are physically impossible. Such a mechanism has
             poses; functions that need its inertias are refused, with the fault (`check_inertias`). Empty it when you replace
             the inertias.
+        starts: named states, such as the keyframes of MJCF; simulations begin at that called "initial".
+        no_contact: pairs of bodies that never touch each other, each pair in alphabetical order.
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
@@ -83,11 +86,14 @@ class Mechanism:
     source: str | None = field(default=None, compare=False)
     couplings: tuple[Coupling, ...] = ()
     faults: tuple[str, ...] = field(default=(), compare=False)
+    starts: tuple[NamedState, ...] = ()
+    no_contact: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         checked_name("a mechanism", self.name)
         for key, kind in (
             ("bodies", Body), ("joints", Joint), ("loops", Loop), ("frames", Frame), ("couplings", Coupling), ("faults", str),
+            ("starts", NamedState),
         ):  # fmt: skip
             object.__setattr__(self, key, checked_parts(self.name, key, getattr(self, key), kind))
         object.__setattr__(self, "gravity", checked_numbers(self.name, "gravity [m/s²]", self.gravity, 3))
@@ -97,6 +103,10 @@ class Mechanism:
         self._check_references()
         _check_names(self.name, "coupling", [coupling.name for coupling in self.couplings])
         _check_couplings(self.name, {joint.name: joint for joint in self.joints}, self.couplings)
+        _check_names(self.name, "start", [start.name for start in self.starts])
+        for start in self.starts:
+            start.check(self.name, {joint.name: joint for joint in self.joints})
+        object.__setattr__(self, "no_contact", _checked_pairs(self.name, self.no_contact, [body.name for body in self.bodies]))
         joints = tuple(self._outward())
         object.__setattr__(self, "joints", joints)
         carried = {body.name: body for body in self.bodies}
@@ -274,6 +284,21 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
     if circle:
         way = " → ".join([*circle, circle[0]])
         raise ModelError(f"{mechanism}: the couplings go round in a cycle, {way}; leave one of them out")
+
+
+def _checked_pairs(mechanism: str, pairs: Iterable[Iterable[str]], bodies: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of bodies, each in alphabetical order and once."""
+    found: dict[tuple[str, str], None] = {}
+    for pair in pairs:
+        names = (pair,) if isinstance(pair, str) else tuple(pair)
+        for name in names:
+            if name not in bodies:
+                raise ModelError(f"{mechanism}: no_contact names {name!r}, which is not a body; {_nearest(name, bodies)}")
+        if len(set(names)) != 2:
+            raise ModelError(f"{mechanism}: no_contact has {names!r}; it must hold pairs of two bodies. Name both")
+        one, two = sorted(names)
+        found[one, two] = None
+    return tuple(found)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

@@ -91,12 +91,14 @@ class Scenario:
 
 
 def names_scenario(source: str | Path) -> bool:
-    """Whether this is the path of a scenario, by its suffix.
+    """Whether this is the path of a scenario: of a YAML file that does not name the loops of a URDF.
 
     >>> names_scenario("fall.yaml"), names_scenario("pa10")
     (True, False)
     """
-    return Path(source).suffix.lower() in (".yaml", ".yml")
+    from ..model.read.loops_yaml import names_loops  # loaded only to read a file
+
+    return Path(source).suffix.lower() in (".yaml", ".yml") and not names_loops(source)
 
 
 def read_scenario(

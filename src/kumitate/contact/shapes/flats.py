@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...model import Box, Capsule, Cylinder, Hull, Plane, Polygon, Sphere
+from ...model import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Polygon, Sphere
 from ...scalar import Scalar, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .touch import Touch, axes_of, signed
@@ -20,6 +20,7 @@ __all__ = [
     "capsule_on",
     "cylinder_on",
     "cylinder_points",
+    "ellipsoid_on",
     "hull_on",
     "sphere_on",
     "vertices_of",
@@ -41,6 +42,16 @@ def capsule_on(capsule: Capsule, X_WA: Transform, flat: Plane | Polygon, X_WB: T
     """A capsule with a plane or polygon: a point at each end."""
     half = axes_of(X_WA)[2] * (0.5 * capsule.length)
     return _on(flat, X_WB, [(X_WA.translation + half, capsule.radius), (X_WA.translation - half, capsule.radius)])
+
+
+def ellipsoid_on(ellipsoid: Ellipsoid, X_WA: Transform, flat: Plane | Polygon, X_WB: Transform) -> list[Touch]:
+    """An ellipsoid with a plane or polygon: its lowest point, −A² n/|A n| from its center for half axes A, normal n."""
+    normal = axes_of(X_WB)[2]
+    along = X_WA.rotation.unrotate(normal)
+    scaled = [half * part for half, part in zip(ellipsoid.half_axes, along, strict=True)]
+    reach = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2])
+    down = Vector3(*(half * part for half, part in zip(ellipsoid.half_axes, scaled, strict=True))) * (1.0 / reach)
+    return _on(flat, X_WB, [(X_WA.translation - X_WA.rotation.rotate(down), 0.0)])
 
 
 def box_on_plane(box: Box, X_WA: Transform, flat: Plane, X_WB: Transform) -> list[Touch]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...errors import ModelError
-from ...model import Box, Capsule, Cylinder, Hull, Mesh, Plane, Polygon, Shape, Sphere
+from ...model import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from ...spatial import Transform
 from .box_box import box_box
 from .boxes import capsule_box, cylinder_box, hull_box, sphere_box
-from .flats import box_on_plane, box_on_polygon, capsule_on, cylinder_on, hull_on, sphere_on
+from .flats import box_on_plane, box_on_polygon, capsule_on, cylinder_on, ellipsoid_on, hull_on, sphere_on
 from .rounds import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from .touch import Touch
 
@@ -22,6 +22,7 @@ PAIRS: dict[tuple[type, type], Callable[..., list[Touch]]] = {
     (Box, Plane): box_on_plane,
     (Box, Polygon): box_on_polygon,
     **{(Cylinder, flat): cylinder_on for flat in (Plane, Polygon)},
+    **{(Ellipsoid, flat): ellipsoid_on for flat in (Plane, Polygon)},
     **{(Hull, flat): hull_on for flat in (Plane, Polygon)},
     (Sphere, Sphere): sphere_sphere,
     (Sphere, Capsule): sphere_capsule,

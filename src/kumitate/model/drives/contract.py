@@ -7,11 +7,12 @@ linear in the coordinate and the velocity over a step, so that steps can be impl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, NamedTuple
 
 from ...scalar import Scalar
-from ..values import MASS, MOST, NOT_NEGATIVE, checked_number
+from ..values import MASS, MOST, NOT_NEGATIVE, POSITIVE, Rule, checked_number
 
 __all__ = ["Command", "Drive", "DriveLaw"]
 
@@ -52,21 +53,32 @@ class Drive(ABC):
         holds: whether its target is a position: it then is the joint's coordinate at the start, unless another is given.
         limit: the largest effort [N·m or N]; None for the joint's own, `Limits.effort`, where it has one.
         armature: inertia of the drive reflected to the joint [kg·m² or kg], in addition to the joint's.
+        gear_ratio: the rotor's turns per turn of the joint, or its angle per length [1 or rad/m].
+        rotor_inertia: of the rotor and all that turns with it, about its axis [kg·m²].
+        rules: of further numbers of a kind that may not be any number of zero or more.
     """
 
     kind: ClassVar[str]
     holds: ClassVar[bool] = False
+    rules: ClassVar[Mapping[str, Rule]] = {}
     limit: float | None = None
     armature: float = 0.0
+    gear_ratio: float = 1.0
+    rotor_inertia: float = 0.0
 
     def __post_init__(self) -> None:
-        rules = {"limit": MOST, "armature": MASS}
+        rules = {"limit": MOST, "armature": MASS, "gear_ratio": POSITIVE, "rotor_inertia": MASS, **self.rules}
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None or field.name != "limit":
                 rule = rules.get(field.name, NOT_NEGATIVE)
                 given = checked_number(f"a {self.kind} drive", f"its {field.name}", value, rule)
                 object.__setattr__(self, field.name, given)
+
+    @property
+    def reflected_inertia(self) -> float:
+        """The inertia that the joint feels [kg·m² or kg]: rotors that turn N times as fast have N² times the energy."""
+        return self.armature + self.gear_ratio**2 * self.rotor_inertia
 
     @abstractmethod
     def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...errors import ModelError
 from ...spatial import Transform
 from ..mechanism import WORLD, Mechanism
+from ..starts import NamedState
 
 __all__ = ["attach", "merge"]
 
@@ -56,10 +57,16 @@ def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | 
     couplings = tuple(
         replace(item, name=prefix + item.name, joint=prefix + item.joint, of=prefix + item.of) for item in other.couplings
     )
+    starts = tuple(
+        NamedState(prefix + item.name, *(tuple((prefix + name, x) for name, x in part) for part in (item.q, item.v)))
+        for item in other.starts
+    )
+    apart = tuple((named(one), named(two)) for one, two in other.no_contact)
     return replace(
         mechanism, bodies=(*mechanism.bodies, *bodies), joints=(*mechanism.joints, *joints),
         loops=(*mechanism.loops, *loops), frames=(*mechanism.frames, *frames),
         couplings=(*mechanism.couplings, *couplings), faults=(*mechanism.faults, *other.faults),
+        starts=(*mechanism.starts, *starts), no_contact=(*mechanism.no_contact, *apart),
     )  # fmt: skip
 
 
@@ -73,6 +80,7 @@ def _check_names(mechanism: Mechanism, other: Mechanism, prefix: str) -> None:
         ("joint", ("joints", "loops")),
         ("body or frame", ("bodies", "frames")),
         ("coupling", ("couplings",)),
+        ("start", ("starts",)),
     ):
         taken = {item.name for group in groups for item in getattr(mechanism, group)}
         added = {prefix + item.name for group in groups for item in getattr(other, group)}

@@ -10,6 +10,7 @@ from ...spatial import Transform
 from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..starts import fitting
 from .standing import behind, standing
 
 __all__ = ["cut"]
@@ -55,4 +56,6 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
         loops=loops,
         couplings=couplings,
         frames=tuple(frame for frame in mechanism.frames if frame.body in kept),
+        starts=fitting(mechanism.starts, joints),
+        no_contact=tuple(pair for pair in mechanism.no_contact if set(pair) <= kept),
     )

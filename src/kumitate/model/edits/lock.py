@@ -11,6 +11,7 @@ from ...spatial import Transform
 from ..elements import Joint
 from ..joints import KINDS
 from ..mechanism import Mechanism
+from ..starts import fitting
 from ..tree.tree import alignment
 from ..values import checked_array
 from .undriven import check_undriven
@@ -36,7 +37,7 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
     check_undriven(mechanism, held, "is locked")
     changed = tuple(_locked(joint, held[joint.name]) if joint.name in held else joint for joint in mechanism.joints)
     couplings = tuple(item for item in mechanism.couplings if item.joint not in held)
-    return replace(mechanism, joints=changed, couplings=couplings)
+    return replace(mechanism, joints=changed, couplings=couplings, starts=fitting(mechanism.starts, changed))
 
 
 def _coordinates(joint: Joint, q: Any) -> list[float]:

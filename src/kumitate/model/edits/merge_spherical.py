@@ -13,6 +13,7 @@ from ...spatial import Transform, pose
 from ..elements import Body, Joint
 from ..joints import KINDS, EulerAngles, JointKind
 from ..mechanism import WORLD, Mechanism
+from ..starts import fitting
 from ..tree.tree import alignment, exact
 from .spherical_states import Ball, SphericalMerge
 from .undriven import check_undriven
@@ -193,7 +194,7 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
     ball = Joint(name, kind, a.parent, carrier, _pose(X_PM), first, second, **own)  # type: ignore[arg-type]
     made = {a.name: (welds[0], ball, *welds[1:]), b.name: (), c.name: ()}
     joints = tuple(part for joint in mechanism.joints for part in made.get(joint.name, (joint,)))
-    return replace(mechanism, bodies=bodies, joints=joints), Ball(
+    return replace(mechanism, bodies=bodies, joints=joints, starts=fitting(mechanism.starts, joints)), Ball(
         name,
         names,
         limits,

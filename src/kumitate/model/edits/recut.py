@@ -10,6 +10,7 @@ from ...spatial import Transform
 from ..elements import Body, Joint, Loop
 from ..joints import KINDS, JointKind
 from ..mechanism import WORLD, Mechanism
+from ..starts import fitting
 from .reroot import free_name, turned_round
 from .undriven import check_undriven
 
@@ -54,7 +55,8 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
     between = (Body(item.child) for item in joints if item.child not in known_bodies)
     closed = Loop(body_a=cut.parent, body_b=cut.child, pose_a=cut.pose, **{key: getattr(cut, key) for key in _SHARED})
     loops = tuple(closed if item is opened else item for item in mechanism.loops)
-    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between), loops=loops)
+    starts = fitting(mechanism.starts, (item for item in mechanism.joints if item is not cut and item not in turned))
+    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between), loops=loops, starts=starts)
 
 
 def recuts(mechanism: Mechanism) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from ...spatial import Transform
 from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..starts import fitting
 from ..tree.tree import alignment
 
 __all__ = ["free_name", "reroot", "turned_round"]
@@ -53,7 +54,8 @@ def reroot(mechanism: Mechanism, body: str) -> Mechanism:
     joints = tuple(part for joint in mechanism.joints for part in turned.get(joint.name, (joint,)))
     known = {item.name for item in mechanism.bodies}
     between = tuple(Body(joint.child) for joint in joints if joint.child not in known)
-    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between))
+    kept = fitting(mechanism.starts, (joint for joint in mechanism.joints if joint.name not in turned))
+    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between), starts=kept)
 
 
 def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:

@@ -9,6 +9,7 @@ from ...spatial import Transform
 from ..elements import Joint, Loop
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
+from ..starts import fitting
 from ..tree.tree import alignment
 from .lock import lock
 from .standing import behind, standing
@@ -61,7 +62,8 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
 
 def _with(fixed: Joint, mechanism: Mechanism) -> Mechanism:
     """The mechanism with this joint instead of the one of the same name."""
-    return replace(mechanism, joints=tuple(fixed if item.name == fixed.name else item for item in mechanism.joints))
+    joints = tuple(fixed if item.name == fixed.name else item for item in mechanism.joints)
+    return replace(mechanism, joints=joints, starts=fitting(mechanism.starts, joints))
 
 
 def _without_followers(mechanism: Mechanism, joint: Joint, X_PC: Transform) -> Mechanism:

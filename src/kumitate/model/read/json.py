@@ -22,6 +22,7 @@ from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, PARAMETRIC, Closure
 from ..mechanism import Mechanism
 from ..shapes import SHAPES, Geometry, Shape
+from ..starts import NamedState
 from ..values import shown
 from .content import file_text
 
@@ -32,7 +33,7 @@ VERSION = 1
 #: The class of the content of a field, or of the items of its list.
 _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
-    "limits": Limits, "couplings": Coupling,
+    "limits": Limits, "couplings": Coupling, "starts": NamedState,
 }  # fmt: skip
 #: Fields that may be infinite, which JSON can only express as a text.
 _LIMITS = {field.name for field in fields(Limits)} | {"limit"}

@@ -47,7 +47,7 @@ class MeshFinder:
         scheme = uri.partition("://")[0].lower() if "://" in uri else ""
         if scheme in ("package", "model"):
             package, _, rest = unquote(uri.split("://", 1)[1]).partition("/")
-            for folder in self._folders(package):
+            for folder in self.folders(package):
                 yield folder, rest
         elif scheme == "file" or not scheme:
             place = Path(unquote(uri.split("://", 1)[1]) if scheme else uri)
@@ -56,7 +56,7 @@ class MeshFinder:
             elif self._file is not None:
                 yield self._file.parent, str(place)
 
-    def _folders(self, package: str) -> list[Path]:
+    def folders(self, package: str) -> list[Path]:
         """The folders that may be this package, existing ones, nearest to what the user said first."""
         if package not in self._packages:
             listed = [Path(entry) for name in _VARIABLES for entry in os.environ.get(name, "").split(os.pathsep) if entry]

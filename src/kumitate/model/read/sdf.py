@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from .meshes import MeshFinder
 from .notes import Notes
 from .quarter_turns import read_quarter_turns
 from .sdf_couplings import GEARBOX, read_couplings
 from .sdf_frames import MODEL, SEPARATOR, Frames
+from .sdf_include import expand_includes
 from .sdf_joint import read_joint
 from .sdf_link import SdfLinkReader
 from .sdf_tree import SpanningTree, spanning_tree
@@ -29,7 +30,6 @@ _UNREAD = {
     "<sensor>": "sensors are not simulated",
     "<light>": "lights are not used",
     "<physics>": "settings of another simulator, not used",
-    "<include>": "other files are not read",
     "<surface>": "contact settings of another simulator, not used",
     "<self_collide>": "not used; the simulation says what touches",
     "<axis>": "of joints that move about no axis of their own (ball, fixed), not used",
@@ -43,10 +43,12 @@ _UNREAD = {
     "<cast_shadows>": "shading of another viewer, not drawn",
     "<allow_auto_disable>": "settings of another simulator, not used",
     "<enable_wind>": "wind is not simulated",
-    "attribute name of <world>": "the mechanism is called like its only model",
     "text in <sdf>": "stands between the elements, where SDF has none, not used",
     "text in <model>": "stands between the elements, where SDF has none, not used",
 }
+
+#: What the format demands of every world, although it says nothing of its models.
+_DEMANDED = ("atmosphere", "physics", "scene")
 
 #: The versions that this reader was written for.
 _VERSIONS = ((1, 4), (1, 12))
@@ -69,7 +71,9 @@ class _Content:
 def read_sdf(
     path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
 ) -> Mechanism:
-    """The mechanism of an SDF file: of its model, or of all models of its world.
+    """The mechanism of an SDF file: of its model, or of all models of its world, which are free unless they are static.
+
+    Models that the file includes are read too, if they are at hand.
 
     The tree is built breadth first from the root link; the first joint that names a link as its child is its joint, and every
     other joint becomes a `Loop`; gearboxes and <mimic> become `Coupling`s. Bodies have the frames of the links; the frames of
@@ -78,8 +82,8 @@ def read_sdf(
 
     Args:
         path_or_text: a path, or the XML itself (a string that starts with `<`).
-        floating_base: whether root links are free to move; they are fixed otherwise. Their poses in the file are those at zero
-            coordinates in both cases.
+        floating_base: whether the root link of a file without a world is free to move; it is fixed otherwise. Poses in the
+            file are those at zero coordinates in both cases.
         fix_inertia: whether physically impossible inertias are replaced by the nearest possible ones.
         keep_angles: whether angles within 1e-10 rad of a quarter turn are kept as written, not read as one.
 
@@ -94,13 +98,14 @@ def read_sdf(
     """
     sdf, path = read_xml(path_or_text, "sdf")
     notes, frames = Notes(sdf.source), Frames()
-    if not keep_angles:
-        read_quarter_turns(sdf, notes)
     with sdf.located():
         content = _Content(_version(sdf, notes))
+        expand_includes(sdf, path, notes)
+        if not keep_angles:
+            read_quarter_turns(sdf, notes)
         world = sdf.child("world")
         name, first = _collect(sdf, world, frames, content)
-        reader = SdfLinkReader(frames, MeshFinder(path), notes, fix_inertia=fix_inertia)
+        reader = SdfLinkReader(frames, notes, static=content.static, fix_inertia=fix_inertia)
         bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
         gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
         specs = [
@@ -109,7 +114,7 @@ def read_sdf(
             if key not in gearboxes
         ]
         tree = spanning_tree(list(content.links), specs, first)
-        joints = _bases(sdf, tree, frames, content, floating_base)
+        joints = _bases(sdf, tree, frames, content, floating_base=floating_base, in_world=world is not None)
         for spec in tree.joints:
             between, own = spec.joined(frames, free_name(spec.key, content.links))
             bodies.extend(between)
@@ -154,8 +159,14 @@ def _collect(sdf: Element, world: Element | None, frames: Frames, content: _Cont
     owner = sdf if world is None else world
     models = owner.all("model")
     if not models:
-        raise owner.error(f"<{owner.tag}> has no <model>; if models are included from other files, put them in their places")
+        missing = "; the files that it includes are not at hand" * any(part.tag == "include" for part in owner.children)
+        raise owner.error(f"<{owner.tag}> has no <model>{missing}; add one")
     alone = len(models) == 1 and not (world is not None and (world.all("joint") or world.all("frame")))
+    if world is not None:
+        world.get("name")  # which the format demands; a world of one model is called like the model
+        for part in world.children:
+            if part.tag in _DEMANDED:
+                part.left = "demanded by the format"
     if alone:
         return models[0].need("name"), _collect_model(models[0], "", MODEL, WORLD, frames, content)
     if world is None:
@@ -173,8 +184,6 @@ def _collect_model(model: Element, scope: str, key: str, base: str, frames: Fram
     """Collects one model and those inside it; returns the key of its canonical link."""
     if scope.count(SEPARATOR) > _DEEPEST:
         raise model.error(f"models are nested more than {_DEEPEST} deep; take some out of their models")
-    for part in model.all("include"):
-        raise part.error("<include>: other files are not read; put the model that it names in its place")
     links = [frames.key(scope, link.need("name")) for link in model.all("link")]
     inner = [frames.key(scope, part.need("name")) for part in model.all("model")]
     named = model.get("canonical_link")
@@ -213,8 +222,10 @@ def _collect_parts(owner: Element, scope: str, key: str, frames: Frames, content
 
 
 # --- putting together -------------------------------------------------------------------------------------------------------
-def _bases(sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, floating_base: bool) -> list[Joint]:
-    """The joints that connect the roots to the world, at their poses in the file."""
+def _bases(
+    sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, *, floating_base: bool, in_world: bool
+) -> list[Joint]:
+    """The joints that connect the roots to the world, at their poses in the file: those of models in a world are free."""
     static = [any(content.links[root][1].startswith(scope) for scope in content.static) for root in tree.roots]
     if floating_base and all(static):
         raise sdf.error(
@@ -223,7 +234,7 @@ def _bases(sdf: Element, tree: SpanningTree, frames: Frames, content: _Content, 
         )
     joints = []
     for root, held in zip(tree.roots, static, strict=True):
-        kind = "floating" if floating_base and not held else "fixed"
+        kind = "floating" if (floating_base or in_world) and not held else "fixed"
         name = f"{kind}_base" if len(tree.roots) == 1 else f"{kind}_base_{root}"
         where = frames.relative(root, WORLD, content.links[root][0])
         joints.append(Joint(free_name(name, content.joints), KINDS[kind], WORLD, root, where))
@@ -243,15 +254,17 @@ def _note_tree(tree: SpanningTree, content: _Content, notes: Notes) -> None:
     for spec in tree.turned:
         remark = "joints that the tree runs through from child to parent, with their axes turned about"
         notes.add(remark, spec.key, spec.element.line)
-    if len(tree.roots) > 1:
-        for root in tree.roots:
-            notes.add("links that no joint carries, each joined to the world by itself", root, content.links[root][0].line)
+    scopes = Counter(content.links[root][1] for root in tree.roots)
+    for root in tree.roots:
+        element, scope = content.links[root]
+        if scopes[scope] > 1 and not any(scope.startswith(held) for held in content.static):
+            notes.add("links that no joint carries, each joined to the world by itself", root, element.line)
 
 
 def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
     notes.add_unread(sdf, _UNREAD)
     if reader.missing:
-        tried = list(reader.meshes.tried)
+        tried = list(dict.fromkeys(place for finder in reader.meshes.values() for place in finder.tried))
         places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
         remark = (
             f"meshes not found (sought in {places}; set GZ_SIM_RESOURCE_PATH to the folder that holds the model), not drawn"

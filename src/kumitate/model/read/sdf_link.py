@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 import numpy as np
 
 from ...scalar import floats
 from ...spatial import Transform
 from ..elements import Body
-from ..shapes import Geometry, Mesh
+from ..shapes import Geometry, Mesh, Plane, Shape
+from ..tree.tree import alignment
 from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_frames import Frames
 from .sdf_values import read_number, read_numbers, read_pose, read_text, read_word, relative_to
 from .shapes import read_shape
-from .xml import Element
+from .xml import TEXT, Element
 
 __all__ = ["SdfLinkReader"]
 
@@ -26,9 +28,12 @@ Color = tuple[float, float, float, float]
 class SdfLinkReader:
     """Reads the links of one file."""
 
-    def __init__(self, frames: Frames, meshes: MeshFinder, notes: Notes, *, fix_inertia: bool = False):
+    def __init__(self, frames: Frames, notes: Notes, *, static: Collection[str] = (), fix_inertia: bool = False):
         self.frames = frames
-        self.meshes = meshes
+        #: the scopes of models that do not move
+        self.static = static
+        #: finds the meshes of a file, by the file: included ones have theirs beside them
+        self.meshes: dict[str, MeshFinder] = {}
         self.notes = notes
         self.fix_inertia = fix_inertia
         self.missing: list[tuple[str, int]] = []
@@ -52,6 +57,8 @@ class SdfLinkReader:
     def _inertial(self, link: Element, key: str, scope: str) -> tuple[float, Transform, np.ndarray]:
         """Mass, the pose of the inertial frame in the link, and inertia about its origin in the link's axes."""
         inertial = link.child("inertial")
+        if inertial is None and any(scope.startswith(held) for held in self.static):
+            return 0.0, Transform(), np.zeros((3, 3))
         if inertial is None:
             remark = "links without <inertial>, which by SDF's rule have 1 kg and 1 kg·m² about every axis"
             self.notes.add(remark, key, link.line)
@@ -82,15 +89,28 @@ class SdfLinkReader:
         for item in link.all(role):
             name = item.get("name") or ""
             geometry = item.child("geometry")
-            shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
+            shape, turn = (None, Transform()) if geometry is None else self._shape(geometry)
             if shape is None:
                 kinds = ", ".join(f"<{part.tag}>" for part in geometry.children) if geometry is not None else ""
                 remark = f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out"
                 self.notes.leave(item, remark, name or key)
             else:
                 with item.located():
-                    found = Geometry(shape, self._pose(item, key, scope), self._color(item), name)
+                    found = Geometry(shape, (self._pose(item, key, scope) @ turn).dense(), self._color(item), name)
                 yield found
+
+    def _shape(self, geometry: Element) -> tuple[Shape | None, Transform]:
+        """A shape, and its pose where the format gives it there: the normal of a plane, which has no end."""
+        part = geometry.child("plane")
+        if part is None:
+            return read_shape(geometry, self._mesh, self._lengths), Transform()
+        normal, size = part.child("normal"), part.child("size")
+        direction = np.array((0.0, 0.0, 1.0) if normal is None else read_numbers(normal, 3))
+        if size is not None:
+            read_numbers(size, 2)
+        if not direction.any():
+            raise part.error("<normal> 0 0 0 has no direction; write 0 0 1 for a level plane")
+        return Plane(), Transform(alignment((direction / np.linalg.norm(direction)).tolist(), None))
 
     def _lengths(self, part: Element, tag: str, count: int = 1) -> tuple[float, ...]:
         values = read_numbers(part.need_child(tag), count)
@@ -107,7 +127,8 @@ class SdfLinkReader:
             return None
         scale = part.child("scale")
         x, y, z = (1.0, 1.0, 1.0) if scale is None else read_numbers(scale, 3)
-        resolved = self.meshes.find(uri)
+        path = None if part.source == TEXT else Path(part.source).expanduser()
+        resolved = self.meshes.setdefault(part.source, MeshFinder(path)).find(uri)
         if resolved is None:
             self.missing.append((uri, part.line))
         return Mesh(uri, (x, y, z), resolved)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from functools import partial
 
-from ..shapes import Box, Capsule, Cylinder, Shape, Sphere
+from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from .xml import Element
 
 __all__ = ["free_name", "read_shape"]
@@ -15,6 +15,7 @@ _SHAPES: dict[str, Callable[[Callable[..., tuple[float, ...]]], Shape]] = {
     "box": lambda lengths: Box(lengths("size", 3)),  # type: ignore[arg-type]  # three, as asked for
     "sphere": lambda lengths: Sphere(*lengths("radius")),
     "cylinder": lambda lengths: Cylinder(*lengths("radius"), *lengths("length")),
+    "ellipsoid": lambda lengths: Ellipsoid(lengths("radii", 3)),  # type: ignore[arg-type]
     "capsule": lambda lengths: Capsule(*lengths("radius"), *lengths("length")),
 }
 

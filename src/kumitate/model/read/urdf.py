@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container
 from difflib import get_close_matches
+from pathlib import Path
 
 from ..circles import first_circle
 from ..elements import Body, Joint
@@ -20,7 +21,7 @@ from .urdf_loops import read_loops
 from .weightless import note_weightless
 from .xml import Element, read_xml
 
-__all__ = ["read_urdf"]
+__all__ = ["read_urdf", "urdf_mechanism"]
 
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
@@ -69,6 +70,13 @@ def read_urdf(
     'fixed_base'
     """
     robot, path = read_xml(path_or_text, "robot")
+    return urdf_mechanism(robot, path, floating_base=floating_base, fix_inertia=fix_inertia, keep_angles=keep_angles)
+
+
+def urdf_mechanism(
+    robot: Element, path: Path | None, *, floating_base: bool, fix_inertia: bool, keep_angles: bool = False
+) -> Mechanism:
+    """The mechanism of a <robot>; `path` is that of its file, beside which meshes are sought. As `read_urdf`."""
     notes = Notes(robot.source)
     if not keep_angles:
         read_quarter_turns(robot, notes)
@@ -106,7 +114,7 @@ def read_urdf(
             name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
             faults=tuple(notes.faults),
         )  # fmt: skip
-    notes.warn()
+    notes.warn(stacklevel=4)
     return mechanism
 
 

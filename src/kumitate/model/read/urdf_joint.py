@@ -18,7 +18,12 @@ __all__ = ["read_axis", "read_couplings", "read_dynamics", "read_joint", "read_l
 _KINDS = {
     "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",
     "floating": "floating",
+    # not of URDF itself, in the words of Drake and SDF
+    "ball": "spherical", "spherical": "spherical", "universal": "universal", "cylindrical": "cylindrical",
 }  # fmt: skip
+
+#: Types without an axis.
+_ROUND = ("floating", "ball", "spherical")
 
 
 #: Types of joints and loops with one degree of freedom, which may have a <limit>.
@@ -35,14 +40,17 @@ def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint
             _leave_of_fixed(element, tag, name, notes)
         return Joint(name, KINDS["fixed"], parent, child, read_origin(element))
     direction: tuple[float, ...] = (0.0, 0.0, 1.0)
-    if kind == "floating":
-        _leave(element, "axis", "of floating joints, which have none", name, notes)
+    second: tuple[float, ...] | None = None
+    if kind in _ROUND:
+        _leave(element, "axis", f"of {kind} joints, which have none", name, notes)
     else:
         direction = read_axis(element, f"joint {name!r}")
+    if kind == "universal":
+        second = read_axis(element, f"joint {name!r}", "axis2")
     passive = read_dynamics(element, f"joint {name!r}")
     with element.located():
         place, limits = read_origin(element), read_limits(element, name, kind, notes)
-        return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, None, limits, **passive)
+        return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, second, limits, **passive)
 
 
 def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, ...]:

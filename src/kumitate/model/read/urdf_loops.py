@@ -23,6 +23,7 @@ from difflib import get_close_matches
 from ...spatial import pose
 from ..elements import Loop
 from ..joints import KINDS, Closure, Distance, Helical, Line
+from ..mechanism import WORLD
 from .notes import Notes
 from .urdf_joint import read_axis, read_dynamics, read_limits
 from .xml import Element
@@ -45,7 +46,11 @@ _BALL = "drake:ball_constraint"
 
 
 def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str], notes: Notes) -> tuple[Loop, ...]:
-    """The loops of a URDF file; `bodies`: names of the links in the mechanism, `joints`: names that are in use."""
+    """The loops of a URDF file; `bodies`: names of the links in the mechanism, `joints`: names that are in use.
+
+    "world" is the world, unless a link of this name is a body.
+    """
+    bodies = {**bodies, WORLD: bodies.get(WORLD, WORLD)}
     loops: dict[str, Loop] = {}
     for element in robot.all("loop_joint"):
         name = element.need("name")

@@ -18,7 +18,10 @@ from ...errors import ModelError
 from ..values import LARGEST
 from .content import file_bytes
 
-__all__ = ["Element", "read_xml"]
+__all__ = ["TEXT", "Element", "parsed_xml", "read_xml"]
+
+#: The source of elements that are given as text.
+TEXT = "<text>"
 
 
 #: Files of more elements are refused.
@@ -196,19 +199,24 @@ def read_xml(path_or_text: str | os.PathLike[str], root: str) -> tuple[Element, 
         ModelError: if there is no such file, it is empty or malformed, has a document type, or another root.
     """
     data, source, path = _content(path_or_text)
+    return parsed_xml(data, source, root), path
+
+
+def parsed_xml(data: bytes, source: str, root: str) -> Element:
+    """The root element of XML; `source` is the file for messages. Errors as in `read_xml`."""
     if not data.strip():
         raise ModelError(f"{source}: the file is empty; a <{root}> is expected")
     element = _parse(data, source)
     if element.tag != root:
         raise element.error(f"the root element is <{element.tag}>; a file of this kind starts with <{root}>")
     element._visited = True
-    return element, path
+    return element
 
 
 def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
     if isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<"):
         # given to expat as UTF-8, whatever encoding the text declares: it is decoded already
-        return path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), "<text>", None
+        return path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), TEXT, None
     source = os.fspath(path_or_text)
     if not source.strip():
         raise ModelError("the name of the model file is empty; give a path, or XML text that starts with '<'")
@@ -217,7 +225,7 @@ def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | N
 
 
 def _parse(data: bytes, source: str) -> Element:
-    parser = expat.ParserCreate("UTF-8" if source == "<text>" else None)
+    parser = expat.ParserCreate("UTF-8" if source == TEXT else None)
     open_elements: list[Element] = []
     roots: list[Element] = []
 

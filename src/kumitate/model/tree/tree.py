@@ -265,7 +265,7 @@ def _passive(item: Joint | Loop) -> dict[str, Any]:
 def _armature(joint: Joint) -> tuple[float, ...]:
     """The joint's armature and its drive's."""
     own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
-    return own if joint.drive is None else tuple(part + joint.drive.armature for part in own)
+    return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
 
 
 def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
@@ -296,14 +296,16 @@ def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation
     if second is not None:
         y = np.asarray(second)
         columns = np.column_stack([np.cross(y, z), y, z])
-    elif z[2] > 1.0 - 1e-15:
-        return identity_rotation()
-    elif z[2] < -1.0 + 1e-15:
+    elif np.abs(z[:2]).max() < 1e-15:  # not by z₃, which is 1 to rounding up to tilts of 1e-8
+        if z[2] > 0.0:
+            return identity_rotation()
         columns = np.diag([1.0, -1.0, -1.0])
     else:  # Rodrigues' formula about z × axis
         w = np.cross([0.0, 0.0, 1.0], z)
         skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-        columns = np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+        # near −z, 1 + z₃ would lose all digits; it is |w|² / (1 − z₃)
+        share = 1.0 / (1.0 + z[2]) if z[2] >= 0.0 else (1.0 - z[2]) / (w @ w)
+        columns = np.eye(3) + skew + skew @ skew * share
     return DenseRotation(Matrix3.of(columns.tolist()))
 
 

@@ -67,7 +67,7 @@ class JointArmatures(JointNumbers):
 
     def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
         drives = (getattr(part, "drive", None) for part in _moving(plant) for _ in range(part.kind.nv))
-        return raw[self.key] + np.array([0.0 if drive is None else drive.armature for drive in drives])
+        return raw[self.key] + np.array([0.0 if drive is None else drive.reflected_inertia for drive in drives])
 
 
 class OfJoints(ModelKind):

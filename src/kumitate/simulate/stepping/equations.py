@@ -98,8 +98,8 @@ def _motion(
         if others is not None:
             tau, acting = others, replace(acting, resisting=resisting)
         if held is None:
-            if acting.wrenches is None:  # what pushes one limb would be computed for all
-                tree = with_limbs(tree)
+            if pressing is None:  # which may press any link
+                tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError
-from ..kinematics import difference, integrate
+from ...errors import InputError, ModelError
+from ...kinematics import difference, integrate
+from ..loops import LoopEquations, LoopGap
+from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
-from .loops import LoopEquations, LoopGap
 
 __all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
@@ -18,83 +20,126 @@ CLOSED = 1e-12
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 _TRIES = 200
+#: Longer steps [rad, m] say nothing of where they lead, and are damped.
+_LONGEST = 2.0
+#: A damped step must reduce the gap by this fraction at least.
+_LITTLE = 1e-4
 #: The perturbation of a start at which loops have no equations, as a fraction of the mechanism's size.
 _ASIDE = 1e-2
-#: Singular values below this fraction of the largest are directions that redundant or singular loops do not constrain.
-_RANK = 1e-9
+#: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
+_LEFT = 1e-9
 #: An initial velocity is refused if closing the loops changes it by more than this fraction.
 _SAME = 1e-3
 
 
-def assemble(loops: LoopEquations, q: Any, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def assemble(loops: LoopEquations, q: Any, v: Any = None, *, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The configuration nearest to q that closes all loops, and the velocity nearest to v that keeps them closed.
 
     Nearest in the sense of least squares over the joints' coordinates (rad and m alike). It uses Gauss-Newton steps, damped
-    where they do not reduce the gap; the last steps slide along the closed configurations towards q. Where loops have lost
-    rank, the velocity is that of a branch through the configuration (`branches.admitted`).
+    where they do not reduce the gap; the last steps slide along the closed configurations towards q. Where these do not close
+    the loops, bounded steps lead nearer first, from q and then from other postures (`approach`). Where loops have lost rank,
+    the velocity is that of a branch through the configuration (`branches.admitted`).
 
     Args:
         loops: the mechanism's equations.
         q: approximate coordinates (nq); v: velocities (nv), zero by default.
+        free: which of the velocities (nv) may change; all by default.
 
     Raises:
-        ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
+        ModelError: if the loops cannot be closed; it names the loop with the largest gap, and how near it came.
     """
     start = np.asarray(q, dtype=float)
     v = np.zeros(loops.mechanism.nv) if v is None else np.asarray(v, dtype=float)
+    mask = np.ones(loops.mechanism.nv) if free is None else np.asarray(free, dtype=float)
     q = start
     if loops.names:
-        q = _nearest(loops, start, closed_near(loops, start))
+        q = _nearest(loops, start, _closed(loops, start, mask), mask)
         _, rate, J = loops.state(q, v)
-        v = admitted(loops, q, v - _pseudo_inverse(J, 0.0) @ rate).v
+        v = v - pseudo_inverse(J * mask, 0.0) @ rate
+        v = admitted(loops, q, v).v if free is None else v
     return q, v
 
 
-def closed_near(loops: LoopEquations, q: np.ndarray) -> np.ndarray:
+def closed_near(loops: LoopEquations, q: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
     """A configuration near q that closes all loops, by Gauss-Newton steps, damped where they do not reduce the gap.
 
     Raises:
         ModelError: if the loops cannot be closed from there.
     """
+    q = _gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
+    _check_closed(loops, loops.gaps(q, np.zeros(loops.mechanism.nv)))
+    return q
+
+
+def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """A configuration that closes all loops: near q if possible, else from further away."""
+    still, size = np.zeros(loops.mechanism.nv), loops.mechanism.tree.size
+
+    def gap(at: np.ndarray) -> float:
+        sizes = [item.size(size) for item in loops.gaps(at, still)]
+        return max(sizes) if np.isfinite(sizes).all() else np.inf
+
+    nearest = _gauss_newton(loops, q, free)
+    for start in (q, *other_starts(loops, q, free)):
+        if gap(nearest) <= _LEFT * size:
+            break
+        with suppress(ModelError):  # no equations there
+            found = _gauss_newton(loops, approached(loops, start, free), free)
+            nearest = min(nearest, found, key=gap)
+    _check_closed(loops, loops.gaps(nearest, still))
+    return nearest
+
+
+def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
     tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
     try:
         error, _, J = loops.state(q, still)
     except ModelError:  # the ends of a rod coincide: perturb in any direction
-        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv)
+        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
         q = np.array(integrate(tree, list(q), aside.tolist()))
         error, _, J = loops.state(q, still)
     gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
         if gap == 0.0 or damping > 1e8:
             break
-        there = np.array(integrate(tree, list(q), list(-_pseudo_inverse(J, damping) @ error)))
-        error_there, _, J_there = loops.state(there, still)
+        step = -pseudo_inverse(J * free, damping) @ error
+        if np.abs(step).max(initial=0.0) > _LONGEST:
+            damping = max(4.0 * damping, 1e-6)
+            continue
+        there = np.array(integrate(tree, list(q), list(step)))
+        try:
+            error_there, _, J_there = loops.state(there, still)
+        except ModelError:  # a frame turned by 180°
+            damping = max(4.0 * damping, 1e-3)
+            continue
         gap_there = float(np.linalg.norm(error_there))
-        if gap_there <= 0.9 * gap:
+        # narrow valleys, where the equations nearly lose rank, are walked down by small steps that do what they promise
+        promised = gap - float(np.linalg.norm(error + J @ (free * step)))
+        if gap_there <= 0.9 * gap or (damping > 0.0 and gap - gap_there > max(0.5 * promised, _LITTLE * gap)):
             q, error, J, gap, damping = there, error_there, J_there, gap_there, 0.25 * damping if damping > 1e-6 else 0.0
         elif gap <= CLOSED * tree.size:  # as near as rounding allows, which is limited near a singular posture
             break
         else:
             damping = max(4.0 * damping, 1e-3)
-    _check_closed(loops, loops.gaps(q, still))
     return q
 
 
-def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Slides along the closed configurations from q until the difference from `start` is normal to them."""
     tree, still = loops.mechanism.tree, np.zeros(loops.mechanism.nv)
     error, _, J = loops.state(q, still)
-    away = np.array(difference(tree, list(start), list(q)))
+    away = np.array(difference(tree, list(start), list(q))) * free
     for _ in range(_TRIES):
-        inverse = _pseudo_inverse(J, 0.0)
-        step = inverse @ (J @ away - error) - away
+        inverse = pseudo_inverse(J * free, 0.0)
+        step = (inverse @ (J @ away - error) - away) * free
         if np.abs(step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(q).max(initial=0.0)):
             break
         try:
-            there = closed_near(loops, np.array(integrate(tree, list(q), list(step))))
+            there = closed_near(loops, np.array(integrate(tree, list(q), list(step))), free)
         except ModelError:  # the slide went beyond the end of the closed configurations
             break
-        away_there = np.array(difference(tree, list(start), list(there)))
+        away_there = np.array(difference(tree, list(start), list(there))) * free
         if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
             break
         q, away = there, away_there
@@ -144,7 +189,7 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
 def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:
     size = loops.mechanism.tree.size
     worst = max(gaps, key=lambda gap: gap.size(size), default=None)
-    if worst is not None and not worst.size(size) <= 1e-9 * size:
+    if worst is not None and not worst.size(size) <= _LEFT * size:
         raise ModelError(
             f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {_measure(worst)} are left. Start "
             "nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through"
@@ -153,15 +198,3 @@ def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:
 
 def _measure(gap: LoopGap) -> str:
     return f"{gap.distance:.6g} m and {gap.angle:.6g} rad"
-
-
-def _pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
-    """The damped J⁺; without damping, directions with zero singular values are ignored."""
-    if not J.size:
-        return np.zeros(J.shape[::-1])
-    U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    if s[0] == 0.0:  # no joint moves the loops
-        return np.zeros(J.shape[::-1])
-    kept = s > _RANK * s[0] if damping == 0.0 else s >= 0.0
-    gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
-    return (Vt.T * gains) @ U.T

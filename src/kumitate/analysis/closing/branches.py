@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics import integrate
-from .loops import LoopEquations
+from ...kinematics import integrate
+from ..loops import LoopEquations
 
 __all__ = ["Admitted", "admitted", "admitted_rows"]
 

@@ -1,0 +1,83 @@
+"""Drives that hold a robot: their gains, the motion that follows from them, and the command's option."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.cli.app import run
+from kumitate.control import holding_drives
+from kumitate.errors import InputError
+from kumitate.model import reroot
+
+G, RATE = 9.81, 30.0
+
+
+def bar(gravity=(0.0, 0.0, -G)):
+    """A bar of 2 kg that turns about a level axis, 0.4 m from its center of mass; and a ball joint at its end."""
+    bodies = (km.Body("bar", 2.0, (0.4, 0, 0), (0.01, 0.03, 0.03)), km.Body("tip", 0.1, inertia=(1e-3,) * 3))
+    hinge = km.Joint("hinge", "revolute", "world", "bar", axis=(0, 1, 0), armature=0.05)
+    return km.Mechanism(
+        "bar", bodies, (hinge, km.Joint("ball", "spherical", "bar", "tip", km.pose((0.8, 0, 0)))), gravity=gravity
+    )
+
+
+def test_a_displaced_joint_comes_back_critically_damped():
+    mechanism = bar(gravity=(0.0, 0.0, 0.0))
+    drives = holding_drives(mechanism, rate=RATE)
+    held = mechanism.with_drives(drives)
+    assert list(drives) == ["hinge"]
+    inertia = 0.03 + 2.0 * 0.4**2 + 0.05 + 1e-3 + 0.1 * 0.8**2
+    assert drives["hinge"].kp == pytest.approx(inertia * RATE**2)
+    locked = km.load(held).locked(["ball"])
+    found = km.simulate(locked, [0.2], duration=0.3, integrator="rk4", inputs={"target": 0.0})
+    expected = 0.2 * (1.0 + RATE * found.time) * np.exp(-RATE * found.time)
+    np.testing.assert_allclose(found.q[:, 0], expected, rtol=0.0, atol=1e-7)
+
+
+def test_a_load_moves_a_joint_by_itself_over_the_stiffness():
+    mechanism = km.load(bar()).locked(["ball"]).mechanism
+    drive = holding_drives(mechanism)["hinge"]
+    found = km.simulate(mechanism.with_drives({"hinge": drive}), duration=0.5)
+    sag = found.q[-1, 0]
+    assert drive.kp * sag == pytest.approx((2.0 * 0.4 + 0.1 * 0.8) * G * np.cos(sag), rel=1e-6)
+
+
+def test_on_a_free_base_gains_do_not_depend_on_which_body_is_the_base():
+    """Joints feel what they carry, or all the rest: the larger of the two stays so when the tree hangs from the other end."""
+    bodies = [km.Body(name, 1.0 + k, (0.1, 0.02 * k, 0.03), (0.02, 0.03, 0.04)) for k, name in enumerate("abc")]
+    hinges = [
+        km.Joint("ab", "revolute", "a", "b", km.pose((0.2, 0, 0)), (0, 1, 0)),
+        km.Joint("bc", "prismatic", "b", "c", km.pose((0.1, 0.3, 0)), (1, 0, 2)),
+    ]
+    free = km.Mechanism("free", tuple(bodies), (km.Joint("base", "floating", "world", "a"), *hinges))
+    one, other = holding_drives(free), holding_drives(reroot(free, "c"))
+    assert set(one) == set(other) == {"ab", "bc"}
+    for name, drive in one.items():
+        assert other[name].kp == pytest.approx(drive.kp, rel=1e-10)
+        assert other[name].kd == pytest.approx(drive.kd, rel=1e-10)
+    assert one["bc"].kp == pytest.approx(1e4 * 3.0)  # a slider feels a mass: c has 3 kg, a and b together too
+
+
+def test_joints_with_drives_keep_them():
+    mechanism = bar().with_drives({"hinge": km.VelocityDrive(kd=1.0)})
+    assert holding_drives(mechanism) == {}
+    with pytest.raises(InputError, match="shape"):
+        holding_drives(bar(), [0.0])
+    with pytest.raises(InputError, match="the rate"):
+        holding_drives(bar(), rate=0.0)
+
+
+def test_the_command_holds_a_robot_where_it_starts(tmp_path, capsys):
+    options = ["--duration", "0.2", "--formats", "", "--json", "--out", str(tmp_path / "out")]
+    assert run(["simulate", "pa10", "--hold", "--q", "joint2=30deg", *options]) == 0
+    held = km.open(json.loads(capsys.readouterr().out)["files"]["result.h5"])
+    assert held.q[0, 1] == pytest.approx(np.radians(30.0))
+    assert 0.0 < np.abs(held.q - held.q[0]).max() < 0.005
+    assert len(held.mechanism.driven) == 7
+    again = ["simulate", str(tmp_path / "out" / "result.h5"), "--formats", "", "--json", "--out", str(tmp_path / "again")]
+    assert run(again) == 0
+    np.testing.assert_array_equal(km.open(json.loads(capsys.readouterr().out)["files"]["result.h5"]).q, held.q)

@@ -1,0 +1,147 @@
+"""`km.load` of robots by name, and of xacro files."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import kumitate as km
+from kumitate.errors import InputError, ModelError
+from kumitate.model.read import robot_names
+
+ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="mass" default="2"/>
+  <xacro:include filename="$(find parts)/parts.xacro"/>
+  <link name="base"/>
+  <xacro:rod name="upper" parent="base"/>
+  <xacro:rod name="lower" parent="upper"/>
+</robot>
+"""
+PARTS = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="length" value="0.5"/>
+  <xacro:macro name="rod" params="name parent">
+    <link name="${name}">
+      <inertial><origin xyz="0 0 ${length/2}"/><mass value="$(arg mass)"/>
+        <inertia ixx="${2*length**2/12}" iyy="${2*length**2/12}" izz="0.001"/></inertial>
+    </link>
+    <joint name="${name}_joint" type="continuous"><parent link="${parent}"/><child link="${name}"/>
+      <origin xyz="0 0 ${length}"/><axis xyz="0 1 0"/></joint>
+  </xacro:macro>
+</robot>
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "package.xml").write_text("<package><name>parts</name></package>", encoding="utf-8")
+    (folder / "parts.xacro").write_text(PARTS, encoding="utf-8")
+    (folder / "arm.urdf.xacro").write_text(ARM, encoding="utf-8")
+    return folder
+
+
+# --- xacro --------------------------------------------------------------------------------------------------------------------
+def test_a_xacro_file_is_expanded_and_read(package):
+    robot = km.load(package / "arm.urdf.xacro")
+    assert list(robot.joints) == ["fixed_base", "upper_joint", "lower_joint"]
+    assert robot.bodies["lower"].mass == 2.0
+    assert robot.bodies["lower"].inertia[0][0] == pytest.approx(2.0 * 0.25 / 12.0)
+    assert km.load(package / "arm.urdf.xacro", xacro_args={"mass": 3}).bodies["lower"].mass == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ARM.replace("$(find parts)/", "no/such/"), r"broken\.xacro: xacro cannot expand the file: .*parts\.xacro.*xacro_args"),
+        (ARM.replace("xacro:rod", "xacro:stick"), r"xacro cannot expand the file: .*stick"),
+        (ARM.replace('<link name="base"/>', '<link name="base"/><link name="base"/>'),
+         r"broken\.xacro \(expanded\):\d+: the link name 'base' is used"),
+    ],
+)  # fmt: skip
+def test_faults_of_xacro_files_are_named(package, text, message):
+    file = package / "broken.xacro"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match=message):
+        km.load(file)
+
+
+def test_xacro_needs_its_package_and_only_xacro_takes_arguments(package, monkeypatch):
+    with pytest.raises(InputError, match=r"xacro_args are for \.xacro files"):
+        km.load(package / "arm.urdf", xacro_args={"mass": 3})
+    monkeypatch.setitem(sys.modules, "xacrodoc", None)
+    with pytest.raises(InputError, match=r"pip install 'kumitate\[xacro\]'"):
+        km.load(package / "arm.urdf.xacro")
+
+
+# --- names --------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "moving"), [("double_pendulum_simple", 2), ("ur5", 6), ("ur3", 6)])
+def test_robots_of_example_robot_data_have_names(name, moving):
+    with pytest.warns(km.KumitateWarning):
+        assert km.load(name).nv == moving
+
+
+def test_files_of_one_name_have_those_of_their_folders():
+    known = robot_names.known_names()
+    assert {"panda", "anymal_b", "anymal_c", "cassie"} <= set(known)
+    assert len(known) == len(set(known))
+
+
+def test_a_sample_comes_before_a_robot_of_the_same_name():
+    assert "double_pendulum" in robot_names.known_names()
+    assert km.load("double_pendulum").start[0].tolist() != [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pandaa", r"there is no sample 'pandaa', nor a robot of this name; did you mean 'panda'\? The samples are pendulum"),
+        ("talos", r"did you mean 'talos_full_v2' or"),
+        ("zzzzzz", r"nor a robot of this name; The samples are .*pip install 'kumitate\[robots\]'"),
+    ],
+)
+def test_unknown_names_suggest_close_ones(name, message):
+    with pytest.raises(InputError, match=message):
+        km.load(name)
+
+
+@pytest.fixture
+def downloads(tmp_path, monkeypatch, package):
+    """A package of the shape of robot_descriptions, whose modules find their files, or fail as without a network."""
+    folder = tmp_path / "robot_descriptions"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "stick_description.py").write_text(f"URDF_PATH = {str(tmp_path / 'stick.urdf')!r}\n", encoding="utf-8")
+    (tmp_path / "stick.urdf").write_text('<robot name="stick"><link name="rod"/></robot>', encoding="utf-8")
+    (folder / "made_description.py").write_text(
+        f"XACRO_PATH = {str(package / 'arm.urdf.xacro')!r}\nXACRO_ARGS = {{'mass': '7'}}\n", encoding="utf-8"
+    )
+    (folder / "far_description.py").write_text("raise OSError('could not resolve host')\n", encoding="utf-8")
+    for name in [key for key in sys.modules if key.split(".")[0] == "robot_descriptions"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in [key for key in sys.modules if key.split(".")[0] == "robot_descriptions"]:
+        sys.modules.pop(name)
+
+
+@pytest.mark.usefixtures("downloads")
+def test_other_robots_come_through_robot_descriptions():
+    assert km.load("stick").name == "stick"
+    assert km.load("made").bodies["upper"].mass == 7.0
+    with pytest.raises(InputError, match=r"robot 'far': robot_descriptions cannot bring its file: could not resolve host\. It"):
+        km.load("far")
+    with pytest.raises(InputError, match="did you mean 'stick'"):
+        km.load("stik")
+
+
+# --- gravity ------------------------------------------------------------------------------------------------------------------
+def test_gravity_takes_the_place_of_the_files_own():
+    moon = km.load("pa10", gravity=(0.0, 0.0, -1.62))
+    earth = km.load("pa10")
+    q, _ = earth.start
+    assert moon.start[0].tolist() == q.tolist()
+    assert moon.gravity_forces(q) == pytest.approx(earth.gravity_forces(q) * 1.62 / 9.81, rel=1e-12)
+    with pytest.raises(ModelError, match=r"gravity \[m/s²\]"):
+        km.load("pa10", gravity=(1.0, 2.0))
