@@ -371,6 +371,14 @@ def derivatives(shown: Shown, values: Shown) -> None:
     moved = robot.forward_dynamics(robot.integrate(shown["q"], shown["small"]), shown["v"], shown["tau"])
     np.testing.assert_allclose(shown["expected"], moved, rtol=0, atol=1e-8)
     assert np.abs(moved - found.a).max() > 1e-6
+    step, by_pushes = shown["step"], shown["step"].by("link7")
+    after = shown["sim"].step(shown["state"], tau=shown["tau"], wrenches={"link7": np.full(6, 0.01)})
+    np.testing.assert_allclose(np.r_[after.q - step.q, after.v - step.v], 0.01 * by_pushes.sum(axis=1), rtol=0, atol=1e-12)
+    assert shown["at"].active.lines() == 4 * ["'block' on 'ground': sliding"]
+    motion, gradient = shown["motion"], shown["gradient"].efforts["tau"]
+    assert motion.q.shape == (20, 5, 7)
+    pushed = shown["sim"].rollout(shown["sim"].batch(20), {"tau": -1e-3 * gradient}, steps=200, every=50)
+    assert ((pushed.q - shown["goal"]) ** 2).sum() < ((motion.q - shown["goal"]) ** 2).sum()
 
 
 def inverse_kinematics(shown: Shown, values: Shown) -> None:
