@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from . import control, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
     from .dynamics.parallel.parallel_ada import parallel_ada
+    from .identification.identify import identify
     from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
@@ -65,7 +66,7 @@ __all__ = [
     "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane",
     "PlaneSurface", "Polygon", "PositionDrive", "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
     "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
-    "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
+    "identify", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
     "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch",
     "sweep", "where", "zeros",
 ]  # fmt: skip
@@ -75,7 +76,8 @@ _LATER = {
     "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
-    "held_motion": ".simulate.interactions.held", "lagrange": ".lagrange", "on_ground": ".contact",
+    "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
+    "on_ground": ".contact",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",

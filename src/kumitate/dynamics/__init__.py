@@ -16,6 +16,7 @@ from .loops.projection import projected
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
 from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
+from .regressor import regressor
 from .rnea import rnea
 from .unit_vector import unit_vector
 from .wrenches import Wrenches
@@ -48,6 +49,7 @@ __all__ = [
     "passive_force",
     "passive_slope",
     "projected",
+    "regressor",
     "rnea",
     "solve_symmetric",
     "spring_force",

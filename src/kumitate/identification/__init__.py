@@ -1,0 +1,11 @@
+"""Identification: inertias, friction and drive constants of a robot from its logs."""
+
+from .base_parameters import BaseParameters, base_parameters
+from .exciting import Excitation, exciting_trajectory
+from .identified import BaseEstimate, Identified
+from .identify import identify
+from .log import Log
+
+__all__ = [
+    "BaseEstimate", "BaseParameters", "Excitation", "Identified", "Log", "base_parameters", "exciting_trajectory", "identify",
+]  # fmt: skip

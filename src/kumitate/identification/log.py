@@ -1,0 +1,102 @@
+"""`Log`: a recorded motion with the efforts that caused it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..calls import checked_coordinates
+from ..errors import InputError
+from ..model import Mechanism
+from ..model.values import real_array
+
+__all__ = ["Log", "logs_of"]
+
+#: The names under which a mapping gives each part.
+_NAMES = {"time": ("time", "t"), "q": ("q",), "v": ("v",), "a": ("a",), "tau": ("tau",), "wrenches": ("wrenches",)}
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A recorded motion of a robot.
+
+    Attributes:
+        time: (n,) [s], increasing.
+        q: coordinates (n, nq) [rad, m]; v: velocities (n, nv), None to differentiate q.
+        tau: efforts of the drives (n, nv) [N·m, N]; for unknown drive constants the currents or commands that are proportional
+            to them. NaN where an effort is unknown; 0 where a degree of freedom has no drive.
+        a: accelerations (n, nv), None to differentiate v.
+        wrenches: external [n; f] (n, 6) by name of a body or frame, in the world's axes about that frame's origin [N·m, N].
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    tau: np.ndarray
+    v: np.ndarray | None = None
+    a: np.ndarray | None = None
+    wrenches: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Any, mechanism: Mechanism) -> Log:
+        """A log from another one, a result of `simulate`, or a mapping with "t" or "time", "q", "tau", and what else is known.
+
+        Raises:
+            InputError: for parts that are missing, of wrong shapes, or not finite (tau may be NaN).
+        """
+        if isinstance(given, Mapping):
+            unknown = [key for key in given if not any(key in names for names in _NAMES.values())]
+            if unknown:
+                raise InputError(f"log: {unknown[0]!r} is not a part of a log; there are {', '.join(_NAMES)}")
+            parts = {part: next((given[key] for key in names if key in given), None) for part, names in _NAMES.items()}
+        else:
+            parts = {part: getattr(given, part, None) for part in _NAMES}
+        if getattr(given, "contact", None) is not None:
+            raise InputError("log: the run has contact, whose forces its efforts do not contain; give a mapping with wrenches")
+        for part in ("time", "q", "tau"):
+            if parts[part] is None:
+                raise InputError(f"log: {part!r} is missing; give time, q and tau, as a mapping, a Log or a result")
+        n = np.size(np.asarray(parts["time"]))
+        nv = mechanism.nv
+        shapes = {"time": (n,), "q": (n, mechanism.nq), "tau": (n, nv), "v": (n, nv), "a": (n, nv)}
+        arrays = {part: _numbers(part, parts[part], shape) for part, shape in shapes.items() if parts[part] is not None}
+        wrenches = {name: _numbers(f"the wrench on {name!r}", x, (n, 6)) for name, x in (parts["wrenches"] or {}).items()}
+        for name in wrenches:
+            if name not in mechanism.tree.places:
+                raise InputError(f"log: {name!r} is not a body or frame; there are {', '.join(mechanism.tree.places)}")
+        if n < 2 or (np.diff(arrays["time"]) <= 0.0).any():
+            raise InputError(f"log: {n} times that do not increase; give at least two, in order [s]")
+        if "a" in arrays and "v" not in arrays:
+            raise InputError("log: it has a, but not v; give both, or q alone to have it differentiated")
+        arrays["q"] = checked_coordinates(mechanism, arrays["q"])
+        return cls(**arrays, wrenches=wrenches)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def rows(self, chosen: Any) -> Log:
+        """Some of its rows."""
+        parts = {name: None if (x := getattr(self, name)) is None else x[chosen] for name in ("time", "q", "tau", "v", "a")}
+        return Log(**parts, wrenches={name: x[chosen] for name, x in self.wrenches.items()})  # type: ignore[arg-type]
+
+
+def logs_of(given: Any, mechanism: Mechanism) -> list[Log]:
+    """One log or several."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    if not several:
+        raise InputError("log: there is not one; give a log, or a list of them")
+    return [Log.of(one, mechanism) for one in several]
+
+
+def _numbers(part: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    array = real_array(given)
+    if array is None or array.shape != shape:
+        found = "not real numbers" if array is None else f"of shape {array.shape}"
+        raise InputError(f"log: {part} is {found}; it must be an array of shape {shape}, a row per time")
+    bad = ~np.isfinite(array) if part != "tau" else np.isinf(array)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][0])
+        raise InputError(f"log: {part} is not finite in row {row}; leave the row out")
+    return np.array(array, dtype=float)

@@ -1,0 +1,213 @@
+"""The most probable parameters that a mechanism can have: bodies that can exist, armatures and frictions that are not negative.
+
+Inertias are moved as their logarithms, so that no step leaves what is possible. Many bodies move a robot alike: among them,
+those nearest to the model are taken. The model counts as one more measurement, with a standard deviation of `spread`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.tree.inertia_map import SIZE
+from .base_parameters import BaseParameters
+from .equations import LogEquations
+from .fit import Fit
+from .log_cholesky import inertia_numbers, logarithms, scales_of
+from .unknowns import Unknowns
+
+__all__ = ["Physical", "physical"]
+
+#: The noise is lowered in these steps, relative to the efforts: large changes are decided before fine ones.
+_STAGES = (0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
+_STEPS = 100
+#: A stage ends when a step lowers the sum of squares by less than this part, or by less than the square of this.
+_SETTLED = 1e-6
+
+
+@dataclass(frozen=True)
+class Physical:
+    """Parameters that are possible.
+
+    Attributes:
+        values: of the unknown parameters, in their order.
+        covariance: of them, given the model with its `spread`.
+        reciprocals: 1/K of the drives (nv).
+    """
+
+    values: np.ndarray
+    covariance: np.ndarray
+    reciprocals: np.ndarray
+
+
+@dataclass
+class _Problem:
+    """Least squares over z: θ of every body, properties of joints ≥ 0, log(1/K) of unknown drives."""
+
+    unknowns: Unknowns
+    base: BaseParameters
+    equations: LogEquations
+    start: np.ndarray
+    spreads: np.ndarray
+
+    @property
+    def bodies(self) -> int:
+        return len(self.unknowns.bodies)
+
+    def values(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The parameters, and their derivatives with respect to z."""
+        count = len(self.unknowns.names)
+        values, slopes = z[:count].copy(), np.eye(count, len(z))
+        for k in range(self.bodies):
+            own = slice(SIZE * k, SIZE * (k + 1))
+            values[own], slopes[own, own] = inertia_numbers(z[own])
+        return values, slopes
+
+    def reciprocals(self, z: np.ndarray) -> np.ndarray:
+        found = np.ones(len(self.equations.samples))
+        found[list(self.unknowns.drives)] = np.exp(z[len(self.unknowns.names) :])
+        return found
+
+    def weighted(self, noise: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
+        """Triangles in units of the noise, with the index of their drive; those of all known drives are one."""
+        drives = self.unknowns.drives
+        scaled = self.equations.triangles / noise[:, None, None]
+        known = [triangle for i, triangle in enumerate(scaled) if i not in drives]
+        pooled: list[tuple[np.ndarray, int | None]] = []
+        if known:
+            pooled.append((np.asarray(np.linalg.qr(np.vstack(known), mode="r")), None))
+        return pooled + [(scaled[i], len(self.unknowns.names) + k) for k, i in enumerate(drives)]
+
+    def residuals(self, z: np.ndarray, triangles: list[tuple[np.ndarray, int | None]]) -> np.ndarray:
+        beta = self.base.G @ self.values(z)[0]
+        parts = []
+        for R, drive in triangles:
+            x = 1.0 if drive is None else np.exp(z[drive])
+            parts.append(R @ np.concatenate([x * beta, [x, -1.0]]))
+        return np.concatenate([*parts, (z - self.start) / self.spreads])
+
+    def slopes(self, z: np.ndarray, triangles: list[tuple[np.ndarray, int | None]]) -> np.ndarray:
+        """∂residuals/∂z."""
+        values, by_z = self.values(z)
+        beta, by_z = self.base.G @ values, self.base.G @ by_z
+        blocks = []
+        for R, drive in triangles:
+            x = 1.0 if drive is None else np.exp(z[drive])
+            block = x * R[:, :-2] @ by_z
+            if drive is not None:
+                block[:, drive] += x * (R[:, :-2] @ beta + R[:, -2])
+            blocks.append(block)
+        return np.vstack([*blocks, np.diag(1.0 / self.spreads)])
+
+
+def physical(
+    unknowns: Unknowns, base: BaseParameters, equations: LogEquations, found: Fit, reach: np.ndarray, spread: float
+) -> Physical:
+    """The most probable possible parameters.
+
+    Args:
+        found: the fit without regard to what is possible, whose noises are used.
+        reach: for each property of a joint, a value that would explain all efforts alone.
+        spread: how far, in logarithms, bodies may be from the model: about 1 for factors of 3.
+    """
+    problem = _problem(unknowns, base, equations, reach, spread)
+    z = problem.start.copy()
+    largest = float(equations.sizes(base.G @ unknowns.values).max(initial=0.0))
+    tried = []
+    for part in (*_STAGES, 0.0):
+        if part == 0.0 or (found.noise < part * largest).any():
+            z = _lowest(problem, z, np.maximum(found.noise, part * largest))
+            tried += [z, _moved_to(problem, z, found)]
+    triangles = problem.weighted(found.noise)
+    z = _lowest(problem, min(tried, key=lambda z: float(np.sum(problem.residuals(z, triangles) ** 2))), found.noise)
+    values, by_z = problem.values(z)
+    J = problem.slopes(z, triangles)
+    held = _at_zero(problem, z) & (J.T @ problem.residuals(z, triangles) > 0.0)
+    half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
+    return Physical(values, half @ half.T, problem.reciprocals(z))
+
+
+def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, reach: np.ndarray, spread: float) -> _Problem:
+    model, inertial = unknowns.values, unknowns.inertial
+    thetas = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)]
+    joints = model[inertial:]
+    drives = np.zeros(len(unknowns.drives))
+    start = np.concatenate([*thetas, joints, drives])
+    spreads = np.concatenate([*map(scales_of, thetas), np.maximum(joints, reach), drives + 1.0])
+    return _Problem(unknowns, base, equations, start, spread * spreads)
+
+
+def _moved_to(problem: _Problem, z: np.ndarray, found: Fit) -> np.ndarray:
+    """z moved by the shortest steps towards the base parameters that were found: exact if these are possible."""
+    z, drives = z.copy(), slice(len(problem.unknowns.names), None)
+    z[drives] = np.log(found.reciprocals[list(problem.unknowns.drives)])
+    inner, joints = slice(0, drives.start), slice(problem.unknowns.inertial, drives.start)
+    for _ in range(_STEPS):
+        values, by_z = problem.values(z)
+        gap = found.beta - problem.base.G @ values
+        if np.abs(gap).max(initial=0.0) <= 1e-14 * np.abs(found.beta).max(initial=0.0):
+            break
+        A, spreads = problem.base.G @ by_z[:, inner], problem.spreads[inner]
+        free, step = np.ones(drives.start, dtype=bool), np.zeros(drives.start)
+        beyond = free
+        while beyond.any():
+            left = gap - A[:, ~free] @ step[~free]
+            step[free] = spreads[free] * np.linalg.lstsq(A[:, free] * spreads[free], left, rcond=None)[0]
+            step[free] *= min(1.0, 1.0 / max(float(np.abs(step[free] / spreads[free]).max(initial=0.0)), 1e-300))
+            beyond = np.zeros_like(free)
+            beyond[joints] = free[joints] & (z[joints] + step[joints] < 0.0)
+            step[beyond], free = -z[inner][beyond], free & ~beyond
+        z[inner] += step
+        z[joints] = np.maximum(z[joints], 0.0)
+    return z
+
+
+def _at_zero(problem: _Problem, z: np.ndarray) -> np.ndarray:
+    """Which properties of joints are at their least value."""
+    found = np.zeros(len(z), dtype=bool)
+    own = slice(problem.unknowns.inertial, len(problem.unknowns.names))
+    found[own] = z[own] <= 0.0
+    return found
+
+
+def _lowest(problem: _Problem, z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """The z of the least sum of squares (Levenberg and Marquardt); properties of joints that would pass 0 are held there."""
+    joints = slice(problem.unknowns.inertial, len(problem.unknowns.names))
+    triangles = problem.weighted(noise)
+    damping, r = 1e-3, problem.residuals(z, triangles)
+    for _ in range(_STEPS):
+        J = problem.slopes(z, triangles)
+        free = ~(_at_zero(problem, z) & (J.T @ r > 0.0))
+        taken = False
+        while not taken and damping < 1e9:
+            step = _step(J, r, z, problem.spreads, free, joints, damping)
+            there = z + step
+            there[joints] = np.maximum(there[joints], 0.0)
+            r_there = problem.residuals(there, triangles)
+            taken = bool(r_there @ r_there < r @ r)
+            damping = damping * 0.2 if taken else damping * 5.0
+        if not taken:
+            return z
+        gained = float(r @ r - r_there @ r_there)
+        z, r = there, r_there
+        if gained <= _SETTLED * float(r @ r) or gained <= _SETTLED**2:
+            return z
+    return z
+
+
+def _step(
+    J: np.ndarray, r: np.ndarray, z: np.ndarray, spreads: np.ndarray, free: np.ndarray, joints: slice, damping: float
+) -> np.ndarray:
+    """A damped step of the free variables; those properties of joints that would pass 0 go there, and the others again."""
+    free, step = free.copy(), np.zeros(len(z))
+    while True:
+        scaled = J[:, free] * spreads[free]
+        Q, R = np.linalg.qr(np.vstack([scaled, np.sqrt(damping) * np.diag(np.linalg.norm(scaled, axis=0))]))
+        step[free] = spreads[free] * np.linalg.solve(R, -Q[: len(r)].T @ (r + J[:, ~free] @ step[~free]))
+        step[free] *= min(1.0, 2.0 / max(float(np.abs(step[free] / spreads[free]).max(initial=0.0)), 1e-300))
+        beyond = np.zeros(len(z), dtype=bool)
+        beyond[joints] = free[joints] & (z[joints] + step[joints] < 0.0)
+        if not beyond.any():
+            return step
+        step[beyond], free = -z[beyond], free & ~beyond
