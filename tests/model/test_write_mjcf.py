@@ -23,6 +23,12 @@ mujoco = pytest.importorskip("mujoco")
 ROWS = ("fixed", "revolute", "prismatic", "planar", "cylindrical", "universal", "spherical_euler", "floating_euler")
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """MuJoCo writes a log into the working folder where an inertia matrix is nearly singular, as of point masses."""
+    monkeypatch.chdir(tmp_path)
+
+
 def written(mechanism: km.Mechanism, path="robot.xml") -> tuple[object, list[str]]:
     """MuJoCo's model of the written text without contact, and what was said of the writing."""
     with warnings.catch_warnings(record=True) as said:
