@@ -67,8 +67,8 @@ def _fitted(
         away = time[near] - time[k][:, None]
         size = np.abs(away).max(axis=1)
         powers = (away / size[:, None])[..., None] ** np.arange(DEGREE + 1)
-        normal = np.einsum("kwi,kwj->kij", powers, powers)
-        fitted = np.linalg.solve(normal, np.einsum("kwi,kwc->kic", powers, around(k, near)))
+        turned = np.swapaxes(powers, 1, 2)
+        fitted = np.linalg.solve(turned @ powers, turned @ around(k, near))
         values.append(fitted[:, 0])
         slopes.append(fitted[:, 1] / size[:, None])
     return np.concatenate(values), np.concatenate(slopes)
