@@ -9,9 +9,9 @@ from pathlib import Path
 from kumitate.examples.catalogue import examples
 from kumitate.model.samples import SAMPLES
 
-from .rows import PAPERS, ROWS
+from .rows import PAPERS, ROWS, Row
 
-__all__ = ["marks", "page"]
+__all__ = ["commands", "marks", "page"]
 
 _HEAD = """\
 # Rows
@@ -25,24 +25,28 @@ reference, the command that draws its figures. An empty cell is work still to do
 def page(root: Path) -> str:
     """The text of docs/rows.md for the checkout at `root`."""
     tests = marks(root / "tests")
-    shown = examples()
     parts = [_HEAD]
     for letter, title in PAPERS.items():
         parts.append(f"\n## {letter}: {title}\n")
         parts.append("| row | what | source | example | reference test | figures |\n|---|---|---|---|---|---|")
         for row in (row for row in ROWS if row.paper == letter):
-            commands = {name: f"kumitate simulate {name}" for name, sample in SAMPLES.items() if row.id in sample.rows}
-            commands |= {name: f"kumitate examples {name}" for name, example in shown.items() if row.id in example.rows}
+            drawn = commands(row)
             cells = (
                 row.id,
                 row.what,
                 row.section,
-                ", ".join(f"`{name}`" for name in commands),
+                ", ".join(f"`{name}`" for name in drawn),
                 "<br>".join(f"`{test}`" for test in tests.get(row.id, ())),
-                "<br>".join(f"`{command}`" for command in commands.values()),
+                "<br>".join(f"`{command}`" for command in drawn.values()),
             )
             parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(parts) + "\n"
+
+
+def commands(row: Row) -> dict[str, str]:
+    """The commands that show a row, by the name of the sample or example."""
+    drawn = {name: f"kumitate simulate {name}" for name, sample in SAMPLES.items() if row.id in sample.rows}
+    return drawn | {name: f"kumitate examples {name}" for name, example in examples().items() if row.id in example.rows}
 
 
 def marks(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from kumitate.examples.catalogue import examples
 from studies.command import app as studies
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("studies/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("studies/**/*.md")])
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
 BALL = """
@@ -117,6 +117,8 @@ q0, v0, goal, K_p, K_d = closed.assemble([1.0, 0.5, 2.7]), np.zeros(3), 0.0, 0.0
 }
 #: Blocks that take longer than a test should, by page and place: they are read, not run; what they call is tested elsewhere.
 LONG = {("contact-speed.md", 1), ("five-ways.md", 2), ("humanoid.md", 0)}
+#: Blocks of programs that the tests do not install: of Drake.
+ELSEWHERE = {("coming-from.md", 5)}
 
 
 def blocks(page: Path, language: str = "python") -> list[str]:
@@ -124,7 +126,14 @@ def blocks(page: Path, language: str = "python") -> list[str]:
 
 
 def name_of(page: Path) -> str:
-    return page.name
+    """The page within docs, or its name."""
+    return page.relative_to(ROOT / "docs").as_posix() if ROOT / "docs" in page.parents else page.name
+
+
+def saved(page: Path) -> dict[str, str]:
+    """The files that a page asks its reader to save, by name."""
+    text = page.read_text(encoding="utf-8")
+    return dict(re.findall(r"`([\w.]+)`[^`\n]*[:：]\n\n```xml\n(.*?)```", text, flags=re.DOTALL))
 
 
 # --- imports ----------------------------------------------------------------------------------------------------------
@@ -197,9 +206,11 @@ def executed(page: Path) -> tuple[Shown, Shown]:
     """What the names of a page's blocks hold in the end, and the values of its lines that are expressions, by their text."""
     names: Shown = {}
     values: Shown = {}
-    exec(compile(GIVEN.get(page.name, ""), page.name, "exec"), names)
+    for name, text in saved(page).items():
+        Path(name).write_text(text, encoding="utf-8")
+    exec(compile(GIVEN.get(name_of(page), ""), page.name, "exec"), names)
     for number, code in enumerate(blocks(page)):
-        for node in ast.parse(code).body if (page.name, number) not in LONG else []:
+        for node in ast.parse(code).body if (name_of(page), number) not in LONG | ELSEWHERE else []:
             if isinstance(node, ast.Expr):
                 values[ast.unparse(node)] = eval(compile(ast.Expression(node.value), page.name, "eval"), names)
             else:
@@ -360,6 +371,14 @@ def derivatives(shown: Shown, values: Shown) -> None:
     moved = robot.forward_dynamics(robot.integrate(shown["q"], shown["small"]), shown["v"], shown["tau"])
     np.testing.assert_allclose(shown["expected"], moved, rtol=0, atol=1e-8)
     assert np.abs(moved - found.a).max() > 1e-6
+    step, by_pushes = shown["step"], shown["step"].by("link7")
+    after = shown["sim"].step(shown["state"], tau=shown["tau"], wrenches={"link7": np.full(6, 0.01)})
+    np.testing.assert_allclose(np.r_[after.q - step.q, after.v - step.v], 0.01 * by_pushes.sum(axis=1), rtol=0, atol=1e-12)
+    assert shown["at"].active.lines() == 4 * ["'block' on 'ground': sliding"]
+    motion, gradient = shown["motion"], shown["gradient"].efforts["tau"]
+    assert motion.q.shape == (20, 5, 7)
+    pushed = shown["sim"].rollout(shown["sim"].batch(20), {"tau": -1e-3 * gradient}, steps=200, every=50)
+    assert ((pushed.q - shown["goal"]) ** 2).sum() < ((motion.q - shown["goal"]) ** 2).sum()
 
 
 def inverse_kinematics(shown: Shown, values: Shown) -> None:
@@ -417,7 +436,12 @@ JUDGES = {
 }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs" and blocks(page)], ids=name_of)
+#: Run by test_guides.
+GUIDES = {"start.md", "coming-from.md"}
+RUN = [page for page in PAGES if page.parent.name == "docs" and blocks(page) and page.name not in GUIDES]
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_blocks_run_and_do_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names, values = executed(page)

@@ -15,7 +15,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.contact import Contact, Surface
-from kumitate.control.whole_body import ContactPoint, Tracked, WholeBodyController
+from kumitate.control.whole_body import StandingPoint, Tracked, WholeBodyController
 from kumitate.examples.gallery.humanoid_standing import ANGLES, FEET, FILE
 from kumitate.examples.legged import Stance, legged
 from kumitate.inverse_kinematics import CenterOfMassGoal, OrientationGoal, PostureGoal
@@ -25,10 +25,10 @@ from kumitate.model import Mechanism
 BEGIN, END, TORSO = 0.5, 0.6, "torso_link"
 
 
-def sole_points(robot: Mechanism, friction: float) -> list[ContactPoint]:
+def sole_points(robot: Mechanism, friction: float) -> list[StandingPoint]:
     """The lowest points of the spheres under the feet."""
     return [
-        ContactPoint(body.name, (*list(shape.pose.translation)[:2], shape.pose.translation.z - shape.shape.radius), friction)
+        StandingPoint(body.name, (*list(shape.pose.translation)[:2], shape.pose.translation.z - shape.shape.radius), friction)
         for body in robot.bodies
         if body.name in FEET
         for shape in body.collisions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +16,18 @@ from .robot import Robot
 from .run import Run, as_run, runs_in_errors
 from .scalar import Program, trace
 from .simulate import simulation
+from .simulate.batch import Batch
 from .simulate.checks import by_name
 from .simulate.parameters import Variation
 from .simulate.stepping.commands import COMMANDS
 from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
 from .simulate.stepping.reading import SIGNALS, checked_inputs
+from .simulate.stepping.state import State
+
+if TYPE_CHECKING:
+    from .simulate.slopes import SlopedStep, StepSlopes
+    from .simulate.slopes.rollout import RolloutTape
 
 __all__ = ["Simulation", "checked_output"]
 
@@ -79,6 +86,68 @@ class Simulation(simulation.MechanismSimulation):
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
+
+    def slopes(
+        self,
+        state: State | Batch,
+        *,
+        tau: Any = None,
+        wrenches: Mapping[str, Any] | None = None,
+        loop_tau: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> StepSlopes:
+        """A step from a state, or from all states of a batch, and its derivatives: δx' = A δx + B δu.
+
+        Args:
+            state: of this simulation; a batch is not changed.
+            tau, wrenches, loop_tau, inputs: over the step, as of `step`; a batch has its own.
+
+        Raises:
+            InputError: for steps that cannot be differentiated, with the reason; for inputs with a wrong name or shape.
+
+        >>> from kumitate import load
+        >>> sim = Simulation(load("pendulum"), integrator="semi_implicit_euler")
+        >>> found = sim.slopes(sim.start(), tau=[0.1])
+        >>> found.A.shape, found.by("tau").shape
+        ((2, 2), (2, 1))
+        """
+        if isinstance(state, Batch):
+            if any(given is not None for given in (tau, wrenches, loop_tau, inputs)):
+                raise InputError(f"{self.mechanism.name}: a batch has efforts and inputs of its own; write to its arrays")
+            return self._sloped(state.time, state.q, state.v, state.efforts)
+        number, q, v, u = (np.array(state.carried[name]) for name in ("number", "q", "v", "u"))
+        given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
+        self.actuation.put(u, tau, *given)
+        return self._sloped(number * self.step_size, q, v, u)
+
+    def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> RolloutTape:
+        """The motion of a batch over some steps, with efforts of their own in each; `RolloutTape.back` gives gradients.
+
+        Args:
+            start: the batch at whose states it begins; it is not changed.
+            efforts: by name, (N, steps, size) or (steps, size): "tau", wrenches by place, drives of loops, inputs; of others,
+                those of the batch.
+            steps: their number; every: steps from one recorded state to the next. Others are computed again on the way back.
+
+        Raises:
+            InputError: for steps that cannot be differentiated; for an unknown name or a wrong shape.
+
+        >>> from kumitate import load
+        >>> sim = Simulation(load("pendulum"), integrator="semi_implicit_euler")
+        >>> motion = sim.rollout(sim.batch(5), {"tau": 0.1 * np.ones((40, 1))}, steps=40, every=10)
+        >>> gradient = motion.back(by_q=np.ones((5, 5, 1)))
+        >>> motion.q.shape, gradient.efforts["tau"].shape
+        ((5, 5, 1), (5, 40, 1))
+        """
+        from .simulate.slopes.rollout import RolloutTape
+
+        return RolloutTape(self, self._sloped, start, efforts or {}, steps, every)
+
+    @cached_property
+    def _sloped(self) -> SlopedStep:
+        from .simulate.slopes import SlopedStep
+
+        return SlopedStep(self)
 
     def result(self, time: Any, seen: Mapping[str, Any], efforts: Any, every: int) -> Run:
         """The run of one row of a batch; arguments as of `kumitate.simulate.simulation.MechanismSimulation.result`."""

@@ -23,6 +23,7 @@ from .parameters import ParameterSteps
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .report import Report, Row
+from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
@@ -58,6 +59,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(Cassie(), one=10.0, batch=60.0, states=128),
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        Scenes(),
         TouchingPairs(),
         Rollouts(PANDA),
         ParameterSteps(PANDA),

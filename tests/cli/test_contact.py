@@ -44,7 +44,8 @@ def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
     )  # fmt: skip
     made = km.open(out / "result.h5")
     assert made.q[0, 6] == pytest.approx(0.33)  # the lowest point of the leg is on the floor
-    assert said["settings"]["contact"]["surface"] == {"friction": 0.7, "kinetic_friction": None, "restitution": 0.1}
+    surface = {"friction": 0.7, "kinetic_friction": None, "restitution": 0.1, "threshold": 0.0, "belt": [0.0, 0.0, 0.0]}
+    assert said["settings"]["contact"]["surface"] == surface
     assert said["audit"]["contact"]["penetration"] == made.contact.penetration.max()
     assert made.contact.on("leg")[:20, 2].max() > 1.0
     assert "Normal contact force" in (out / "page.html").read_text(encoding="utf-8")

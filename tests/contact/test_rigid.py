@@ -291,7 +291,7 @@ def test_a_thousand_kilograms_on_one_do_not_move():
 @pytest.mark.slow
 def test_ten_boxes_do_not_move():
     loads, moved = stack(Trial("rigid"), (1.0,) * 10, duration=10.0)
-    assert loads.error < 1e-9
+    assert loads.error < 5e-8  # the impulses of the last step are kept while they miss the laws by less than 1e-10 m/s
     assert moved.error <= 1e-7
 
 

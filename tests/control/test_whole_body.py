@@ -9,7 +9,7 @@ import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
-from kumitate.control.whole_body import ContactPoint, Tracked, WholeBodyController
+from kumitate.control.whole_body import StandingPoint, Tracked, WholeBodyController
 from kumitate.control.whole_body.page import whole_body_program
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, OrientationGoal, PositionGoal, PostureGoal
@@ -45,7 +45,7 @@ def standing() -> np.ndarray:
     return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, LONG + SOLE, *[0.0, 0.0, LONG] * 3])
 
 
-CONTACTS = [ContactPoint(f"{leg}_foot", (0.0, 0.0, -SOLE), friction=0.5) for leg in LEGS]
+CONTACTS = [StandingPoint(f"{leg}_foot", (0.0, 0.0, -SOLE), friction=0.5) for leg in LEGS]
 
 
 def controller(mechanism: Mechanism, q: np.ndarray, **options) -> WholeBodyController:
@@ -145,11 +145,11 @@ def test_a_tripod_that_is_pushed_comes_back():
 
 def test_mistakes_are_named():
     with pytest.raises(InputError, match="did you mean 'left_foot'"):
-        WholeBodyController(tripod(), [], [ContactPoint("left_fot")])
+        WholeBodyController(tripod(), [], [StandingPoint("left_fot")])
     with pytest.raises(InputError, match="is for trees"):
         WholeBodyController(km.load("four_bar"), [])
     with pytest.raises(InputError, match="friction -1"):
-        ContactPoint("left_foot", friction=-1.0)
+        StandingPoint("left_foot", friction=-1.0)
 
 
 def test_weak_drives_let_it_sink_and_still_have_a_solution():

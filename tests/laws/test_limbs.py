@@ -118,7 +118,7 @@ def test_limbs_compute_what_their_links_compute(seed):
         close(evaluate(program, [*case.q, *case.v, *case.tau]), wanted)
 
 
-@pytest.mark.parametrize("seed", [2, 3, 4], ids="seed{}".format)  # four limbs; two and three; six, which are written one by one
+@pytest.mark.parametrize("seed", [2, 3, 4], ids="seed{}".format)  # four limbs; two; six, as three and three
 def test_every_width_gives_the_same_bits(seed):
     case = limbed(seed, ("revolute", "prismatic"))
     tree = case.mechanism.base_parameter_tree
@@ -152,30 +152,74 @@ def test_a_robot_computes_its_limbs_side_by_side_for_one_state():
         kernel = robot.compile(function)
         assert independent_loops(kernel.program)
         assert f"fmul <{count} x double>" in kernel.source("llvm", 1)
-        assert not independent_loops(robot.compile(function, wrenches=["limb1_0"]).program)
+
+
+def passes(program):
+    """How many limbs a program computes in each of its loops over limbs."""
+    return {program.line[k].payload.count for k in independent_loops(program)}
+
+
+@pytest.mark.parametrize(("pushed", "left"), [("root", {3}), ("limb1_0", {2}), ("limb2_2", {2}), ("limb0_0", {3})])
+def test_limbs_that_no_wrench_acts_on_stay_side_by_side(pushed, left):
+    case = limbed(6, ("revolute", "prismatic"))
+    robot, q, v, tau = Robot(case.mechanism), *(np.array(part) for part in (case.q, case.v, case.tau))
+    push = {pushed: np.array([3.0, -1.0, 2.0, 5.0, 8.0, -4.0])}
+    for function in ("forward_dynamics", "inverse_dynamics"):
+        assert passes(robot.compile(function, wrenches=[pushed]).program) == left
+    found = robot.forward_dynamics(q, v, tau, wrenches=push)
+    close(found, robot.forward_dynamics(q, v, tau, method="crba", wrenches=push))
+    close(robot.inverse_dynamics(q, v, found, wrenches=push), tau)
+
+
+def test_forces_at_rest_are_those_without_accelerations():
+    case = limbed(2, ("revolute", "prismatic"))
+    robot, q, v = Robot(case.mechanism), np.array(case.q), np.array(case.v)
+    still = np.zeros(robot.nv)
+    plain = pages(case.mechanism.tree, case)["rnea"]
+    for function, given, at in (("bias_forces", (q, v), v), ("gravity_forces", (q,), still)):
+        assert passes(robot.compile(function).program) == {4}
+        close(getattr(robot, function)(*given), plain(case.q, at.tolist(), still.tolist()))
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
 def test_a_simulation_moves_its_limbs_as_a_batch_does_and_as_link_by_link(integrator):
-    """A wrench on a limb, zero here, has the steps computed link by link."""
+    """Wrenches on all of them, zero here, have the steps computed link by link."""
     case = limbed(6, ("revolute", "prismatic"))
     robot, q, v = Robot(case.mechanism), np.array(case.q), 0.1 * np.array(case.v)
-    for wrenches in ({}, {"limb1_0": [0.0] * 6}):
+    on_all = {f"limb{k}_0": [0.0] * 6 for k in (1, 2, 3)}
+    for wrenches, left in (({}, {3}), ({"root": [0.0] * 6}, {3}), (on_all, set())):
         dynamics = dynamics_program(case.mechanism, Forcing(case.mechanism, wrenches=wrenches), implicit_damping=False)
-        assert bool(independent_loops(dynamics)) is (not wrenches)
+        assert passes(dynamics) == left
     simulation = km.Simulation(robot, step=1e-3, integrator=integrator)
     alone = simulation.step(simulation.start(q, v), 5)
     batch = simulation.batch(np.array([q] * 9), np.array([v] * 9))
     batch.step(5)
     for rows, row in ((batch.q, alone.q), (batch.v, alone.v)):
         np.testing.assert_array_equal(rows, [row] * 9)
-    by_link = km.Simulation(robot, step=1e-3, integrator=integrator, wrenches={"limb1_0": None})
+    by_link = km.Simulation(robot, step=1e-3, integrator=integrator, wrenches=on_all)
     plain = by_link.step(by_link.start(q, v), 5)
     close(alone.q, plain.q)
     close(alone.v, plain.v)
 
 
-def test_few_links_and_closed_mechanisms_are_traced_link_by_link():
+@pytest.mark.parametrize(("count", "together"), [(2, (2,)), (4, (4,)), (5, (2, 3)), (7, (3, 4)), (9, (3, 3, 3))])
+def test_many_limbs_become_groups_for_the_lanes_there_are(count, together):
+    tree = legs(count, 3).base_parameter_tree
+    assert tuple(len(limbs.chains) for limbs in with_limbs(tree).limbs) == together
+    assert sorted(k for limbs in with_limbs(tree).limbs for chain in limbs.chains for k in chain) == list(range(3 * count))
+
+
+def legs(count, length):
+    """So many chains of so many links on the world."""
+    rng = np.random.default_rng(count)
+    limbs = [drawn(rng, ["revolute"] * length, "world", k) for k in range(count)]
+    bodies, joints = (tuple(part for limb in limbs for part in limb[k]) for k in (1, 0))
+    return Mechanism("legs", bodies, joints, gravity=(0.0, 0.0, -9.81))
+
+
+def test_few_links_many_links_and_closed_mechanisms_are_traced_link_by_link():
+    assert with_limbs(legs(2, 25).base_parameter_tree).limbs
+    assert not with_limbs(legs(2, 26).base_parameter_tree).limbs
     tree = limbed(2).mechanism.base_parameter_tree
     assert with_limbs(tree).limbs
     assert not with_limbs(replace(tree, gears=("any",))).limbs

@@ -12,8 +12,8 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
     "inverse_kinematics", "control", "simulate", "predictive", "measure", "diagnose", "examples", "view", "programs",
-    "program_keys", "calls", "slopes", "robot", "loading", "run", "simulation", "identification", "scenario",
-    "sweeps", "gym", "cli",
+    "program_keys", "calls", "slopes", "robot", "loading", "run", "simulation", "pullbacks", "torch", "identification",
+    "scenario", "sweeps", "gym", "cli",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
-GROUPS = {"all", "learn", "test"}
+GROUPS = {"all", "docs", "learn", "test"}
 #: Extras that are installed by name only, because their packages have wheels for few systems.
 BY_NAME = {"pieces", "qp"}
 

@@ -5,6 +5,7 @@ import pytest
 from kumitate.errors import InputError
 from kumitate.examples.catalogue import examples
 from studies.rows import ROWS, row
+from studies.rows_japanese import WHAT, japanese_page
 from studies.rows_page import marks, page
 
 from .sources import ROOT
@@ -13,6 +14,12 @@ from .sources import ROOT
 def test_the_page_is_up_to_date():
     written = (ROOT / "docs" / "rows.md").read_text(encoding="utf-8")
     assert written == page(ROOT), "docs/rows.md is out of date; run scripts/study rows"
+
+
+def test_the_japanese_page_is_up_to_date():
+    assert list(WHAT) == [entry.id for entry in ROWS], "studies/rows_japanese.py: rows are missing, or in another order"
+    written = (ROOT / "docs" / "ja" / "rows.md").read_text(encoding="utf-8")
+    assert written == japanese_page(), "docs/ja/rows.md is out of date; run scripts/study rows"
 
 
 def test_ids_are_unique():

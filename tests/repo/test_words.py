@@ -41,7 +41,7 @@ EXEMPT = {
     "docs/benchmarks.md", "docs/comparison.md", "docs/contact-table.md", "docs/formats.md", "docs/parallel-ada.md",
     "docs/partitions.md", "docs/robot-files.md", "docs/rows.md",
 }  # fmt: skip
-PAGES = sorted({ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *ROOT.glob("studies/**/*.md")})
+PAGES = sorted({ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("studies/**/*.md")})
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
 

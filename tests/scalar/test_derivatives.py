@@ -38,7 +38,13 @@ def with_call(x):
     return u * w + call(inner, [u, x[0]])[1]
 
 
-BLOCKS = {"loop": looped, "input by index": by_index, "call": with_call}
+def rarely(x):
+    """`when` in both ways."""
+    taken = s.when(x[2] > 0.0, lambda: [s.exp(x[2]) * x[0], x[1]], [x[0] * x[1], x[2]])
+    return taken[0] * s.when(x[0] > 5.0, lambda: s.exp(x[1]), taken[1])
+
+
+BLOCKS = {"loop": looped, "input by index": by_index, "call": with_call, "when": rarely}
 POINTS = [np.array([0.4, -1.3, 0.8]), np.array([-1.1, 0.6, 1.9])]
 
 
@@ -75,6 +81,16 @@ def test_gradient_and_hessian(name, point):
     second = np.array(evaluate(hessian(program, "x"), list(x))).reshape(3, 3)
     np.testing.assert_allclose(second, slopes(reverse, x), rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(second, second.T, rtol=1e-12, atol=1e-14)
+
+
+def test_a_hole_is_differentiated_as_what_fills_it():
+    inner = trace(lambda a: [a[0] * s.sin(a[1])], {"a": 2}, "inner")
+    hole = s.Hole.of("law", inner.inputs, inner.outputs)
+    program = trace(lambda x: [x[0] + call(hole, [x[0], x[1]])[0]], {"x": 2}, "outer")
+    found = evaluate(directional(program, {"law": inner}), [0.7, 0.3, 1.0, 2.0])
+    assert found == pytest.approx([0.7 + 0.7 * np.sin(0.3), 1.0 + np.sin(0.3) + 1.4 * np.cos(0.3)], rel=1e-15)
+    with pytest.raises(TraceError, match="'law'"):
+        directional(program)
 
 
 def test_gradient_by_one_of_several_inputs():

@@ -48,8 +48,9 @@ def fast(mechanism: km.Mechanism, q, speed: float, **options) -> km.Simulation:
     return km.Simulation(robot, start=start, **options)
 
 
-def swinging(**options) -> km.Simulation:
-    return fast(four_bar(), [1.0, 0.5, 2.7], 5.0, **options)
+def swinging(*, driven: bool = False, **options) -> km.Simulation:
+    drives = {"joint1": km.PositionDrive(kp=60.0, kd=2.0, limit=20.0), "joint2": km.VelocityDrive(kd=0.5)}
+    return fast(four_bar().with_drives(drives if driven else {}), [1.0, 0.5, 2.7], 5.0, **options)
 
 
 # --- the page: what a step begins with ---------------------------------------------------------------------------------------
@@ -136,10 +137,11 @@ def test_euler_leaves_gaps_of_third_order():
     assert left(1e-4, "rk4") < 1e-13
 
 
+@pytest.mark.parametrize("driven", [False, True], ids=["free", "driven"])
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "rkf45"])
-def test_the_motion_is_that_of_projection_at_every_stage(integrator):
+def test_the_motion_is_that_of_projection_at_every_stage(integrator, driven):
     def end(step: float, *, strict: bool) -> np.ndarray:
-        sim = swinging(step=step, integrator=integrator)
+        sim = swinging(driven=driven, step=step, integrator=integrator)
         sim._stabilisation = Stabilisation(strict=strict)
         assert sim.compiled.code.closes is not strict
         return sim.run(duration=0.4, every=round(0.4 / step)).q[-1]
@@ -173,6 +175,7 @@ def test_rows_that_are_opened_by_hand_are_projected_and_the_others_keep_their_bi
 # --- what is seen ------------------------------------------------------------------------------------------------------------
 MOVING = {
     "four-bar": lambda **options: swinging(**options),
+    "driven": lambda **options: swinging(driven=True, **options),
     "leaning": lambda **options: km.Simulation(km.Robot(leaning(planar_4r())), start=(posture(1.0), np.zeros(3)), **options),
     "eight": lambda **options: km.Simulation(km.Robot(four_bars(8)), start=four_bars_start(8, 0.4, 3.0), **options),
 }

@@ -91,7 +91,7 @@ def test_how_often_states_are_recorded_does_not_change_the_motion(made):
 def test_a_row_of_a_batch_is_the_same_at_any_place_and_number_of_threads(name, monkeypatch):
     sim = SIMULATIONS[name]()
     rng = np.random.default_rng(3)
-    starts = [part + (0.0 if name == "loops" else 0.1) * rng.normal(size=(40, len(part))) for part in sim._start]
+    starts = [part + (0.0 if name == "loops" else 0.1) * rng.normal(size=(40, len(part))) for part in sim._starts.default]
     if name == "rigid contact":
         starts[0][:, :4] = [0.0, 0.0, 0.0, 1.0]
     ends = []
@@ -203,7 +203,7 @@ def test_rows_that_run_away_are_marked_and_reset_only_when_asked():
     batch.step(5)
     assert batch.time[4] == pytest.approx(0.05)
     assert batch.time[0] == pytest.approx(0.35)
-    np.testing.assert_allclose(batch.q[4], sim.run(sim._start[0], duration=0.05).q[-1], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(batch.q[4], sim.run(sim._starts.default[0], duration=0.05).q[-1], rtol=0.0, atol=1e-12)
 
 
 def test_what_is_compiled_is_shared_by_simulations_of_the_same_content():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..errors import InputError
@@ -31,7 +31,7 @@ def asked(model: str | None, *, friction: float | None, restitution: float | Non
     from ..contact.scene import Contact
     from ..contact.surface import Surface
 
-    given = {"friction": friction, "restitution": restitution}
+    given: dict[str, Any] = {"friction": friction, "restitution": restitution}
     return Contact(model, surface=Surface(**{name: value for name, value in given.items() if value is not None}))
 
 

@@ -18,7 +18,7 @@ from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
 
-__all__ = ["Contact", "Pair", "VariedPairs", "contact_pairs"]
+__all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -33,6 +33,8 @@ class Contact:
         model: name of the contact model: "rigid", "multipoint" or "penalty".
         ground: shapes fixed in the world, with their poses there; the floor z = 0 by default.
         surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground".
+        pairs: what holds between two bodies, or a body and "ground", by their names in any order, in place of what their
+            surfaces combine to; belts are of surfaces alone.
         between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
             (two balls, a stack of boxes), and none that joints connect; without the mechanism's `no_contact`.
         options: options of the model, by name; see the models.
@@ -46,6 +48,7 @@ class Contact:
     ground: Sequence[Geometry] = (Geometry(Plane()),)
     surface: Surface = field(default_factory=Surface)
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], Surface] = field(default_factory=dict)
     between: Iterable[tuple[str, str]] | None = None
     options: Mapping[str, float] = field(default_factory=dict)
     hull_vertices: int = 16
@@ -55,8 +58,10 @@ class Contact:
         _refuse("ground", self.ground, "shapes with their poses, kumitate.Geometry", not _all_are(Geometry, ground))
         object.__setattr__(self, "ground", tuple(ground))
         _refuse("surface", self.surface, "a kumitate.Surface", not isinstance(self.surface, Surface))
+        _refuse("surface", self.surface, "one without a belt, which only `surfaces` of bodies have", self.surface.moves)
         surfaces = self.surfaces.values() if isinstance(self.surfaces, Mapping) else None
         _refuse("surfaces", self.surfaces, "a dictionary of kumitate.Surface, by body", not _all_are(Surface, surfaces))
+        object.__setattr__(self, "pairs", _checked_pairs(self.pairs))
         _refuse("options", self.options, "a dictionary of numbers, by name", not isinstance(self.options, Mapping))
         if self.between is not None:
             object.__setattr__(self, "between", _named_pairs(self.between))
@@ -67,6 +72,16 @@ class Contact:
     def of(self, name: str) -> Surface:
         """The surface of a body or of the ground."""
         return self.surfaces.get(name, self.surface)
+
+    def where(self, one: str, other: str) -> Surface:
+        """What holds where two bodies touch."""
+        known = self.pairs.get((one, other)) or self.pairs.get((other, one))
+        return known or self.of(one).against(self.of(other))
+
+    @property
+    def belts(self) -> list[str]:
+        """The names of the bodies whose surfaces are belts that move, or "ground"."""
+        return [name for name, surface in self.surfaces.items() if surface.moves]
 
 
 @dataclass(frozen=True)
@@ -110,6 +125,48 @@ class VariedPairs(Protocol):
         """The pair with its surface."""
 
 
+@dataclass(frozen=True)
+class Touchable:
+    """The shapes of a mechanism and its surroundings that can touch, with meshes replaced by their hulls.
+
+    Attributes:
+        moving: of moving bodies, by name.
+        standing: of the world, each with its name and place.
+        between: the pairs of moving bodies that may touch, if they were asked for or are not all that only the world connects,
+            which None stands for.
+    """
+
+    moving: Mapping[str, tuple[Geometry, ...]]
+    standing: Sequence[tuple[str, Place, Geometry]]
+    between: Sequence[tuple[str, str]] | None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, tree: Tree, contact: Contact) -> Touchable:
+        """All shapes; errors and warnings as in `contact_pairs`."""
+
+        def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
+            return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
+
+        collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
+        paired = [name for pair in (*contact.pairs, *(contact.between or ())) for name in pair]
+        for name in [*contact.surfaces, *paired]:
+            if name not in collisions and name != GROUND:
+                known = ", ".join(name for name, shapes in collisions.items() if shapes)
+                raise InputError(
+                    f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}"
+                )
+        moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
+        resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
+        standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
+        standing += [(name, tree.places[name], shape) for name, shape in resting]
+        for pair in contact.between or ():
+            _check_pair(mechanism, tree, moving, pair)
+        between = contact.between
+        if between is None and any(set(pair) <= set(moving) and _differ(tree, *pair) for pair in mechanism.no_contact):
+            between = [pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact]
+        return cls(moving, standing, None if between is None else tuple(between))
+
+
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
     """The pairs of shapes that can touch, sorted by their links. Meshes are replaced by their hulls.
 
@@ -122,28 +179,15 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         KumitateWarning: for meshes that cannot be read.
     """
 
-    def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
-        return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
-
-    collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
-    for name in [*contact.surfaces, *(name for pair in contact.between or () for name in pair)]:
-        if name not in collisions and name != GROUND:
-            known = ", ".join(name for name, shapes in collisions.items() if shapes)
-            raise InputError(f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}")
-    moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
-    resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
-    standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
-    standing += [(name, tree.places[name], shape) for name, shape in resting]
+    found = Touchable.of(mechanism, tree, contact)
+    moving, standing = found.moving, found.standing
     pairs = [
         _pair(contact, (name, tree.places[name], shape), other)
         for name, shapes in moving.items()
         for shape in shapes
         for other in standing
     ]
-    for pair in contact.between or ():
-        _check_pair(mechanism, tree, moving, pair)
-    free = (pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact)
-    for one, two in contact.between if contact.between is not None else free:
+    for one, two in found.between if found.between is not None else _apart(tree, moving):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
@@ -175,17 +219,26 @@ def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pai
         )
 
 
-def _named_pairs(between: Any) -> tuple[tuple[str, str], ...]:
+def _named_pairs(between: Any, what: str = "between") -> tuple[tuple[str, str], ...]:
     """Pairs of different names, each once."""
     found = tuple(between) if isinstance(between, Iterable) and not isinstance(between, str) else (between,)
     seen: set[frozenset[str]] = set()
     for pair in found:
         plain = isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
-        _refuse("between", pair, 'pairs of names of bodies, [("a", "b")]', not plain)
-        _refuse("between", pair, "pairs of two different bodies", pair[0] == pair[1])
-        _refuse("between", pair, "pairs of bodies, each pair once", frozenset(pair) in seen)
+        _refuse(what, pair, 'pairs of names of bodies, [("a", "b")]', not plain)
+        _refuse(what, pair, "pairs of two different bodies", pair[0] == pair[1])
+        _refuse(what, pair, "pairs of bodies, each pair once", frozenset(pair) in seen)
         seen.add(frozenset(pair))
     return tuple((one, two) for one, two in found)
+
+
+def _checked_pairs(pairs: Any) -> dict[tuple[str, str], Surface]:
+    """Surfaces by pairs of different names, each pair once."""
+    what = 'a dictionary of kumitate.Surface by pairs of names, {("a", "b"): ...}'
+    _refuse("pairs", pairs, what, not isinstance(pairs, Mapping) or not _all_are(Surface, pairs.values()))
+    for pair, surface in zip(_named_pairs(tuple(pairs), "pairs"), pairs.values(), strict=True):
+        _refuse("pairs", pair, "surfaces without belts, which are of bodies: give them in `surfaces`", surface.moves)
+    return dict(pairs)
 
 
 def _all_are(kind: type, items: Any) -> bool:
@@ -208,10 +261,14 @@ def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
+def _differ(tree: Tree, one: str, other: str) -> bool:
+    """Whether only the world connects two bodies."""
+    return _root(tree, tree.places[one].link) != _root(tree, tree.places[other].link)
+
+
 def _root(tree: Tree, index: int) -> int:
     return tree.ancestors(index)[-1].index if index >= 0 else index
 
 
 def _pair(contact: Contact, a: tuple[str, Place, Geometry], b: tuple[str, Place, Geometry]) -> Pair:
-    surface = contact.of(a[0]).against(contact.of(b[0]))
-    return Pair((a[0], b[0]), (a[2], b[2]), (a[1], b[1]), surface)
+    return Pair((a[0], b[0]), (a[2], b[2]), (a[1], b[1]), contact.where(a[0], b[0]))

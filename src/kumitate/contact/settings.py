@@ -24,6 +24,7 @@ def as_plain(contact: Contact | str) -> dict[str, Any]:
         "ground": json.loads(to_json(ground)),
         "surface": asdict(contact.surface),
         "surfaces": {name: asdict(surface) for name, surface in contact.surfaces.items()},
+        "pairs": [[*pair, asdict(surface)] for pair, surface in contact.pairs.items()],
         "between": None if contact.between is None else [list(pair) for pair in contact.between],
         "hull_vertices": contact.hull_vertices,
         "options": dict(contact.options),

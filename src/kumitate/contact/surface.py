@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError
-from ..model.values import FRACTION, NOT_NEGATIVE, checked_number
+from ..model.values import FRACTION, NOT_NEGATIVE, checked_number, checked_numbers
 from ..scalar import Scalar, is_zero
 
 __all__ = ["Surface", "VariedSurface"]
+
+#: The rules of the numbers of a surface.
+_RULES = {
+    "friction": NOT_NEGATIVE, "kinetic_friction": NOT_NEGATIVE, "restitution": FRACTION, "threshold": NOT_NEGATIVE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -19,9 +24,12 @@ class Surface:
         friction: coefficient of static friction μ_s [1].
         kinetic_friction: coefficient of kinetic friction μ_k of sliding points [1]; equal to the static one if None.
         restitution: coefficient of restitution e, the ratio of normal velocities after and before a collision [1].
+        threshold: the approach from which a collision rebounds [m/s]; never less than what two steps of free fall give.
+        belt: the velocity of the surface along the body, as of a conveyor, in the body's axes, the ground's in those of the
+            world [m/s]. Its part along the normal of a contact does nothing.
 
     Raises:
-        InputError: if a friction is negative, μ_k above μ_s, or e outside 0…1.
+        InputError: if a friction or the threshold is negative, μ_k above μ_s, or e outside 0…1.
 
     >>> Surface(friction=0.6).kinetic
     0.6
@@ -30,9 +38,12 @@ class Surface:
     friction: float = 0.5
     kinetic_friction: float | None = None
     restitution: float = 0.0
+    threshold: float = 0.0
+    belt: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for name, rule in (("friction", NOT_NEGATIVE), ("kinetic_friction", NOT_NEGATIVE), ("restitution", FRACTION)):
+        object.__setattr__(self, "belt", checked_numbers("a surface", "belt [m/s]", self.belt, 3, error=InputError))
+        for name, rule in _RULES.items():
             if (value := getattr(self, name)) is not None or name != "kinetic_friction":
                 number = checked_number("a surface", f"the {name.replace('_', ' ')}", value, rule, error=InputError)
                 object.__setattr__(self, name, number)
@@ -48,6 +59,11 @@ class Surface:
         return self.friction if self.kinetic_friction is None else self.kinetic_friction
 
     @property
+    def moves(self) -> bool:
+        """Whether it is a belt that moves."""
+        return any(self.belt)
+
+    @property
     def one_friction(self) -> bool:
         """Whether μ_k and μ_s are the same."""
         return self.kinetic == self.friction
@@ -58,10 +74,11 @@ class Surface:
         return self.restitution > 0.0
 
     def against(self, other: Surface) -> Surface:
-        """The combined surface of two bodies: for each property the smaller value of both."""
+        """The combined surface of two bodies: for each property the smaller value of both, but the larger threshold."""
         return Surface(
-            min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution)
-        )
+            min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution),
+            max(self.threshold, other.threshold),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,7 @@ class VariedSurface:
     friction: Scalar
     kinetic: Scalar
     restitution: Scalar
+    threshold: float = 0.0
 
     @property
     def one_friction(self) -> bool:

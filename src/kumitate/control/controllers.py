@@ -15,6 +15,7 @@ from ..dynamics import chord_closings, chord_drives, rnea
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Mechanism
+from ..model.tree.limbs import with_limbs
 from ..model.values import checked_array
 from ..scalar import table
 from .compiled_page import CompiledPage, mechanism_of
@@ -39,7 +40,7 @@ Controller = Callable[..., Any]
 def gravity_compensation(robot: Any) -> Controller:
     """The joint forces that hold the robot at rest in its posture, joint springs included."""
     mechanism = mechanism_of(robot)
-    tree, still = mechanism.base_parameter_tree, table([0.0] * mechanism.nv)
+    tree, still = with_limbs(mechanism.base_parameter_tree), table([0.0] * mechanism.nv)
 
     def holding(q: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
@@ -79,7 +80,7 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
     """The joint forces for an acceleration v̇ (nv) = f(t, q, v); for a mechanism with loops, those with zero loop forces."""
     mechanism = mechanism_of(robot)
-    tree = mechanism.base_parameter_tree
+    tree = with_limbs(mechanism.base_parameter_tree)
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)

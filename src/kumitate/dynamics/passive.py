@@ -10,6 +10,7 @@ from ..scalar import Scalar, is_zero, sqrt
 __all__ = [
     "FRICTION_VELOCITY",
     "driving_force",
+    "passive_curve",
     "passive_force",
     "passive_slope",
     "resisting_inertia",
@@ -93,3 +94,12 @@ def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
             scale = v * v + FRICTION_VELOCITY**2
             slopes.append(d + f * FRICTION_VELOCITY**2 / (scale * sqrt(scale)))
     return slopes
+
+
+def passive_curve(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+    """The derivative of `passive_slope` with respect to v: of dry friction, as damping is linear."""
+    curves: list[Scalar] = []
+    for f, v in zip(joint.friction, v_joint, strict=True):
+        scale = v * v + FRICTION_VELOCITY**2
+        curves.append(0.0 if is_zero(f) else -3.0 * FRICTION_VELOCITY**2 * f * v / (scale * scale * sqrt(scale)))
+    return curves

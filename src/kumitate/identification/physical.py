@@ -139,7 +139,7 @@ def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, 
 
 
 def _moved_to(problem: _Problem, z: np.ndarray, found: Fit) -> np.ndarray:
-    """z moved by the shortest steps to the base parameters that were found, or as near as it gets, if these are impossible."""
+    """z moved by the shortest steps towards the base parameters that were found: exact if these are possible."""
     z, drives = z.copy(), slice(len(problem.unknowns.names), None)
     z[drives] = np.log(found.reciprocals[list(problem.unknowns.drives)])
     inner, joints = slice(0, drives.start), slice(problem.unknowns.inertial, drives.start)

@@ -31,9 +31,13 @@ class _Form:
 
 
 if TYPE_CHECKING:  # type checkers take them for anything: the procedure's own check knows the shapes
+    #: An array of floats of any length; `Floats[6]` has rows of six.
     Floats: Any
+    #: The same of integers.
     Ints: Any
+    #: `Shaped[6, 6]` is an array of floats of that shape.
     Shaped: Any
+    #: The same of integers.
     ShapedInts: Any
 else:
     Floats, Ints = _Form("Floats", FLOAT, fixed=False), _Form("Ints", INT, fixed=False)

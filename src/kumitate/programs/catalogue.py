@@ -18,6 +18,7 @@ from .of_states import STATES
 
 __all__ = ["PROGRAMS", "make_program"]
 
+#: What makes the program of each function of `Robot`, by the function's name.
 PROGRAMS: dict[str, Callable[..., Traceable]] = {**DYNAMICS, **STATES, **DERIVATIVES}
 
 #: Mechanisms without loops, of at most so many degrees of freedom, may need fewer operations by their inertia matrix.

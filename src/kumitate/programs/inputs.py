@@ -8,9 +8,10 @@ from typing import Any
 from .. import dynamics
 from ..errors import InputError
 from ..model import Mechanism, Place, Tree
+from ..model.tree.limbs import with_limbs
 
 __all__ = [
-    "Traceable", "acting", "applied", "choose", "loop_inputs", "place_of", "state_inputs", "wrench_inputs",
+    "Traceable", "acting", "applied", "choose", "limbed", "loop_inputs", "place_of", "state_inputs", "wrench_inputs",
 ]  # fmt: skip
 
 #: A function to be traced, and the sizes of its inputs.
@@ -39,6 +40,11 @@ def applied(tree: Tree, wrenches: Sequence[str], values: Sequence[Any]) -> dynam
     for name in wrenches:
         choose("body or frame", tree.places, name)
     return dynamics.Wrenches(tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
+
+
+def limbed(tree: Tree, wrenches: Sequence[str]) -> Tree:
+    """The tree with its alike limbs noted, without those that wrenches act on."""
+    return with_limbs(tree, [choose("body or frame", tree.places, name).link for name in wrenches])
 
 
 def loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[int, ...]]:

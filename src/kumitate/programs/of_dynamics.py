@@ -11,14 +11,14 @@ from .. import dynamics, kinematics
 from ..dynamics.assembly.order import Order
 from ..errors import InputError
 from ..model import Mechanism, Tree, check_inertias, check_resistance
-from ..model.tree.limbs import with_limbs
 from ..model.tree.subchains import Partition
 from ..scalar import table
 from ..spatial import Force
-from .inputs import Traceable, acting, applied, choose, loop_inputs, state_inputs, wrench_inputs
+from .inputs import Traceable, acting, applied, choose, limbed, loop_inputs, state_inputs, wrench_inputs
 
 __all__ = ["DYNAMICS", "FORWARD_DYNAMICS", "MASS_MATRIX"]
 
+#: Methods for the inertia matrix, by name.
 MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "crba": dynamics.crba,
     "unit_vector": dynamics.unit_vector,
@@ -36,6 +36,7 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
+#: Methods of forward dynamics, by name.
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.aba_with_loops,
     "ada": lambda *state, **options: _ADA(*state, **options).vdot,
@@ -92,8 +93,8 @@ def _forward_dynamics(
     check_resistance(m)
     # these methods need the inverse inertias of bodies
     tree = m.tree if method in (*_ASSEMBLING, "hybrid") else m.base_parameter_tree
-    if method == "aba" and not wrenches:  # a wrench on one limb would be computed for all
-        tree = with_limbs(tree)
+    if method == "aba":
+        tree = limbed(tree, wrenches)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         return page(tree, q, v, tau, acting(m, tree, wrenches, loop_tau, values), **options)
@@ -108,7 +109,7 @@ def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) 
 
 def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     check_inertias(m)
-    tree = m.base_parameter_tree if wrenches else with_limbs(m.base_parameter_tree)
+    tree = limbed(m.base_parameter_tree, wrenches)
 
     def inverse(q: Any, v: Any, a: Any, *values: Any) -> Any:
         pushed = _with_chords(tree, q, v, applied(tree, wrenches, values))
@@ -176,22 +177,19 @@ def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
 
 def _bias_forces(m: Mechanism) -> Traceable:
     check_inertias(m)
-    still = table([0.0] * m.nv)
+    tree, still = limbed(m.base_parameter_tree, ()), table([0.0] * m.nv)
 
     def bias(q: Any, v: Any) -> Any:
-        return dynamics.rnea(
-            m.base_parameter_tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(m.base_parameter_tree, q, v, None)
-        )
+        return dynamics.rnea(tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(tree, q, v, None))
 
     return bias, state_inputs(m)
 
 
 def _gravity_forces(m: Mechanism) -> Traceable:
-    still = table([0.0] * m.nv)
+    tree, still = limbed(m.base_parameter_tree, ()), table([0.0] * m.nv)
 
     def holding(q: Any) -> Any:
-        pushed = _with_chords(m.base_parameter_tree, q, still, None)
-        return dynamics.rnea(m.base_parameter_tree, q, still, still, gravity=m.gravity, wrenches=pushed)
+        return dynamics.rnea(tree, q, still, still, gravity=m.gravity, wrenches=_with_chords(tree, q, still, None))
 
     return holding, {"q": m.nq}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .blocks import Array, Index, LoopBlock, Program, Stack
+from .blocks import Array, Hole, Index, LoopBlock, Program, Stack
 from .graph import Scalar, Symbol, TraceError
+from .liveness import live
 from .rules import apply
 from .tracing import call, loop, trace
 
@@ -41,23 +42,59 @@ def _scaled(partial: Scalar, value: Scalar) -> Scalar:
     return 0.0 if value.__class__ is float and value == 0.0 else partial * value
 
 
-def directional(program: Program) -> Program:
+def directional(
+    program: Program,
+    fillings: Mapping[str, Program] | None = None,
+    rules: Mapping[Program, Program] | None = None,
+    *,
+    iterated: bool = False,
+) -> Program:
     """The program with an additional input x_dot for every input x, and an additional output y_dot for every output y.
 
-    y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops.
+    y_dot is the derivative of y when x moves with x_dot. Calls and loops remain calls and loops; what `when` computes is
+    differentiated. Holes are taken as the programs that `fillings` gives by name. `rules` gives the derivatives of programs
+    that are known otherwise, with the inputs and outputs that `directional` would give them.
+
+    A loop of several passes that stops early is differentiated only if it is known to be right: with `iterated`, the derivative
+    is that of the passes that are made, which is right for iterations over the pieces of a function in pieces, and for none
+    that refines a start that is good already.
+
+    Raises:
+        TraceError: for such a loop unless `iterated`, or a hole without a filling.
 
     >>> line = trace(lambda x: [x[0] * x[1]], {"x": 2}, name="product")
     >>> from kumitate.scalar import evaluate
     >>> evaluate(directional(line), [2.0, 3.0, 1.0, 0.0])
     [6.0, 3.0]
     """
+    return _Slopes(dict(fillings or {}), dict(rules or {}), iterated).of(program)
+
+
+class _Slopes:
+    """The derivatives of the programs that a program calls, each made once."""
+
+    def __init__(self, fillings: dict[str, Program], rules: dict[Program, Program], iterated: bool):
+        self.fillings, self.made, self.iterated = fillings, rules, iterated
+
+    def of(self, program: Program) -> Program:
+        """The derivative of a program, or of what fills a hole."""
+        if isinstance(program, Hole):
+            if program.name not in self.fillings:
+                raise TraceError(f"the hole {program.name!r} cannot be differentiated; say in `fillings` what it stands for")
+            program = self.fillings[program.name]
+        if program not in self.made:
+            self.made[program] = _directional(program, self)
+        return self.made[program]
+
+
+def _directional(program: Program, slopes: _Slopes) -> Program:
     shapes = {array.name: array.shape for array in program.inputs}
     dotted = {f"{name}_dot": shape for name, shape in shapes.items()}
 
     def both(*arguments: Any) -> dict[str, Any]:
         half = len(arguments) // 2
         given = dict(zip(shapes, zip(arguments[:half], arguments[half:], strict=True), strict=True))
-        forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()})
+        forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()}, slopes)
         forward.run(program.line)
         pairs = [forward.values[node] for node in program.results]
         values = _named(program.outputs, [x for x, _ in pairs])
@@ -90,8 +127,8 @@ def _shaped(shape: tuple[int, ...], scalars: list[Scalar]) -> Any:
 class _Forward:
     """A line run over pairs (value, rate)."""
 
-    def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]]):
-        self.inputs = inputs
+    def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]], slopes: _Slopes | None = None):
+        self.inputs, self.slopes = inputs, slopes or _Slopes({}, {}, False)
         self.values: dict[Symbol, Any] = {}
 
     def run(self, line: Sequence[Symbol]) -> None:
@@ -137,7 +174,7 @@ class _Forward:
 
     def _call(self, node: Symbol) -> Any:
         pairs = [self.values[a] for a in node.args]
-        outputs = call(directional(node.payload), [x for x, _ in pairs], [dx for _, dx in pairs])
+        outputs = call(self.slopes.of(node.payload), [x for x, _ in pairs], [dx for _, dx in pairs])
         half = len(node.payload.outputs)
         flat = [_leaves(value) for value in outputs.values()]
         values, rates = ([scalar for part in parts for scalar in part] for parts in (flat[:half], flat[half:]))
@@ -149,7 +186,7 @@ class _Forward:
         start = [self.values[a] for a in node.args[: len(carries)]]
 
         def inside(carry: list[Any]) -> _Forward:
-            inner = _Forward(self.inputs)
+            inner = _Forward(self.inputs, self.slopes)
             inner.values = dict(self.values)
             inner.values.update(zip((now for now, _ in carries.values()), carry, strict=True))
             return inner
@@ -160,9 +197,18 @@ class _Forward:
             inner.run(block.line)
             return [inner.values[then] for _, then in carries.values()], [inner.values[symbol] for symbol in keeps.values()]
 
-        if block.condition is not None:
-            raise TraceError("a loop that stops early (while_) cannot be differentiated")
-        last, stack = loop(block.count, body, start)
+        asked, condition = block.condition, None
+        if asked is not None:
+            if block.count > 1 and not self.slopes.iterated:
+                raise TraceError("a loop of several passes that stops early (while_) cannot be differentiated")
+            line = live(block.line, [asked])
+
+            def condition(carry: list[Any]) -> Any:
+                inner = inside(carry)
+                inner.run(line)
+                return inner.values[asked][0]
+
+        last, stack = loop(block.count, body, start, while_=condition, hoist=condition is None)
         return dict(zip(carries, last, strict=True)), Stack(lambda i: dict(zip(keeps, stack[i], strict=True)), block.count)
 
     def _result(self, node: Symbol) -> Any:

@@ -163,6 +163,11 @@ def _why_not(simulation: MechanismSimulation) -> str:
     """Why runs cannot be made side by side."""
     if simulation.integrator.adaptive:
         return f"batched runs need a constant step; {simulation.integrator.name} has none, take 'auto'"
+    if simulation.interaction.steps_itself:
+        return (
+            "a scene of many free bodies cannot be simulated side by side with others; make its runs one by one. Up to four "
+            "bodies can be: give Simulation(side_by_side=True)"
+        )
     actuation = simulation.actuation
     why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
     return (

@@ -31,21 +31,22 @@ def result_of(
     """The result of a recorded motion, with all outputs along it.
 
     Warns:
-        KumitateWarning: of steps whose contact could not be solved.
+        KumitateWarning: of steps whose contact could not be solved, and of bodies that overlap at the start.
     """
     mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
     time, q, v, work = rows.time, rows.q, rows.v, rows.work
     u = compiled.efforts_along(time, q, v, rows.u)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
-    touched = interaction.record(compiled.code, float(settings["step"]), q, v, u)
+    touched = stepper.touched(interaction, float(settings["step"]), q, v, u)
     if touched is None:
         code = compiled.code
         h = float(settings["step"])
         acceleration = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
     else:
         acceleration = touched.acceleration
-        for failure in touched.failures(mechanism.name, time):
+        overlaps = touched.overlaps(mechanism.name, float(settings["step"]))
+        for failure in [*overlaps, *touched.failures(mechanism.name, time)]:
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)

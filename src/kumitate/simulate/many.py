@@ -128,7 +128,7 @@ def simulate_batch(
     known = not per_run and hold is None
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
-        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, limits=limits,
+        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, limits=limits, side_by_side=True,
     )  # fmt: skip
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0)

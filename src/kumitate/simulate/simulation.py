@@ -12,29 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis import closed_state, loop_equations
+from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
-from ..kinematics import neutral
 from ..model import Mechanism, bounds_of, check_resistance
 from ..model.values import checked_whole
 from .batch import Batch
-from .checks import (
-    by_name,
-    check_memory,
-    checked_baumgarte,
-    checked_rows,
-    checked_state,
-    checked_step,
-    step_count,
-    steps_held,
-)  # fmt: skip
+from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, step_count, steps_held  # fmt: skip
 from .evaluation import result_of
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
-from .starts import closed_starts
+from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
 from .stepping.commands import commands_of
@@ -93,6 +83,7 @@ class MechanismSimulation:
         outputs: Sequence[Output] = (),
         inputs: Mapping[str, Any] | None = None,
         equal_steps: bool = True,
+        side_by_side: bool = False,
         parameters: Sequence[str] | str = (),
     ):
         """A simulation; nothing is compiled before it is needed.
@@ -100,6 +91,7 @@ class MechanismSimulation:
         Args:
             equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in
                 batches.
+            side_by_side: whether the simulation is for batches, so that contact of a few free bodies is traced pair by pair.
             outputs: additional quantities to compute from every state; recorded by runs, batches and states.
             inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
                 they have, or the values that they have unless others are given. A controller reads an input by a parameter of
@@ -117,25 +109,33 @@ class MechanismSimulation:
         """
         check_resistance(mechanism)
         self.mechanism = mechanism
-        self._start = self._checked(*start)
+        self._starts = Starts(mechanism, *start)
         self.step_size = checked_step(step)
         self._busy = Lock()
-        self._hold = steps_held(sample_time, step)
         self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters)
-        asked = Asked(integrator, step, tolerance, *self._start, equal_steps)
+        by_pairs = side_by_side or bool(outputs)
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, traced=by_pairs)
+        self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
+        asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
-        commands, others = commands_of(mechanism, by_name("inputs", inputs), self._start[0])
+        commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
         forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters)
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
-        self._start = self._closed(*self._start, forcing)
-        self.actuation = Actuation.of(forcing, *self._start, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0)
+        self._starts.close(self._loops, self.interaction.start, forcing.drives)
+        self.actuation = Actuation.of(
+            forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
+        )
         self.outputs = tuple(outputs)
+        if self.interaction.steps_itself and (self.outputs or self.parameters is not None):
+            raise InputError(
+                f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
+                "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
+            )
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
@@ -155,7 +155,11 @@ class MechanismSimulation:
     @property
     def whole(self) -> bool:
         """Whether steps follow each other in machine code, without Python in between."""
-        return not self.integrator.adaptive and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+        return (
+            not self.interaction.steps_itself
+            and not self.integrator.adaptive
+            and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
+        )
 
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> State:
@@ -170,7 +174,7 @@ class MechanismSimulation:
             InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
-            self._stepper.begin(*self._given(q, v))
+            self._stepper.begin(*self._starts.given(q, v))
             self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
@@ -238,7 +242,12 @@ class MechanismSimulation:
     @cached_property
     def _stepper(self) -> Stepper:
         """The stepper for single steps."""
-        return Stepper(self.compiled, self.actuation, self.step_size, *self._start)
+        return self._stepper_at(*self._starts.default)
+
+    def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
+        """A stepper from a state."""
+        own = self.interaction.stepper(self.actuation, self.integrator, self.step_size, q, v, self.bounds)
+        return Stepper(self.compiled, self.actuation, self.step_size, q, v) if own is None else own
 
     def _seen(self) -> State:
         """The current state of the stepper."""
@@ -304,9 +313,9 @@ class MechanismSimulation:
                 f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration"
             )
         check_memory(self.mechanism, count // every + 1)
-        q0, v0 = self._given(q, v)
+        q0, v0 = self._starts.given(q, v)
         self.interaction.warn()
-        stepper = Stepper(self.compiled, self.actuation, self.step_size, q0, v0)
+        stepper = self._stepper_at(q0, v0)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
         times = np.arange(0, count + 1, every) * self.step_size
         rows = Rows.of(stepper, times, every)
@@ -358,43 +367,6 @@ class MechanismSimulation:
         settings = {"duration": duration, **self.settings}
         return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
 
-    # --- states -----------------------------------------------------------------------------------------------------------
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """`count` initial states with their loops closed.
-
-        Args:
-            q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); those of the start by default.
-
-        Raises:
-            InputError: for another shape, or if a loop is open.
-        """
-        if q is None and v is None:
-            return np.tile(self._start[0], (count, 1)), np.tile(self._start[1], (count, 1))
-        m = self.mechanism
-        parts = ("q", self._start[0] if q is None else q, m.nq), ("v", np.zeros(m.nv) if v is None else v, m.nv)
-        rows = [
-            checked_rows(m, name, np.broadcast_to(x, (count, size)) if np.ndim(x) == 1 else x, size, count)
-            for name, x, size in parts
-        ]
-        if self._loops.names:
-            self._loops.lines.check_directions(*rows)
-        return closed_starts(self._loops, rows[0], rows[1], lambda q, v: self.compiled.code.closed(q, v))
-
-    def _given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The given start, with its loops closed."""
-        if q is None and v is None:
-            return self._start
-        return self._closed(*self._checked(self._start[0] if q is None else q, v), self.actuation.forcing)
-
-    def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        m = self.mechanism
-        return (
-            checked_state(m, "q", m.nq, neutral(m.tree) if q is None else q),
-            checked_state(m, "v", m.nv, np.zeros(m.nv) if v is None else v),
-        )
-
-    def _closed(self, q: np.ndarray, v: np.ndarray, forcing: Forcing) -> tuple[np.ndarray, np.ndarray]:
-        """A start with its gaps closed to rounding."""
-        q, v = self.interaction.start(*closed_state(self._loops, q, v))
-        self._loops.lines.check_directions(q, v, forcing.drives)
-        return q, v
+        """`count` initial states with their loops closed, as `Starts.many`."""
+        return self._starts.many(q, v, count, lambda q, v: self.compiled.code.closed(q, v))

@@ -1,22 +1,89 @@
-"""Many initial states at once, with their loops closed to rounding."""
+"""The states that runs begin at, with their loops closed to rounding: one, or many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_state
+from ..kinematics import neutral
+from ..model import Mechanism
+from .checks import checked_rows, checked_state
 
-__all__ = ["closed_starts"]
+__all__ = ["Starts", "closed_starts"]
 
-#: (q, v) → q, v with the loops closed.
+#: (q, v) → q, v with the loops closed, or adjusted in another way.
 Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 #: Up to this many rows are closed one by one, without compiling.
 _FEW = 8
 #: A velocity that closing the loops changes by more than this part is checked closely.
 _SAME = 1e-3
+
+
+class Starts:
+    """The states that the runs of a simulation begin at.
+
+    Attributes:
+        default: q (nq) and v (nv) where nothing else is said; its loops are closed after `close`.
+    """
+
+    def __init__(self, mechanism: Mechanism, q: Any = None, v: Any = None):
+        """Those of a mechanism, by default neutral and at rest.
+
+        Raises:
+            InputError: for another shape, or numbers that are not finite.
+        """
+        self._mechanism = mechanism
+        self.default = self._checked(q, v)
+
+    def close(self, loops: LoopEquations, adjust: Projection, drives: Mapping[str, int]) -> None:
+        """Closes the default start's loops; from now on those of all. `adjust`: to the surroundings; drives: of loops."""
+        self._loops, self._adjust, self._drives = loops, adjust, drives
+        self.default = self._closed(*self.default)
+
+    def given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """One start: the default one if neither is given, at rest if only q is."""
+        if q is None and v is None:
+            return self.default
+        return self._closed(*self._checked(self.default[0] if q is None else q, v))
+
+    def many(self, q: Any, v: Any, count: int, projection: Projection) -> tuple[np.ndarray, np.ndarray]:
+        """`count` initial states with their loops closed.
+
+        Args:
+            q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); the default ones if neither is given.
+            projection: (q, v) → q, v of many states with the loops closed.
+
+        Raises:
+            InputError: for another shape, or if a loop is open.
+        """
+        if q is None and v is None:
+            return np.tile(self.default[0], (count, 1)), np.tile(self.default[1], (count, 1))
+        m = self._mechanism
+        parts = ("q", self.default[0] if q is None else q, m.nq), ("v", np.zeros(m.nv) if v is None else v, m.nv)
+        rows = [
+            checked_rows(m, name, np.broadcast_to(x, (count, size)) if np.ndim(x) == 1 else x, size, count)
+            for name, x, size in parts
+        ]
+        if self._loops.names:
+            self._loops.lines.check_directions(*rows)
+        return closed_starts(self._loops, rows[0], rows[1], projection)
+
+    def _checked(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        m = self._mechanism
+        return (
+            checked_state(m, "q", m.nq, neutral(m.tree) if q is None else q),
+            checked_state(m, "v", m.nv, np.zeros(m.nv) if v is None else v),
+        )
+
+    def _closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A start with its gaps closed to rounding."""
+        q, v = self._adjust(*closed_state(self._loops, q, v))
+        self._loops.lines.check_directions(q, v, self._drives)
+        return q, v
 
 
 def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection: Projection) -> tuple[np.ndarray, np.ndarray]:

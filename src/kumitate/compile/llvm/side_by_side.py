@@ -69,9 +69,10 @@ def write_passes(around: ProgramBody, node: Symbol) -> None:
         return
     counters = [part for part in block.line if part.op == "counter"]
     kept = around.one_by_one[node] = []
+    around.look_ahead(block.line, uses_of_pass(block))
     for k in range(block.count):
         around.passes |= dict.fromkeys(counters, k)
-        around.run_line(block.line, uses_of_pass(block))
+        around.compute_line(block.line)
         kept.append({column: around.value(symbol) for column, symbol in block.keeps.items()})
         for part in block.line:  # the next pass computes them again
             around.values.pop(part, None)

@@ -59,12 +59,20 @@ class StraightLine(Writer):
             used: how often each is used, also outside of the line.
             noted: called with every node whose value has just been computed.
         """
+        self.look_ahead(line, used)
+        self.compute_line(line, noted)
+
+    def look_ahead(self, line: Sequence[Symbol], used: Mapping[Symbol, int]) -> None:
+        """Finds the sums of a line; for one state, computes angles that are known before it runs."""
         if not self.module.portable:
             if self.module.lanes == 1:
                 self.pack_turns(line)
             sums, taken = fused_sums(line, used)
             self.sums |= sums
             self.deferred |= taken
+
+    def compute_line(self, line: Sequence[Symbol], noted: Callable[[Symbol], None] | None = None) -> None:
+        """Computes the nodes of a line that was looked ahead at."""
         for node in line:
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):

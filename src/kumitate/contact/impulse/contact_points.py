@@ -241,11 +241,12 @@ def _point(
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
     friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
+    threshold = maximum(resting, surface.threshold) if surface.threshold else resting
     target = plastic = minimum(-touch.gap * per_step, RECOVERY)
     if surface.bounces:
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
-        arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -resting)
+        arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -threshold)
         if not isinstance(surface.restitution, float):  # without restitution, the gap is closed exactly
             arrives = both(arrives, surface.restitution > 0.0)
         target = select(arrives, maximum(plastic, back), plastic)

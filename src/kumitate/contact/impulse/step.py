@@ -16,13 +16,13 @@ from .contact_points import contact_patches
 from .jacobians import link_jacobians
 from .problem import Problem, Solved, inertia, loop_equations
 
-__all__ = ["impact_program"]
+__all__ = ["RESTING", "Parameters", "impact_program"]
 
 #: Residuals are relative to the speeds of the points, or to this if all are slower: the speed after 1 ms of free fall [m/s].
 RESTING = 0.01
 
 
-class _Parameters(Protocol):
+class Parameters(Protocol):
     """The parameters of a simulation."""
 
     @property
@@ -34,7 +34,7 @@ def impact_program(
     mechanism: Mechanism,
     contact: Contact,
     solve: Callable[[Problem], Solved],
-    parameters: _Parameters | None = None,
+    parameters: Parameters | None = None,
     *,
     resisted: bool = False,
 ) -> Program:

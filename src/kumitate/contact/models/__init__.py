@@ -19,7 +19,7 @@ IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multi
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
 
 
-def check_model(name: Any, options: Mapping[str, Any]) -> None:
+def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) -> None:
     """Refuses an unknown model, and options for a model that does not have any.
 
     Raises:
@@ -28,6 +28,13 @@ def check_model(name: Any, options: Mapping[str, Any]) -> None:
     known = [*IMPULSE_MODELS, *FORCE_MODELS]
     if not isinstance(name, str) or name not in known:
         raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}")
+    if name == "rigid" and scene and set(options) <= {"sleeping"}:
+        return
+    if set(options) == {"sleeping"} and name == "rigid":
+        raise InputError(
+            "rigid contact has the option 'sleeping' only for scenes of three and more bodies, all of them free and of shapes "
+            "that touch all others. Leave it out"
+        )
     if options and name in IMPULSE_MODELS:
         raise InputError(
             f"{name} contact has no option {next(iter(options))!r}; it does not have any. Leave `options` out, or use a "

@@ -15,10 +15,10 @@ from ...inverse_kinematics import Goal, Posture
 from ...kinematics import neutral
 from ...model import Mechanism
 from ..compiled_page import mechanism_of
-from .contact_point import ContactPoint
 from .limits import DrivenLimits
 from .page import whole_body_program
 from .quadratic_program import QuadraticProgram
+from .standing_point import StandingPoint
 
 __all__ = ["Tracked", "WholeBodyController"]
 
@@ -59,7 +59,7 @@ class WholeBodyController:
     """
 
     def __init__(
-        self, robot: Any, tracked: Sequence[Tracked], contacts: Sequence[ContactPoint] = (), *,
+        self, robot: Any, tracked: Sequence[Tracked], contacts: Sequence[StandingPoint] = (), *,
         contact_damping: float = 50.0, effort_limits: bool = True, stop_rate: float = 20.0,
     ):  # fmt: skip
         """A controller of these goals.
@@ -145,7 +145,7 @@ def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
     return whole
 
 
-def _check(mechanism: Mechanism, contacts: Sequence[ContactPoint]) -> None:
+def _check(mechanism: Mechanism, contacts: Sequence[StandingPoint]) -> None:
     if mechanism.tree.closed:
         raise InputError(f"{mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)")
     for contact in contacts:

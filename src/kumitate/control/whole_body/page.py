@@ -11,12 +11,12 @@ from ...kinematics import jacobian, rate
 from ...model import Mechanism, Place
 from ...scalar import Program, call, directional, table, trace
 from ...spatial import Transform, dot, identity_rotation
-from .contact_point import ContactPoint
+from .standing_point import StandingPoint
 
 __all__ = ["whole_body_program"]
 
 
-def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Sequence[ContactPoint]) -> Program:
+def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Sequence[StandingPoint]) -> Program:
     """(q, v, targets of all goals) → inertia "M", bias "h", and of the rows that are tracked errors, slopes "J" and drifts.
 
     The rows are first those of the contact points (3 each, without error), then those of the goals. Their "drift" is J̇v: the
@@ -53,6 +53,6 @@ def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Se
     return trace(page, shapes, f"whole_body_{mechanism.name}")
 
 
-def _place(mechanism: Mechanism, contact: ContactPoint) -> Place:
+def _place(mechanism: Mechanism, contact: StandingPoint) -> Place:
     base = mechanism.tree.places[contact.body]
     return Place(base.link, (base.pose @ Transform(identity_rotation(), contact.offset)).dense())

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ...model import Tree
 from ...scalar import Scalar
 from ..crba import crba
+from ..passive import passive_curve, resisting_inertia
 from ..rnea import rnea
 from ..wrenches import Wrenches
 from .factors import InverseFactors, inverse_factors
@@ -45,12 +46,27 @@ def aba_derivatives(
     *,
     gravity: Sequence[Scalar],
     wrenches: Wrenches | None = None,
+    implicit_step: Scalar = 0.0,
 ) -> ForwardSlopes:
-    """Forward dynamics of a tree with its derivatives; arguments as for `aba`. Wrenches keep their directions in the world."""
+    """Forward dynamics of a tree with its derivatives; arguments as for `aba`. Wrenches keep their directions in the world.
+
+    `implicit_step`: as of `Acting`; `by_tau` is then the inverse of the inertia matrix with what damping and springs add to it.
+    """
     bias = rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity, wrenches=wrenches)
-    factors = inverse_factors(crba(tree, q))
-    a = factors.solve([t - h for t, h in zip(tau, bias, strict=True)])
+    M, left = crba(tree, q), [t - h for t, h in zip(tau, bias, strict=True)]
+    for link in tree.links:
+        rates = link.velocities(v)
+        resisting = resisting_inertia(link, rates, implicit_step)
+        for k, i in enumerate(range(link.v_start, link.v_start + link.kind.nv)):
+            M[i][i] = M[i][i] + (resisting[k] - link.armature[k])
+            left[i] = left[i] - implicit_step * link.stiffness[k] * rates[k]
+    factors = inverse_factors(M)
+    a = factors.solve(left)
     slopes = rnea_derivatives(tree, q, v, a, gravity=gravity, wrenches=wrenches)
+    for link in tree.links:  # of h k v + h (∂f/∂v + h k) v̇, which an implicit step adds
+        curves = passive_curve(link, link.velocities(v))
+        for k, i in enumerate(range(link.v_start, link.v_start + link.kind.nv)):
+            slopes.by_v[i][i] = slopes.by_v[i][i] + implicit_step * (link.stiffness[k] + curves[k] * a[i])
     return ForwardSlopes(a, _solved(factors, slopes.by_q), _solved(factors, slopes.by_v), factors.dense())
 
 

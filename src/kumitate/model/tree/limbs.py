@@ -6,7 +6,7 @@ state computes them side by side in lanes. What a pass of the loop computes for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,25 +22,32 @@ __all__ = ["CONSTANTS", "LimbLink", "LimbPass", "over_limbs", "varying_link", "w
 CONSTANTS = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 #: Limbs of fewer links in all are not worth a loop.
 FEWEST = 6
+#: More limbs become several loops: so many lanes have the vectors that one state is computed in.
+TOGETHER = 4
+#: Trees of more links become lines that are cut into parts, or loops along their chains, which loops over limbs cannot be.
+MOST_LINKS = 50
 
 
-def with_limbs(tree: Tree) -> Tree:
+def with_limbs(tree: Tree, pushed: Iterable[int] = ()) -> Tree:
     """The tree with its alike limbs noted, for algorithms that traverse it only by `inward` and `outward`.
 
-    Trees with chords or gears, which reach single links, stay as they are; so do those whose numbers are parameters, which no
-    table can hold.
+    Limbs with one of the links `pushed`, on which wrenches act, are left out: what acts on one would be computed for all its
+    like. Trees with chords or gears, which reach single links, stay as they are; so do large ones, and those whose numbers are
+    parameters, which no table can hold.
     """
+    if tree.closed or len(tree.links) > MOST_LINKS:
+        return tree
     numeric = all(isinstance(x, float) for link in tree.links for name in CONSTANTS for x in flatten(getattr(link, name))[0])
-    return replace(tree, limbs=tuple(_limbs(tree))) if numeric and not tree.closed else tree
+    return replace(tree, limbs=tuple(_limbs(tree, frozenset(pushed)))) if numeric else tree
 
 
-def _limbs(tree: Tree) -> Iterator[Limbs]:
-    """The limbs of all links, those of equal structure together."""
+def _limbs(tree: Tree, pushed: frozenset[int]) -> Iterator[Limbs]:
+    """The limbs of all links but those with links that are pushed, those of equal structure together."""
     for parent in (WORLD_LINK, *(link.index for link in tree.links)):
         alike: dict[tuple, list[tuple[int, ...]]] = {}
         for root in tree.children(parent):
             chain = _chain(tree, root)
-            if chain:
+            if chain and pushed.isdisjoint(link.index for link in chain):
                 alike.setdefault(tuple(_structure(link) for link in chain), []).append(tuple(link.index for link in chain))
         for chains in alike.values():
             yield from _evenly_spaced(tree, parent, chains)
@@ -70,9 +77,17 @@ def _evenly_spaced(tree: Tree, parent: int, chains: list[tuple[int, ...]]) -> It
         last = first + 1
         while last + 1 < len(chains) and tuple(b - a for a, b in zip(starts[last], starts[last + 1], strict=True)) == stride:
             last += 1
-        if (last + 1 - first) * len(chains[first]) >= FEWEST:
-            yield Limbs(parent, tuple(chains[first : last + 1]), *stride)
+        for together in _divided(chains[first : last + 1]):
+            if len(together) * len(chains[first]) >= FEWEST:
+                yield Limbs(parent, tuple(together), *stride)
         first = last + 1
+
+
+def _divided(chains: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+    """Like chains in groups of about equal size, of two to `TOGETHER`."""
+    groups = -(-len(chains) // TOGETHER)
+    for k in range(groups):
+        yield chains[k * len(chains) // groups : (k + 1) * len(chains) // groups]
 
 
 class LimbPass:

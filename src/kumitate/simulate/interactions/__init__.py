@@ -27,8 +27,13 @@ def interaction_of(
     held: Sequence[HeldPoint] = (),
     held_method: str = "rows",
     parameters: Variation | None = None,
+    *,
+    traced: bool = False,
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
+
+    Args:
+        traced: whether its steps should be traced, as batches and outputs need, where that ends in reasonable time.
 
     Raises:
         InputError: for both contact and held points, an unknown model or method, or options that the model refuses.
@@ -46,21 +51,31 @@ def interaction_of(
             )
         if held:
             return HeldContact.of(mechanism, held, held_method)
-    return Interaction(mechanism) if contact is None else _contact(mechanism, contact, parameters)
+    if contact is None:
+        return Interaction(mechanism)
+    return _contact(mechanism, contact, parameters, traced or parameters is not None)
 
 
-def _contact(mechanism: Mechanism, contact: Contact | str, parameters: Variation | None) -> Interaction:
+def _contact(mechanism: Mechanism, contact: Contact | str, parameters: Variation | None, traced: bool) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
     from .forces import ForceContact
     from .impulses import ImpulseContact
+    from .scene import SceneContact
 
     contact = Contact(contact) if isinstance(contact, str) else contact
     if not isinstance(contact, Contact):
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
-    kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
-    key = (mechanism, model, json.dumps(as_plain(contact)), None if parameters is None else parameters.key)
-    return _KEPT.get(key, lambda: kind.of(mechanism, contact, parameters))
+
+    def made() -> Interaction:
+        if SceneContact.suits(mechanism, contact, traced=traced):
+            return SceneContact(mechanism, contact)
+        check_model(contact.model, contact.options, scene=False)
+        kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
+        return kind.of(mechanism, contact, parameters)
+
+    key = (mechanism, model, json.dumps(as_plain(contact)), traced, None if parameters is None else parameters.key)
+    return _KEPT.get(key, made)

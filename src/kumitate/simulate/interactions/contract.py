@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...compile import Kernel
-from ...model import Mechanism
+from ...model import Bound, Mechanism
 from ..integrators import Integrator
 from ..parameters import Variation
 from ..stepping.choice import chosen_integrator
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ...contact.held.motion import HeldDynamics
     from ...scalar import Program
     from ..results.contact_record import Touched
+    from ..stepping.actuation import Actuation
+    from ..stepping.stepper import Stepper
 
 __all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
 
@@ -61,6 +63,7 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
+        steps_itself: whether its steps are not traced: it then has a `stepper` of its own, which holds efforts over a step.
         touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
@@ -71,6 +74,7 @@ class Interaction:
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
+    steps_itself: bool = False
     touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
@@ -87,6 +91,13 @@ class Interaction:
         """
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+
+    def stepper(
+        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
+        bounds: Sequence[Bound] = (),
+    ) -> Stepper | None:  # fmt: skip
+        """A stepper from a state, of an interaction that steps itself; else None. `bounds`: where joints stop."""
+        return None
 
     def impacts(self, *, resisted: bool) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
@@ -110,6 +121,19 @@ class Interaction:
     def rows(self, u: np.ndarray) -> list[np.ndarray]:
         """The parameters in u (n, size of u), as the last input of programs; nothing without any."""
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., u.shape[-1] - self.parameters.size :])]
+
+    @property
+    def points(self) -> list[str]:
+        """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
+        return []
+
+    def slopes(self, impacts: Program | None) -> dict[Program, Program]:
+        """The derivative of its program `impacts`, as a rule of `scalar.directional`.
+
+        Raises:
+            InputError: if it has none.
+        """
+        return {}
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
         """Notes for the audit along the states (n, nq), (n, nv) and efforts (n, size of u)."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, StoredProgram, found_or_traced
+from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ...contact.scene import Contact, Pair, contact_pairs
@@ -126,6 +127,26 @@ class ImpulseContact(Interaction):
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
 
+    @property
+    def points(self) -> list[str]:
+        """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
+        return ["{!r} on {!r}".format(*pair.bodies) for pair in self.pairs for _ in range(pair.capacity)]
+
+    def slopes(self, impacts: Program | None) -> dict[Program, Program]:
+        """The derivative of `impacts` at the solution of contact.
+
+        Raises:
+            InputError: for a model whose impulses obey only some of the laws of contact.
+        """
+        if self.contact.model != "rigid":
+            raise InputError(
+                f"{self.mechanism.name}: steps with contact {self.contact.model!r} cannot be differentiated, as its impulses "
+                "obey only some of the laws of contact. Take contact='rigid', or 'penalty'"
+            )
+        from ...contact.impulse.refined import impact_slopes
+
+        return {} if impacts is None else {impacts: impact_slopes(impacts, self.mechanism, self.contact, self.parameters)}
+
     @cached_property
     def _turning(self) -> Kernel:
         tree, name = self.mechanism.tree, f"turning_{self.mechanism.name}"
@@ -161,4 +182,4 @@ class ImpulseContact(Interaction):
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
         )
-        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"])
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], RECOVERY * h)

@@ -49,18 +49,19 @@ class VariedPlant:
     Attributes:
         mechanism: with symbols among its numbers.
         surfaces: the combined surface of two bodies by their surfaces' names; empty if no surface varies.
-        named: the surfaces that have a name of their own.
+        named: the surfaces that have a name of their own; paired: pairs of bodies whose surface does not vary.
     """
 
     mechanism: VariedMechanism
     surfaces: dict[tuple[str, str], VariedSurface] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    paired: tuple[tuple[str, str], ...] = ()
 
     def pair(self, pair: Pair) -> Pair:
         """A pair of shapes with the surface that it has here."""
         from dataclasses import replace
 
-        if not self.surfaces:
+        if not self.surfaces or pair.bodies in self.paired or pair.bodies[::-1] in self.paired:
             return pair
         one, two = (name if name in self.named else "floor" for name in pair.bodies)
         return replace(pair, surface=self.surfaces[one, two])

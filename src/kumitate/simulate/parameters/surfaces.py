@@ -56,12 +56,13 @@ class SurfaceNumbers(ModelNumbers):
         from ...contact.surface import VariedSurface
 
         names = _names(plant)
-        varied.named = tuple(plant.contact.surfaces)
+        varied.named, varied.paired = tuple(plant.contact.surfaces), tuple(plant.contact.pairs)
         for n, (i, k) in enumerate(self._pairs(plant)):
             friction, kinetic, restitution = numbers[3 * n : 3 * n + 3]
             if self._follows(plant, i) and self._follows(plant, k):
                 kinetic = friction
-            made = VariedSurface(friction, kinetic, restitution)
+            threshold = max(_surface(plant, names[i]).threshold, _surface(plant, names[k]).threshold)
+            made = VariedSurface(friction, kinetic, restitution, threshold)
             varied.surfaces[names[i], names[k]] = varied.surfaces[names[k], names[i]] = made
 
     def built(self, plant: Any, raw: Raw) -> Any:

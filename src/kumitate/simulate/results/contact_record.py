@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ import numpy as np
 from ..integrators import FAILED
 
 __all__ = ["ContactRecord", "Touched"]
+
+#: The most pairs that a warning names.
+_NAMED = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +96,25 @@ class Touched(NamedTuple):
         acceleration: the mechanism's (n, nv), with them.
         unsolved: (n) per step, the remaining error of the solver for its impulses, as a part of the points'
             speeds.
+        closes: the overlap that one step closes [m]: deeper ones are pushed apart at a bounded speed.
     """
 
     record: ContactRecord
     acceleration: np.ndarray
     unsolved: np.ndarray
+    closes: float = math.inf
+
+    def overlaps(self, name: str, step: float) -> list[str]:
+        """A warning about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
+        depth = -self.record.gap[0]
+        deep = sorted(np.flatnonzero(depth > self.closes), key=lambda k: -depth[k])
+        if not deep:
+            return []
+        pairs = list(dict.fromkeys("{!r} and {!r}".format(*self.record.bodies[k]) for k in deep))
+        return [
+            f"{name}: {_some(pairs)} overlap at the start, by up to {depth[deep[0]]:.3g} m; they are pushed apart at "
+            f"{self.closes / step:.2g} m/s. Start them apart if that is not meant"
+        ]
 
     def failures(self, name: str, time: np.ndarray) -> list[str]:
         """Warnings about steps whose contact could not be solved, if there are any; the last step was not made."""
@@ -105,11 +123,17 @@ class Touched(NamedTuple):
             return []
         worst = int(failed[np.argmax(self.unsolved[failed])])
         pushed = np.abs(self.record.force[worst]).max(axis=1) > 0.0
-        pairs = dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed))
+        pairs = list(dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed)))
         steps = "1 step" if len(failed) == 1 else f"{len(failed)} steps"
         missed = f"{self.record.residual[worst]:.3g} m/s, {self.unsolved[worst]:.2g} of the points' speeds"
         return [
             f"{name}: contact could not be solved in {steps} of {len(time) - 1}, first at t = {time[failed[0]]:.6g} s, worst "
-            f"at t = {time[worst]:.6g} s ({', '.join(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
+            f"at t = {time[worst]:.6g} s ({_some(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
             "step; high friction and restitution make it hard to solve"
         ]
+
+
+def _some(pairs: list[str]) -> str:
+    """The first pairs in words, and how many more there are."""
+    more = [f"and {len(pairs) - _NAMED} more pairs"] if len(pairs) > _NAMED else []
+    return ", ".join(pairs[:_NAMED] + more)

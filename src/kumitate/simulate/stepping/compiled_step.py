@@ -42,6 +42,7 @@ class StepCode:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
         parameters: of the simulation; `row`: where they stand in u.
+        key: everything that the code depends on, as text; None if unknown.
         bounds: the limits at which joints stop.
     """
 
@@ -57,7 +58,7 @@ class StepCode:
         self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
-        self._forcing, self._interaction, self._stabilisation, self._key = actuation.forcing, interaction, stabilisation, key
+        self._forcing, self._interaction, self._stabilisation, self.key = actuation.forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
 
@@ -105,19 +106,26 @@ class StepCode:
     def closes(self) -> bool:
         """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
 
-        Held points and impacts have rows of their own, drives are not in them, and the error estimates of adaptive steps need
-        closed loops.
+        Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
         """
-        alone = self._interaction.held is None and not self.touches and not self.mechanism.driven
+        alone = self._interaction.held is None and not self.touches
         return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing touches the mechanism and no point of it is held."""
+        around = self._interaction
+        return around.held is None and around.forces is None and not around.touches
 
     @cached_property
     def closing(self) -> Program:
         """(h, q, v, u) → v̇, power, and the changes of q and v that close the loops."""
-        return closing_program(
-            self.mechanism, self._forcing, implicit_damping=self.integrator.implicit_damping, opens=self.integrator.opens,
-            pressing=self._interaction.forces,
+        implicit, driven = self.integrator.implicit_damping, bool(self.mechanism.driven)
+        program = closing_program(
+            self.mechanism, self._forcing, implicit_damping=implicit, opens=self.integrator.opens,
+            pressing=self._interaction.forces, pushed=driven,
         )  # fmt: skip
+        return driven_dynamics(program, self._forcing, implicit=implicit) if driven else program
 
     @cached_property
     def projection(self) -> Program:
@@ -129,14 +137,30 @@ class StepCode:
         """(h, q, v, u) → the velocities after a step with impulses of contact and stops, and that contact; None without."""
         if not (self.touches or self.bounds):
             return None
-        settles = bool(self.mechanism.driven or self.bounds)
-        impacts = self._interaction.impacts(resisted=settles) if self.touches else None
-        if not settles:
-            return jump_program(self._forcing, self.dynamics, impacts)
+        if not self.settles:
+            return jump_program(self._forcing, self.dynamics, self.impacts)
         motion = self.motion if self.integrator.implicit_damping else None
         if motion is None:  # steps with impulses are implicit whatever others are
             motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
-        return jump_program(self._forcing, motion, impacts, self.bounds)
+        return jump_program(self._forcing, motion, self.impacts, self.bounds)
+
+    @cached_property
+    def impacts(self) -> Program | None:
+        """(h, q, v, v_free, and what else it needs) → the velocities after contact by impulses; None without."""
+        return self._interaction.impacts(resisted=self.settles) if self.touches else None
+
+    @property
+    def settles(self) -> bool:
+        """Whether drives and stops have efforts that depend on the motion in a step."""
+        return bool(self.mechanism.driven or self.bounds)
+
+    def slopes(self) -> dict[Program, Program]:
+        """The derivatives of programs of the step that are not found by differentiating what they do.
+
+        Raises:
+            InputError: if the interaction has no derivatives.
+        """
+        return self._interaction.slopes(self.impacts)
 
     @cached_property
     def accelerations(self) -> Program:
@@ -256,8 +280,8 @@ class StepCode:
     @cached_property
     def observables(self) -> Kernel:
         """(q, v, row of parameters if there are any) → energies, center of mass, momentum."""
-        varied = "" if self.parameters is None else f" {self._key}"
-        key = None if self._key is None else f"observables {digest(self.mechanism)}{varied}"
+        varied = "" if self.parameters is None else f" {self.key}"
+        key = None if self.key is None else f"observables {digest(self.mechanism)}{varied}"
         return Kernel(found_or_traced(key, lambda: observables_program(self.mechanism, self.parameters)))
 
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
@@ -274,7 +298,7 @@ class StepCode:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
 
     def _stored(self, role: str) -> Program | StoredProgram:
-        return found_or_traced(None if self._key is None else f"{role} {self._key}", lambda: getattr(self, role))
+        return found_or_traced(None if self.key is None else f"{role} {self.key}", lambda: getattr(self, role))
 
 
 class CompiledStep:

@@ -32,7 +32,7 @@ def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: An
 
 
 def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Program:
-    """(h, q, v, u) → v̇ and the power of all efforts, those of drives included.
+    """(h, q, v, u) → v̇ and the power of all efforts, those of drives included; and what else `motion` gives.
 
     Args:
         motion: (h, q, v, u, tau, resisting) → v̇ and the power of all else.
@@ -47,17 +47,17 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
 
         def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             found = moved(pushes)
-            return {"rates": found["acceleration"], "power": found["power"]}
+            return {"rates": found["acceleration"], **{array.name: found[array.name] for array in motion.outputs}}
 
         if implicit:
             found = settled(m.driven, wished, [], step, solve).found
         else:
             efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(m.driven, wished, strict=True)]
             found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
-        power = drive_power(m.driven, wished, v, found["rates"], step)
-        return {"acceleration": found["rates"], "power": found["power"] + power}
+        power = drive_power(m.driven, wished, v, found.pop("rates"), step)
+        return {**found, "power": found["power"] + power}
 
-    return trace(dynamics, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"dynamics_{m.name}")
+    return trace(dynamics, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"driven_{motion.name}")
 
 
 def drive_power(

@@ -81,7 +81,7 @@ def motion_program(
     pressing: ContactForces | None = None,
 ) -> Program:
     """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
-    inputs = {**_inputs(mechanism, forcing), "tau": mechanism.nv, "resisting": mechanism.nv}
+    inputs = {**_inputs(mechanism, forcing), **_pushed(mechanism)}
     moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
     return trace(moved, inputs, f"motion_{mechanism.name}")
 
@@ -98,8 +98,8 @@ def _motion(
         if others is not None:
             tau, acting = others, replace(acting, resisting=resisting)
         if held is None:
-            if acting.wrenches is None:  # what pushes one limb would be computed for all
-                tree = with_limbs(tree)
+            if pressing is None:  # which may press any link
+                tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
             return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
@@ -108,25 +108,30 @@ def _motion(
 
 
 def closing_program(
-    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, opens: float, pressing: ContactForces | None = None
-) -> Program:
+    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, opens: float, pressing: ContactForces | None = None,
+    pushed: bool = False,
+) -> Program:  # fmt: skip
     """(h, q, v, u) → v̇, power, and the changes "move" of q and "change" of v that close the loops, as `closing_step` says.
 
     "astray" is 1 where that is not enough and the loops must be projected: for gaps beyond `FAR`, and near singular postures.
 
-    `opens`: as of an `Integrator`; the other arguments as for `dynamics_program`.
+    `opens`: as of an `Integrator`; `pushed`: whether other efforts at the joints and what resists them (nv) are inputs, as of
+    `motion_program`; the other arguments as for `dynamics_program`.
     """
     check_resistance(mechanism)
     usual = usual_rank(mechanism)
 
-    def closing(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+    def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
+        if pushed:
+            tau, acting = others[0], replace(acting, resisting=others[1])
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
         found = {"acceleration": closed.acceleration, "power": power, "move": closed.move, "change": closed.change}
         return {**found, "astray": maximum(far, lost)}
 
-    return trace(closing, _inputs(mechanism, forcing), f"closing_{mechanism.name}")
+    inputs = {**_inputs(mechanism, forcing), **(_pushed(mechanism) if pushed else {})}
+    return trace(closing, inputs, f"closing_{'motion_' * pushed}{mechanism.name}")
 
 
 def usual_rank(mechanism: Mechanism) -> int:
@@ -143,6 +148,10 @@ def usual_rank(mechanism: Mechanism) -> int:
 
 def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:
     return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+
+
+def _pushed(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"tau": mechanism.nv, "resisting": mechanism.nv}
 
 
 def _driven(

@@ -16,9 +16,11 @@ from ..results.archive import DAMAGES
 from ..results.npz import NpzEntries, as_npz
 from ..results.whole_file import replacing
 
-__all__ = ["State", "read_carried", "write_carried"]
+__all__ = ["LIST", "State", "read_carried", "write_carried"]
 
 _FORMAT = "kumitate-state"
+#: The array of a state whose number of rows changes from step to step.
+LIST = "impulses"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,7 @@ def read_carried(expected: Mapping[str, np.ndarray], owner: str, path: str | os.
     except DAMAGES as error:
         raise InputError(f"{target}: is damaged ({error}); take a copy of the file, or simulate again") from error
     for name, array in carried.items():
-        if array.shape != expected[name].shape or array.dtype != float:
+        shape = array.shape[:1] + expected[name].shape[1:] if name == LIST else expected[name].shape
+        if array.shape != shape or array.dtype != float:
             raise InputError(f"{target}: {name!r} has shape {array.shape}; it must be {expected[name].shape} for {owner}")
     return carried

@@ -16,6 +16,8 @@ from .system import CalledSystem
 
 if TYPE_CHECKING:
     from ...compile import Rollout
+    from ..interactions import Interaction
+    from ..results.contact_record import Touched
 
 __all__ = ["Stepper"]
 
@@ -131,6 +133,10 @@ class Stepper:
             steps = min(count, hold - done) if self.actuation.samples else count
             self.run({}, 1, steps)
             count -= steps
+
+    def touched(self, interaction: Interaction, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """The contact along a run that this stepper has made, as `Interaction.record`."""
+        return interaction.record(self.compiled.code, h, q, v, u)
 
     def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         recurrence, self.steps = self.compiled.recurrence, self.steps + records * every

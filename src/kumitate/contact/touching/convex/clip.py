@@ -38,7 +38,7 @@ def cut(polygon: Floats[4], count: int, kept: Floats[4], a: float, b: float, mos
                 kept[found, c] = polygon[i, c]
             found += 1
         if (here <= INSIDE) != (there <= INSIDE):
-            part = here / (here - there)
+            part = min(max(here / (here - there), 0.0), 1.0)  # a corner that counts as inside may lie beyond the line
             for c in range(3):
                 kept[found, c] = polygon[i, c] + part * (polygon[j, c] - polygon[i, c])
             kept[found, 3] = float(side) if here <= INSIDE else polygon[i, 3]

@@ -10,14 +10,14 @@ import numpy as np
 from ...errors import InputError
 from ...spatial import Vector3
 
-__all__ = ["ContactPoint"]
+__all__ = ["StandingPoint"]
 
 #: Faces of the pyramid inside the friction cone.
 FACES = 4
 
 
 @dataclass(frozen=True)
-class ContactPoint:
+class StandingPoint:
     """A point that stands: it does not accelerate, and is pushed within a friction cone.
 
     Attributes:

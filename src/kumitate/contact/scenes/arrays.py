@@ -1,0 +1,266 @@
+"""The arrays of a scene: bodies, solids, points of contact, islands and blocks. All vectors are in the axes of the world."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...procedure import Floats, Ints
+
+__all__ = [
+    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace",
+]  # fmt: skip
+
+
+class Robots(NamedTuple):
+    """The robots in a scene, and their links. Velocities by joints are in rows of six, the last of a robot filled up by zeros.
+
+    Attributes:
+        link: of each moving body its number among all links, −1 of free bodies; body: the moving body of each link.
+        owner: the robot of each link; first_link: where the links of each robot begin; first_row: its rows of velocities.
+        first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
+        first_column: where the blocks of each link's Jacobian begin, one per row.
+        jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
+        give: of each link, its twist per unit wrench on it; felt: space for efforts [N·m or N, or times s].
+        effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
+        before, free, after: velocities, as of `MovingBodies`.
+        pushed: 1 of robots that contact pushed in this step.
+    """
+
+    link: Ints
+    body: Ints
+    owner: Ints
+    first_link: Ints
+    first_row: Ints
+    first_block: Ints
+    row_owner: Ints
+    first_column: Ints
+    jacobian: Floats[6, 6]
+    inertia: Floats[6, 6]
+    mobility: Floats[6, 6]
+    give: Floats[6, 6]
+    felt: Floats[6]
+    effort: Floats[6]
+    undriven: Floats[6]
+    before: Floats[6]
+    free: Floats[6]
+    after: Floats[6]
+    pushed: Ints
+
+
+class MovingBodies(NamedTuple):
+    """The moving bodies (n): free ones, and links of robots. Twists are [ω; v] of the center of mass [rad/s, m/s].
+
+    Of links, the center is their origin; turn, place, push and the twists are all that is used.
+
+    Attributes:
+        mass: [kg]; center: of mass in the body's frame B [m]; central: its inertia about that center in B [kg·m²].
+        yielding: the inverse of `central`.
+        base_turn, base_place: the pose of the frame that the coordinates are measured in.
+        effort: [n; f] of drives about B's origin in the axes of B; push: [n; f] of all drives and wrenches, constant over a
+            step, about the center of mass in the axes of the world [N·m, N].
+        turn: R_WB; place: of the center of mass [m]; inertia, mobility: the inertia about it and its inverse.
+        before, free, after: twists at the start of a step, after the step without contact, and after it with contact.
+        quiet: the number of steps in which the body has hardly moved; it sleeps from `Rules.patience` on.
+        still: 1 if it sleeps in this step.
+        robots: what the links among them belong to.
+    """
+
+    mass: Floats
+    center: Floats[3]
+    central: Floats[3, 3]
+    yielding: Floats[3, 3]
+    base_turn: Floats[3, 3]
+    base_place: Floats[3]
+    effort: Floats[6]
+    push: Floats[6]
+    turn: Floats[3, 3]
+    place: Floats[3]
+    inertia: Floats[3, 3]
+    mobility: Floats[3, 3]
+    before: Floats[6]
+    free: Floats[6]
+    after: Floats[6]
+    quiet: Ints
+    still: Ints
+    robots: Robots
+
+
+class Pulls(NamedTuple):
+    """Pulls on bodies.
+
+    Attributes:
+        body: the number of the body; at: where it acts, in the frame of the body [m].
+        value: [n; f] about that place in the axes of the world [N·m, N].
+    """
+
+    body: Ints
+    at: Floats[3]
+    value: Floats[6]
+
+
+class Placed(NamedTuple):
+    """Where the solids of `contact.touching` are, and what they are made of: those of moving bodies first (n).
+
+    Poses are rows of twelve: a rotation row by row, then a position [m].
+
+    Attributes:
+        body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, or −1; family: of the
+            robot, or −1: unless pairs are named, links of one robot do not touch each other.
+        own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
+        half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
+        material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
+            the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s].
+        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
+        low, high: the corners of the bounding box in the world, with the margin of the step [m].
+        sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
+    """
+
+    body: Ints
+    owner: Ints
+    family: Ints
+    own: Floats[12]
+    pose: Floats[12]
+    half: Floats[3]
+    middle: Floats[3]
+    reach: Floats
+    material: Ints
+    materials: int
+    surfaces: Floats[4]
+    belt: Floats[3]
+    low: Floats[3]
+    high: Floats[3]
+    sorted: Ints
+    planes: Ints
+
+
+class ScenePoints(NamedTuple):
+    """The points of contact of a step (as many as there is room for), sorted by their pairs of solids.
+
+    Attributes:
+        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: which point of a pair.
+        place: [m]; gap: [m], negative where they overlap.
+        frame: the rows are the normal from B to A and two tangents.
+        lever_a, lever_b: from the centers of mass of A and B [m].
+        friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
+            mass: its inverse.
+        target: the least normal velocity after the step [m/s]; plastic: without restitution.
+        drift: the part of belts in the velocities, along the frame's axes.
+        before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
+        mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
+        impulse: along the frame's axes [N·s]; speed: the velocity after it.
+        known: 1 if the impulse is remembered from the last step; recalled: that impulse; steady: the part of it that is kept in
+            what is remembered of this step.
+        common: the largest mass of a point of the same two bodies.
+        edge: the block that couples A and B in the factors of their island.
+    """
+
+    solid: Ints[2]
+    body: Ints[2]
+    feature: Ints
+    place: Floats[3]
+    gap: Floats
+    frame: Floats[3, 3]
+    lever_a: Floats[3]
+    lever_b: Floats[3]
+    friction: Floats
+    size: Floats
+    mass: Floats
+    target: Floats
+    plastic: Floats
+    drift: Floats[3]
+    before: Floats[3]
+    free: Floats[3]
+    mode: Floats[3]
+    impulse: Floats[3]
+    speed: Floats[3]
+    known: Ints
+    recalled: Floats[3]
+    steady: Floats
+    common: Floats
+    edge: Ints
+
+
+class Memory(NamedTuple):
+    """The points of the last step that carried impulses, sorted by their pairs of solids.
+
+    Attributes:
+        solid: the numbers of A's and B's solids; feature: the point of the pair; impulse: on A, in the world [N·s].
+    """
+
+    solid: Ints[2]
+    feature: Ints
+    impulse: Floats[3]
+
+
+class Islands(NamedTuple):
+    """Groups of bodies that touch one another; bodies and points are listed island by island.
+
+    Attributes:
+        parent: of every body in the forest of the union-find; label: the number of its island.
+        bodies, points: lists; first_body, first_point: where each island begins in them.
+    """
+
+    parent: Ints
+    label: Ints
+    bodies: Ints
+    points: Ints
+    first_body: Ints
+    first_point: Ints
+
+
+class BlockFactors(NamedTuple):
+    """The matrix of one island in blocks of 6 × 6, and its factors; nodes are numbered in the order of elimination.
+
+    A unit is a free body, by its number, or a row of a robot's velocities, by its number and that of all bodies.
+
+    Attributes:
+        count: of the nodes of the island; listed: its units.
+        node: of each unit; in the place of a robot's link, the row of efforts for wrenches on it; unit: of each node.
+        near: one row of bits per unit, of those that it is coupled with while the order is found; degree: how many.
+        first, later: the later nodes that node k is coupled with are later[first[k] : first[k + 1]], in order.
+        diagonal, inverse: of each node; lower, upper: of each coupling, (later, k) and (k, later).
+        mark: space for the nodes' positions.
+    """
+
+    count: Ints
+    listed: Ints
+    node: Ints
+    unit: Ints
+    near: Ints
+    degree: Ints
+    first: Ints
+    later: Ints
+    diagonal: Floats[6, 6]
+    inverse: Floats[6, 6]
+    lower: Floats[6, 6]
+    upper: Floats[6, 6]
+    mark: Ints
+
+
+class SolverSpace(NamedTuple):
+    """Space for the solvers.
+
+    Attributes:
+        K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method.
+        x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
+            product of the predictor's steps.
+        effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.
+    """
+
+    K: Floats[3, 3]
+    base: Floats[3]
+    aim: Floats[3]
+    first: Floats[3]
+    kept: Floats[3]
+    tried: Floats[3]
+    best: Floats[3]
+    x: Floats[3]
+    z: Floats[3]
+    dx: Floats[3]
+    dz: Floats[3]
+    W: Floats[3, 3]
+    slope: Floats[2]
+    lack: Floats[3]
+    second: Floats[3]
+    effort: Floats[6]

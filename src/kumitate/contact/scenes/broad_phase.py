@@ -1,0 +1,144 @@
+"""The pairs of solids that are near each other: bounding boxes swept along x (Baraff 1992), and planes one by one.
+
+The order along x hardly changes from step to step, so that sorting by insertion takes about one comparison per solid.
+"""
+
+from __future__ import annotations
+
+from ...procedure import Floats, Ints, procedure
+from .arrays import MovingBodies, Placed
+
+__all__ = ["near_pairs", "place_solids"]
+
+
+@procedure
+def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
+    """Poses and bounding boxes of the solids, larger by half of the margin [m] on every side."""
+    for s in range(len(placed.body)):
+        body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
+        if body >= 0:
+            turn = bodies.turn[body]
+            for i in range(3):
+                for j in range(3):
+                    pose[3 * i + j] = turn[i, 0] * own[j] + turn[i, 1] * own[3 + j] + turn[i, 2] * own[6 + j]
+                shift = turn[i, 0] * own[9] + turn[i, 1] * own[10] + turn[i, 2] * own[11]
+                pose[9 + i] = bodies.place[body, i] + shift
+        half, middle = placed.half[s], placed.middle[s]
+        for i in range(3):
+            x, y, z = pose[3 * i], pose[3 * i + 1], pose[3 * i + 2]
+            center = pose[9 + i] + x * middle[0] + y * middle[1] + z * middle[2]
+            out = min(abs(x) * half[0] + abs(y) * half[1] + abs(z) * half[2], placed.reach[s]) + 0.5 * margin
+            placed.low[s, i] = center - out
+            placed.high[s, i] = center + out
+
+
+@procedure
+def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], starts: Ints, space: Ints[2]) -> int:
+    """Lists the pairs (A, B), A of a moving body and before B, sorted by A and then B; returns how many there are.
+
+    If there is not room for all, the list is not usable.
+
+    Args:
+        allowed: 2³¹ · A's owner + B's owner of the pairs of bodies that may touch, sorted; empty: all may.
+        starts, space: work space, one entry per solid and one more, and as many rows as `pairs`.
+    """
+    _sort_along_x(placed.sorted, placed.low)
+    solids, found = len(placed.body), 0
+    for one in range(len(placed.sorted)):
+        i = placed.sorted[one]
+        other = one + 1
+        while other < len(placed.sorted) and placed.low[placed.sorted[other], 0] <= placed.high[i, 0]:
+            j = placed.sorted[other]
+            if _overlap(placed, i, j) == 1 and _may(placed, allowed, i, j) == 1:
+                if found < len(pairs):
+                    space[found, 0] = min(i, j)
+                    space[found, 1] = max(i, j)
+                found += 1
+            other += 1
+    for at in range(len(placed.planes)):
+        plane = placed.planes[at]
+        for i in range(solids):
+            if (
+                placed.body[i] >= 0
+                and i != plane
+                and _above(placed, plane, i) <= margin
+                and _may(placed, allowed, i, plane) == 1
+            ):
+                if found < len(pairs):
+                    space[found, 0] = min(i, plane)
+                    space[found, 1] = max(i, plane)
+                found += 1
+    if found <= len(pairs):
+        _by_column(space, pairs, found, 1, starts, solids)
+        for k in range(found):
+            space[k, 0] = pairs[k, 0]
+            space[k, 1] = pairs[k, 1]
+        _by_column(space, pairs, found, 0, starts, solids)
+    return found
+
+
+@procedure
+def _sort_along_x(order: Ints, low: Floats[3]) -> None:
+    for i in range(1, len(order)):
+        number, at = order[i], i
+        while at > 0 and low[order[at - 1], 0] > low[number, 0]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = number
+
+
+@procedure
+def _overlap(placed: Placed, i: int, j: int) -> int:
+    """Whether the boxes overlap along y and z."""
+    for k in range(1, 3):
+        if placed.low[i, k] > placed.high[j, k] or placed.low[j, k] > placed.high[i, k]:
+            return 0
+    return 1
+
+
+@procedure
+def _may(placed: Placed, allowed: Ints, i: int, j: int) -> int:
+    """Whether the bodies of two solids may touch."""
+    if placed.body[i] == placed.body[j]:
+        return 0
+    if placed.body[i] < 0 or placed.body[j] < 0:
+        return 1
+    if len(allowed) == 0:
+        return 0 if placed.family[i] >= 0 and placed.family[i] == placed.family[j] else 1
+    a, b = min(placed.owner[i], placed.owner[j]), max(placed.owner[i], placed.owner[j])
+    key, low, high = (a << 31) + b, 0, len(allowed) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if allowed[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return 1 if allowed[low] == key else 0
+
+
+@procedure
+def _above(placed: Placed, plane: int, i: int) -> float:
+    """How far the bounding box of a solid is above a plane, the half space z ≤ 0 of its frame [m]."""
+    flat, pose, half, middle = placed.pose[plane], placed.pose[i], placed.half[i], placed.middle[i]
+    height, out = 0.0, 0.0
+    for k in range(3):
+        x = flat[2] * pose[k] + flat[5] * pose[3 + k] + flat[8] * pose[6 + k]
+        out += abs(x) * half[k]
+        height += x * middle[k] + flat[2 + 3 * k] * (pose[9 + k] - flat[9 + k])
+    return height - min(out, placed.reach[i])
+
+
+@procedure
+def _by_column(rows: Ints[2], sorted_rows: Ints[2], count: int, column: int, starts: Ints, most: int) -> None:
+    """Sorts pairs by counting, keeping the order of equal ones."""
+    for k in range(most + 1):
+        starts[k] = 0
+    for k in range(count):
+        starts[rows[k, column] + 1] += 1
+    for k in range(most):
+        starts[k + 1] += starts[k]
+    for k in range(count):
+        to = starts[rows[k, column]]
+        starts[rows[k, column]] = to + 1
+        sorted_rows[to, 0] = rows[k, 0]
+        sorted_rows[to, 1] = rows[k, 1]

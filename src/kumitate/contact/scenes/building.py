@@ -1,0 +1,270 @@
+"""A scene from a mechanism of free bodies: its arrays, and more room where a step lacks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import InputError, ModelError
+from ...model import Geometry, Mechanism, Place, Plane
+from ...spatial import Transform
+from ..scene import Contact, Touchable
+from ..surface import Surface
+from ..touching import points_for, solids_of
+from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace
+from .parts import RobotPart, central_inertia, robot_parts
+from .rules import Rules
+from .scene import Log, Scene
+from .solvers.ordering import BITS
+
+__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "scene_of", "solid_names"]
+
+#: Room to begin with, per solid: pairs, points, couplings of bodies.
+_PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
+#: How much more room is made than a step lacked.
+_SPARE = 1.5
+
+
+class _Item(NamedTuple):
+    """A shape of a scene: its body's name, the place of that body, the shape."""
+
+    name: str
+    place: Place
+    geometry: Geometry
+
+
+def fault_of(mechanism: Mechanism, contact: Contact) -> str:
+    """Why a mechanism is not a scene of free bodies and robots, or ""."""
+    if mechanism.tree.closed:
+        return "it has loops or couplings"
+    try:
+        solids_of([item.geometry.shape for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))])
+    except ModelError as error:
+        return str(error)
+    return ""
+
+
+def solid_names(mechanism: Mechanism, contact: Contact) -> list[str]:
+    """The names of the solids' bodies, in the order of the scene; "ground" where none has one."""
+    return [item.name for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))]
+
+
+def scene_of(
+    mechanism: Mechanism, contact: Contact, wrenches: Sequence[str], *, step: float, patience: int, flies: bool
+) -> Scene:
+    """The scene of a mechanism that `fault_of` has nothing against; at rest until `motion.read_state`.
+
+    Args:
+        wrenches: bodies and frames that wrenches act on; step: [s]; patience, flies: see `Rules`.
+
+    Raises:
+        InputError: if nothing can touch anything.
+    """
+    tree = mechanism.tree
+    found = Touchable.of(mechanism, tree, contact)
+    items = _items(mechanism, found)
+    if not found.moving:
+        raise InputError(
+            f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
+            "does"
+        )
+    links, solids, parts = len(tree.links), len(items), robot_parts(mechanism)
+    units = links + sum(map(rows_of, parts))
+    gravity = np.array([float(part) for part in mechanism.gravity])
+    places = [tree.places[name] for name in wrenches]
+    return Scene(
+        rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
+        bodies=moving_bodies(mechanism, parts),
+        pulls=Pulls(
+            _ints([max(place.link, 0) for place in places]),  # on what does not move, wrenches stay zero
+            _rows([list(place.pose.translation) for place in places], 3),
+            np.zeros((len(places), 6)),
+        ),
+        solids=solids_of([item.geometry.shape for item in items]),
+        placed=_placed(mechanism, contact, items, parts),
+        allowed=_allowed(mechanism, found),
+        pairs=np.zeros((0, 2), dtype=np.int64),
+        starts=np.zeros(solids + 2, dtype=np.int64),
+        space=np.zeros((0, 2), dtype=np.int64),
+        memory=_made(Memory, 0),
+        found=points_for(0),
+        points=_made(ScenePoints, 0),
+        islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
+        factors=_factors(units, _COUPLINGS * units),
+        trial=_trial(0, units + links),
+        counts=np.zeros(4, dtype=np.int64),
+    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units))  # fmt: skip
+
+
+def roomier(scene: Scene) -> Scene:
+    """The scene with the room that `counts` says it lacked, and some more; everything that is remembered is kept."""
+    links, units = len(scene.bodies.mass), len(scene.factors.unit)
+    _, pairs, points, couplings = (int(count) for count in scene.counts)
+    wanted_pairs = _more(pairs, len(scene.pairs))
+    wanted_points = _more(points, len(scene.points.gap))
+    changed: dict[str, Any] = {}
+    if wanted_pairs > len(scene.pairs) or wanted_points > len(scene.points.gap):
+        changed = _room(wanted_pairs, wanted_points, links, units)
+        for new, old in zip(changed["memory"], scene.memory, strict=True):
+            new[: len(old)] = old
+    if couplings > len(scene.factors.later):
+        changed["factors"] = _factors(units, _more(couplings, 0))
+    return scene._replace(**changed)
+
+
+def log_of(bodies: int, records: int, touches: int) -> Log:
+    """An empty log with room for some records and touches."""
+    return Log(
+        np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
+        np.zeros((records, 4)), np.zeros((touches, 17)), np.zeros(3, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _more(needed: int, there: int) -> int:
+    return there if needed <= there else int(_SPARE * needed) + 8
+
+
+def _items(mechanism: Mechanism, found: Touchable) -> list[_Item]:
+    places = mechanism.tree.places
+    moving = [_Item(name, places[name], shape) for name, shapes in found.moving.items() for shape in shapes]
+    return sorted(moving, key=lambda item: item.place.link) + [_Item(*item) for item in found.standing]
+
+
+def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> MovingBodies:
+    """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
+    links = mechanism.tree.links
+    arrays = {name: _empty(kind, len(links)) for name, kind in MovingBodies.__annotations__.items() if name != "robots"}
+    made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
+    for k in np.flatnonzero(made.robots.link < 0):
+        link = links[k]
+        made.mass[k] = float(link.inertia.mass)
+        made.center[k], made.central[k] = central_inertia(link.inertia)
+        made.yielding[k] = np.linalg.inv(made.central[k])
+        base = _pose_row(link.placement)
+        made.base_turn[k], made.base_place[k] = base[:9].reshape(3, 3), base[9:]
+    return made
+
+
+def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
+    material, surfaces = _materials(contact, [item.name for item in items])
+    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name != "materials"}
+    blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
+    made = Placed(materials=int(material.max()) + 1, **blank | {"material": material, "surfaces": surfaces})
+    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    family = {link: robot for robot, part in enumerate(parts) for link in part.links}
+    flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
+    for k, item in enumerate(items):
+        made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
+        made.own[k] = _pose_row((item.place.pose @ item.geometry.pose).dense())
+        made.family[k] = family.get(item.place.link, -1)
+        if item.place.link >= 0 and made.family[k] < 0:
+            made.own[k, 9:] -= central_inertia(mechanism.tree.links[item.place.link].inertia)[0]
+        turn = made.own[k, :9].reshape(3, 3) @ _pose_row(item.geometry.pose.dense())[:9].reshape(3, 3).T
+        made.belt[k] = turn @ contact.of(item.name).belt
+        if not flat[k]:
+            points, radius = item.geometry.shape.support()
+            low, high = points.min(axis=0) - radius, points.max(axis=0) + radius
+            made.half[k], made.middle[k] = 0.5 * (high - low), 0.5 * (high + low)
+            made.reach[k] = np.linalg.norm(points - made.middle[k], axis=1).max() + radius
+    made.pose[:] = made.own
+    return made._replace(sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
+
+
+def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The kinds of surfaces: of which kind that of each body is, and what every two kinds combine to."""
+    paired = {name for pair in contact.pairs for name in pair}
+    kinds: dict[tuple[Surface, str], int] = {}
+    found = [kinds.setdefault((contact.of(name), name if name in paired else ""), len(kinds)) for name in names]
+    one_of = dict(zip(found, names, strict=True))
+    both = [contact.where(one_of[a], one_of[b]) for a in range(len(kinds)) for b in range(len(kinds))]
+    return _ints(found), _rows([[one.friction, one.kinetic, one.restitution, one.threshold] for one in both], 4)
+
+
+def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
+    """`allowed` of `broad_phase.near_pairs`."""
+    if found.between is None:
+        return np.zeros(0, dtype=np.int64)
+    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    keys = [(min(pair) << 31) + max(pair) for pair in ([numbers[name] for name in names] for names in found.between)]
+    return _ints(sorted(keys) or [-1])
+
+
+def _room(pairs: int, points: int, links: int, units: int) -> dict[str, Any]:
+    """The arrays of a scene with room for some pairs and points."""
+    return {
+        "pairs": np.zeros((pairs, 2), dtype=np.int64),
+        "space": np.zeros((pairs, 2), dtype=np.int64),
+        "memory": _made(Memory, points),
+        "found": points_for(points // 8 + 1),
+        "points": _made(ScenePoints, points),
+        "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
+        "trial": _trial(points, units + links),
+    }
+
+
+def _factors(units: int, couplings: int) -> BlockFactors:
+    words = units * ((units + BITS - 1) // BITS)
+    counts = (1, units, units, units, words, units, units + 1, couplings, units)
+    count, listed, node, unit, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in counts)
+    diagonal, inverse, lower, upper = (np.zeros((size, 6, 6)) for size in (units, units, couplings, couplings))
+    return BlockFactors(count, listed, node, unit, near, degree, first, later, diagonal, inverse, lower, upper, mark)
+
+
+def _trial(points: int, efforts: int) -> SolverSpace:
+    made = _made(SolverSpace, points)
+    return made._replace(effort=np.zeros((efforts, 6)))
+
+
+def rows_of(part: RobotPart) -> int:
+    """The rows of six that its velocities take."""
+    return -(-part.mechanism.nv // 6)
+
+
+def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
+    """The robots of a scene with so many moving bodies, still without any state."""
+    made = Robots(*(_empty(kind, 0) for kind in Robots.__annotations__.values()))
+    link, rows = np.full(bodies, -1, dtype=np.int64), [rows_of(part) for part in parts]
+    links = [len(part.links) for part in parts]
+    body = _ints([number for part in parts for number in part.links])
+    link[body] = np.arange(len(body))
+    owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
+    blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
+    velocities = {name: np.zeros((sum(rows), 6)) for name in ("felt", "effort", "undriven", "before", "free", "after")}
+    return made._replace(
+        link=link, body=body, owner=owner, row_owner=row_owner, first_link=_starts(links), first_row=_starts(rows),
+        first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
+        jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
+        give=np.zeros((len(body), 6, 6)), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
+    )  # fmt: skip
+
+
+def _starts(sizes: Sequence[int]) -> np.ndarray:
+    """Where each of some stretches begins, and where the last one ends."""
+    return _ints([0, *np.cumsum(sizes, dtype=np.int64)])
+
+
+def _made(kind: Any, rows: int) -> Any:
+    """A record of arrays with this many rows each, from the annotations of its fields."""
+    return kind(*(_empty(text, rows) for text in kind.__annotations__.values()))
+
+
+def _empty(annotation: Any, rows: int) -> np.ndarray:
+    text = getattr(annotation, "__forward_arg__", annotation)
+    sizes = text[text.index("[") + 1 : -1].split(",") if "[" in text else []
+    return np.zeros((rows, *map(int, sizes)), dtype=np.int64 if text.startswith("Ints") else float)
+
+
+def _ints(values: Sequence[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def _rows(rows: Sequence[Sequence[Any]], size: int) -> np.ndarray:
+    return np.array(rows, dtype=float).reshape(len(rows), size)
+
+
+def _pose_row(pose: Transform) -> np.ndarray:
+    """A rotation row by row, then a position [m]."""
+    return np.array([float(x) for x in chain(*pose.rotation.matrix(), pose.translation)])

@@ -1,0 +1,71 @@
+"""Islands: bodies that touch one another, found by union-find (Galler and Fischer 1964); the world joins nothing."""
+
+from __future__ import annotations
+
+from ...procedure import Ints, procedure
+from .arrays import Islands, Robots, ScenePoints
+
+__all__ = ["group"]
+
+
+@procedure
+def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> int:
+    """Lists bodies and points by islands; returns how many islands have points. Bodies without points are in none.
+
+    The links of a robot are always together.
+    """
+    bodies = len(robots.link)
+    for body in range(bodies):
+        link = robots.link[body]
+        islands.parent[body] = body if link < 0 else robots.body[robots.first_link[robots.owner[link]]]
+        islands.label[body] = -1
+    for c in range(count):
+        a, b = points.body[c, 0], points.body[c, 1]
+        if b >= 0:
+            one, other = _root(islands.parent, a), _root(islands.parent, b)
+            islands.parent[max(one, other)] = min(one, other)
+    found = 0
+    for c in range(count):  # islands are numbered in the order of their first points
+        root = _root(islands.parent, points.body[c, 0])
+        if islands.label[root] < 0:
+            islands.label[root] = found
+            found += 1
+    for island in range(found + 1):
+        islands.first_body[island] = 0
+        islands.first_point[island] = 0
+    for body in range(bodies):
+        islands.label[body] = islands.label[_root(islands.parent, body)]
+        if islands.label[body] >= 0:
+            islands.first_body[islands.label[body] + 1] += 1
+    for c in range(count):
+        islands.first_point[islands.label[points.body[c, 0]] + 1] += 1
+    for island in range(found):
+        islands.first_body[island + 1] += islands.first_body[island]
+        islands.first_point[island + 1] += islands.first_point[island]
+    for body in range(bodies):
+        if islands.label[body] >= 0:
+            _append(islands.bodies, islands.first_body, islands.label[body], body)
+    for c in range(count):
+        _append(islands.points, islands.first_point, islands.label[points.body[c, 0]], c)
+    for step in range(found):  # appending has moved every start on to the next one's
+        island = found - step
+        islands.first_body[island] = islands.first_body[island - 1]
+        islands.first_point[island] = islands.first_point[island - 1]
+    islands.first_body[0] = 0
+    islands.first_point[0] = 0
+    return found
+
+
+@procedure
+def _root(parent: Ints, body: int) -> int:
+    """The root of a body's tree; the path to it is halved on the way."""
+    while parent[body] != body:
+        parent[body] = parent[parent[body]]
+        body = parent[body]
+    return body
+
+
+@procedure
+def _append(listed: Ints, starts: Ints, island: int, number: int) -> None:
+    listed[starts[island]] = number
+    starts[island] += 1

@@ -1,0 +1,95 @@
+"""What is written down of a step and of a state."""
+
+from __future__ import annotations
+
+from ...procedure import Floats, procedure
+from .scene import Log, Scene
+
+__all__ = ["log_record", "log_touches"]
+
+
+@procedure
+def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> None:
+    """Writes the state after a record."""
+    bodies, record = len(scene.bodies.mass), log.marks[0]
+    log.work[record] = work[0]
+    for body in range(bodies):
+        for k in range(7):
+            log.q[record * bodies + body, k] = q[body, k]
+        for k in range(6):
+            log.v[record * bodies + body, k] = v[body, k]
+
+
+@procedure
+def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: float, log: Log) -> None:
+    """Adds the contact of a step to the sums of its record; if the record begins with it, writes who pushed whom."""
+    points, record = scene.points, log.marks[0]
+    deepest, gained = 0.0, 0.0
+    for c in range(count):
+        deepest = max(deepest, -points.gap[c])
+        for k in range(3):
+            gained += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+    if log.marks[1] == 0:
+        for k in range(4):
+            log.sums[record, k] = 0.0
+        _write_reached(scene, count, log)
+        first = 0
+        while first < count:
+            end = first + 1
+            while (
+                end < count
+                and points.solid[end, 0] == points.solid[first, 0]
+                and points.solid[end, 1] == points.solid[first, 1]
+            ):
+                end += 1
+            _write_touch(scene, first, end, log)
+            first = end
+    log.sums[record, 0] = max(log.sums[record, 0], worst)
+    log.sums[record, 1] = max(log.sums[record, 1], part)
+    log.sums[record, 2] = max(log.sums[record, 2], deepest)
+    log.sums[record, 3] += gained
+
+
+@procedure
+def _write_reached(scene: Scene, count: int, log: Log) -> None:
+    """The velocities after the step of B's origins in the axes of B before it."""
+    bodies, start = scene.bodies, log.marks[0] * len(scene.bodies.mass)
+    for body in range(len(bodies.mass)):
+        turn, center, twist = bodies.turn[body], bodies.center[body], bodies.after[body]
+        if scene.islands.label[body] < 0:
+            twist = bodies.free[body]
+        out = log.reached[start + body]
+        for i in range(3):
+            out[i] = turn[0, i] * twist[0] + turn[1, i] * twist[1] + turn[2, i] * twist[2]
+            out[3 + i] = turn[0, i] * twist[3] + turn[1, i] * twist[4] + turn[2, i] * twist[5]
+        out[3] -= out[1] * center[2] - out[2] * center[1]
+        out[4] -= out[2] * center[0] - out[0] * center[2]
+        out[5] -= out[0] * center[1] - out[1] * center[0]
+
+
+@procedure
+def _write_touch(scene: Scene, first: int, end: int, log: Log) -> None:
+    """One row for the points of a pair of solids, if they carry any impulse."""
+    points, total = scene.points, 0.0
+    for c in range(first, end):
+        total += points.impulse[c, 0]
+    if total <= 0.0:
+        return
+    row, least = log.touches[log.marks[2]], points.gap[first]
+    for k in range(17):
+        row[k] = 0.0
+    row[0] = float(log.marks[0])
+    row[1] = float(points.solid[first, 0])
+    row[2] = float(points.solid[first, 1])
+    for c in range(first, end):
+        frame, impulse, speed, part = points.frame[c], points.impulse[c], points.speed[c], points.impulse[c, 0] / total
+        least = min(least, points.gap[c])
+        row[16] = max(row[16], points.friction[c])
+        for k in range(3):
+            force = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
+            row[3 + k] += force / scene.rules.step
+            row[6 + k] += part * points.place[c, k]
+            row[9 + k] += part * frame[0, k]
+            row[13 + k] += part * (frame[0, k] * speed[0] + frame[1, k] * speed[1] + frame[2, k] * speed[2])
+    row[12] = least
+    log.marks[2] += 1

@@ -1,0 +1,198 @@
+"""The points of a step: their frames, levers, masses, and the velocities that they must reach.
+
+The laws are those of `contact.impulse`: a gap is closed exactly, overlap is pushed out at a bounded speed, impacts rebound.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...procedure import Shaped, local, procedure
+from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
+from .arrays import MovingBodies, Placed, ScenePoints
+from .rules import Rules
+
+__all__ = ["along", "keep_near", "prepare"]
+
+#: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
+TOUCHING = 1e-11
+
+
+@procedure
+def prepare(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int) -> float:
+    """Completes points of which solids, place, gap and normal are known; returns the fastest approach of any point [m/s]."""
+    fastest = rules.fall
+    for c in range(count):
+        _stand(bodies, placed, points, c)
+        _drift(bodies, placed, points, c)
+        _measure(bodies, points, c)
+        _aim(rules, placed, points, c)
+        if points.gap[c] < 1.0:
+            fastest = max(fastest, abs(points.before[c, 0]), abs(points.free[c, 0]))
+    return fastest
+
+
+@procedure
+def keep_near(points: ScenePoints, count: int, distance: float) -> int:
+    """Keeps the points with a gap below a distance, in order; returns how many."""
+    kept = 0
+    for c in range(count):
+        if points.gap[c] < distance:
+            if kept < c:
+                _move(points, c, kept)
+            kept += 1
+    return kept
+
+
+@procedure
+def _move(points: ScenePoints, c: int, to: int) -> None:
+    points.feature[to] = points.feature[c]
+    points.gap[to] = points.gap[c]
+    points.friction[to] = points.friction[c]
+    points.size[to] = points.size[c]
+    points.mass[to] = points.mass[c]
+    points.target[to] = points.target[c]
+    points.plastic[to] = points.plastic[c]
+    for k in range(2):
+        points.solid[to, k] = points.solid[c, k]
+        points.body[to, k] = points.body[c, k]
+    for k in range(3):
+        points.place[to, k] = points.place[c, k]
+        points.lever_a[to, k] = points.lever_a[c, k]
+        points.lever_b[to, k] = points.lever_b[c, k]
+        points.drift[to, k] = points.drift[c, k]
+        points.before[to, k] = points.before[c, k]
+        points.free[to, k] = points.free[c, k]
+        points.mode[to, k] = points.mode[c, k]
+        for i in range(3):
+            points.frame[to, k, i] = points.frame[c, k, i]
+
+
+@procedure
+def _stand(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
+    """The bodies, levers and axes of a point."""
+    a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
+    points.body[c, 0] = a
+    points.body[c, 1] = b
+    n = points.frame[c, 0]
+    if b < 0:  # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
+        for k in range(3):
+            points.place[c, k] -= 0.5 * points.gap[c] * n[k]
+    for k in range(3):
+        points.lever_a[c, k] = points.place[c, k] - bodies.place[a, k]
+        if b >= 0:
+            points.lever_b[c, k] = points.place[c, k] - bodies.place[b, k]
+    # a tangent across the normal and the axis x or y that is further from it, and one across both
+    if abs(n[0]) < 0.7:
+        x, y, z = 0.0, n[2], -n[1]
+    else:
+        x, y, z = -n[2], 0.0, n[0]
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z)
+    points.frame[c, 1, 0] = x * scale
+    points.frame[c, 1, 1] = y * scale
+    points.frame[c, 1, 2] = z * scale
+    points.frame[c, 2, 0] = (n[1] * z - n[2] * y) * scale
+    points.frame[c, 2, 1] = (n[2] * x - n[0] * z) * scale
+    points.frame[c, 2, 2] = (n[0] * y - n[1] * x) * scale
+
+
+@procedure
+def _measure(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
+    """The velocities of a point, and its effective mass."""
+    a, b, most = points.body[c, 0], points.body[c, 1], SMALLEST
+    for k in range(3):
+        axis = points.frame[c, k]
+        before = along(axis, points.lever_a[c], bodies.before[a])
+        free = along(axis, points.lever_a[c], bodies.free[a])
+        size = _yield(bodies, a, axis, points.lever_a[c])
+        if b >= 0:
+            before -= along(axis, points.lever_b[c], bodies.before[b])
+            free -= along(axis, points.lever_b[c], bodies.free[b])
+            size += _yield(bodies, b, axis, points.lever_b[c])
+        points.before[c, k] = before + points.drift[c, k]
+        points.free[c, k] = free + points.drift[c, k]
+        most = max(most, size)
+    points.size[c] = most
+    points.mass[c] = 1.0 / most
+
+
+@procedure
+def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
+    """The velocities of belts along the tangents: of A's, less that of B's."""
+    for k in range(3):
+        points.drift[c, k] = 0.0
+    for side in range(2):
+        belt, body = placed.belt[points.solid[c, side]], points.body[c, side]
+        if belt[0] != 0.0 or belt[1] != 0.0 or belt[2] != 0.0:
+            for k in range(1, 3):
+                axis, total = points.frame[c, k], 0.0
+                for i in range(3):
+                    if body < 0:
+                        total += axis[i] * belt[i]
+                    else:
+                        turn = bodies.turn[body]
+                        total += axis[i] * (turn[i, 0] * belt[0] + turn[i, 1] * belt[1] + turn[i, 2] * belt[2])
+                points.drift[c, k] += total if side == 0 else -total
+
+
+@procedure
+def along(axis: Shaped[3], lever: Shaped[3], twist: Shaped[6]) -> float:
+    """The velocity along an axis at a lever from a body's center of mass."""
+    x = twist[3] + twist[1] * lever[2] - twist[2] * lever[1]
+    y = twist[4] + twist[2] * lever[0] - twist[0] * lever[2]
+    z = twist[5] + twist[0] * lever[1] - twist[1] * lever[0]
+    return axis[0] * x + axis[1] * y + axis[2] * z
+
+
+@procedure
+def _yield(bodies: MovingBodies, body: int, axis: Shaped[3], lever: Shaped[3]) -> float:
+    """The velocity of a body along an axis per unit impulse along it [1/kg]."""
+    x = lever[1] * axis[2] - lever[2] * axis[1]
+    y = lever[2] * axis[0] - lever[0] * axis[2]
+    z = lever[0] * axis[1] - lever[1] * axis[0]
+    link, mobility = bodies.robots.link[body], bodies.mobility[body]
+    if link >= 0:
+        return _yield_of(bodies.robots.give[link], x, y, z, axis)
+    turned = x * (mobility[0, 0] * x + mobility[0, 1] * y + mobility[0, 2] * z)
+    turned += y * (mobility[1, 0] * x + mobility[1, 1] * y + mobility[1, 2] * z)
+    turned += z * (mobility[2, 0] * x + mobility[2, 1] * y + mobility[2, 2] * z)
+    return turned + 1.0 / bodies.mass[body]
+
+
+@procedure
+def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3]) -> float:
+    """wᵀ `give` w of the wrench w = [x, y, z; axis]."""
+    wrench, total = local(6), 0.0
+    wrench[0] = x
+    wrench[1] = y
+    wrench[2] = z
+    for k in range(3):
+        wrench[3 + k] = axis[k]
+    for i in range(6):
+        for j in range(6):
+            total += wrench[i] * give[i, j] * wrench[j]
+    return total
+
+
+@procedure
+def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
+    """The target, the friction that applies, and the mode that the point is guessed to be in."""
+    a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
+    surface = placed.surfaces[a * placed.materials + b]
+    n, x, y = points.before[c, 0], points.before[c, 1], points.before[c, 2]
+    slid = x * x + y * y > AT_REST * AT_REST
+    points.friction[c] = surface[1] if slid else surface[0]
+    gap, free, restitution = points.gap[c], points.free[c, 0], surface[2]
+    if abs(gap) < TOUCHING:
+        gap = 0.0
+    plastic = min(-gap / rules.step, RECOVERY)
+    target = plastic
+    if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
+        # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
+        target = max(plastic, min(free - n, 0.0) - restitution * n)
+    points.plastic[c] = plastic
+    points.target[c] = target
+    stays = gap < CLOSED * rules.step and n < CLOSED
+    points.mode[c, 0] = 0.0 if stays or free < target else 1.0
+    points.mode[c, 1] = x if slid else 0.0
+    points.mode[c, 2] = y if slid else 0.0

@@ -1,0 +1,62 @@
+"""Everything that a step of a scene reads and writes, in arrays with room for a number of pairs, points and couplings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...procedure import Floats, Ints
+from ..touching.solids import Points, Solids
+from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
+from .rules import Rules
+
+__all__ = ["Log", "Scene"]
+
+
+class Log(NamedTuple):
+    """What is recorded of a motion: states, and the contact of the steps that begin at them.
+
+    Attributes:
+        q, v: (records · bodies) of coordinates and velocities after each record; work: (records) done since the start [J].
+        reached: (records · bodies) of velocities after the first step of each record, in the axes before it.
+        sums: of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J].
+        touches: of every pair of solids that pushed each other: [record; A, B; force on A (3) [N]; place (3) [m]; normal (3);
+            gap [m]; velocity of A relative to B after the step (3) [m/s]; friction], means weighted by the normal forces.
+        marks: [records finished; steps made of the next one; rows of `touches` in use].
+    """
+
+    q: Floats[7]
+    v: Floats[6]
+    work: Floats
+    reached: Floats[6]
+    sums: Floats[4]
+    touches: Floats[17]
+    marks: Ints
+
+
+class Scene(NamedTuple):
+    """A scene with its work space.
+
+    Attributes:
+        rules, bodies, pulls, solids, placed, memory, points, islands, factors, trial: see there.
+        allowed, pairs, starts, space: see `broad_phase.near_pairs`.
+        found: where solids touch.
+        counts: [known points in the memory; needed pairs; needed points; needed couplings], the last three after a step that
+            lacked room.
+    """
+
+    rules: Rules
+    bodies: MovingBodies
+    pulls: Pulls
+    solids: Solids
+    placed: Placed
+    allowed: Ints
+    pairs: Ints[2]
+    starts: Ints
+    space: Ints[2]
+    memory: Memory
+    found: Points
+    points: ScenePoints
+    islands: Islands
+    factors: BlockFactors
+    trial: SolverSpace
+    counts: Ints

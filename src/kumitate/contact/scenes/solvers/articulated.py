@@ -1,0 +1,198 @@
+"""The robots of an island in its matrix of blocks: inertias of joints, points on links, and what the links' twists become.
+
+A point on a link couples all rows of its robot's velocities, as it moves with the link's twist J v. In `effort` a link has a
+row of its own, where the pages of points put wrenches on it, and find its change of twist after a solution.
+"""
+
+from __future__ import annotations
+
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors, Islands, MovingBodies, Robots, ScenePoints
+from ..robots import add_effort, add_twist, leads
+from .blocks import solve_factored
+from .ordering import coupling, units_of
+
+__all__ = [
+    "couple", "forget_links", "go_on", "inertial_row", "on_robot", "put_inertia", "solve_twists", "weighed_row",
+]  # fmt: skip
+
+
+@procedure
+def on_robot(robots: Robots, points: ScenePoints, c: int) -> bool:
+    """Whether a point is on a robot's link."""
+    return robots.link[points.body[c, 0]] >= 0 or (points.body[c, 1] >= 0 and robots.link[points.body[c, 1]] >= 0)
+
+
+@procedure
+def couple(robots: Robots, points: ScenePoints, c: int, felt: Shaped[3, 3], factors: BlockFactors) -> None:
+    """Adds the stiffness `felt` (3 × 3) of a point to the blocks of all units that it touches."""
+    column, row, turned = local(3, 6), local(3, 6), local(3, 6)
+    for side in range(2 if points.body[c, 1] >= 0 else 1):
+        first, count = units_of(robots, points.body[c, side])
+        for unit in range(count):
+            _reach(robots, points, c, side, unit, column)
+            for i in range(3):
+                for k in range(6):
+                    turned[i, k] = felt[i, 0] * column[0, k] + felt[i, 1] * column[1, k] + felt[i, 2] * column[2, k]
+            k = factors.node[first + unit]
+            for other in range(2 if points.body[c, 1] >= 0 else 1):
+                begin, most = units_of(robots, points.body[c, other])
+                for at in range(most):
+                    _reach(robots, points, c, other, at, row)
+                    i = factors.node[begin + at]
+                    if i == k:
+                        _add(factors.diagonal[k], row, turned)
+                    elif i > k:
+                        _add(factors.lower[coupling(factors, k, i)], row, turned)
+                    else:
+                        _add(factors.upper[coupling(factors, i, k)], row, turned)
+
+
+@procedure
+def _reach(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, reach: Shaped[3, 6]) -> None:
+    """reach · v of a unit is its part of the velocity of a point of A relative to B, in the axes of the world."""
+    link, sign = robots.link[points.body[c, side]], 1.0 if side == 0 else -1.0
+    x, y, z = points.lever_a[c, 0], points.lever_a[c, 1], points.lever_a[c, 2]
+    if side == 1:
+        x, y, z = points.lever_b[c, 0], points.lever_b[c, 1], points.lever_b[c, 2]
+    if link >= 0:
+        J = robots.jacobian[robots.first_column[link] + unit]
+        for k in range(6):
+            reach[0, k] = sign * (J[3, k] + J[1, k] * z - J[2, k] * y)
+            reach[1, k] = sign * (J[4, k] + J[2, k] * x - J[0, k] * z)
+            reach[2, k] = sign * (J[5, k] + J[0, k] * y - J[1, k] * x)
+        return
+    for i in range(3):
+        for k in range(6):
+            reach[i, k] = 0.0
+        reach[i, 3 + i] = sign
+    reach[0, 1] = sign * z
+    reach[0, 2] = -sign * y
+    reach[1, 0] = -sign * z
+    reach[1, 2] = sign * x
+    reach[2, 0] = sign * y
+    reach[2, 1] = -sign * x
+
+
+@procedure
+def _add(block: Shaped[6, 6], reach: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
+    """block += reachᵀ turned."""
+    for k in range(3):
+        for i in range(6):
+            factor = reach[k, i]
+            if factor != 0.0:
+                for j in range(6):
+                    block[i, j] += factor * turned[k, j]
+
+
+@procedure
+def put_inertia(robots: Robots, row: int, node: int, factors: BlockFactors) -> None:
+    """The inertia of a row of velocities, and its couplings with the later rows of its robot."""
+    robot = robots.row_owner[row]
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for other in range(rows):
+        block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
+        at = factors.node[len(robots.link) + first + other]
+        if at == node:
+            _copy(block, factors.diagonal[node])
+        elif at > node:
+            _copy(block, factors.upper[coupling(factors, node, at)])
+        else:
+            _copy(block, factors.lower[coupling(factors, at, node)])
+
+
+@procedure
+def _copy(block: Shaped[6, 6], copied: Shaped[6, 6]) -> None:
+    for i in range(6):
+        for j in range(6):
+            copied[i, j] = block[i, j]
+
+
+@procedure
+def inertial_row(robots: Robots, row: int, effort: Shaped[6]) -> None:
+    """effort = −M (v − v_free) along a row of velocities."""
+    robot = robots.row_owner[row]
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for i in range(6):
+        effort[i] = 0.0
+    for other in range(rows):
+        block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
+        for i in range(6):
+            for j in range(6):
+                effort[i] -= block[i, j] * (robots.after[first + other, j] - robots.free[first + other, j])
+
+
+@procedure
+def weighed_row(robots: Robots, row: int, factors: BlockFactors, changes: Floats[6]) -> float:
+    """The part of dvᵀ M dv of a row of velocities."""
+    robot, total = robots.row_owner[row], 0.0
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    change = changes[factors.node[len(robots.link) + row]]
+    for other in range(rows):
+        block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
+        along = changes[factors.node[len(robots.link) + first + other]]
+        for i in range(6):
+            for j in range(6):
+                total += change[i] * block[i, j] * along[j]
+    return total
+
+
+@procedure
+def forget_links(island: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
+    """Sets the efforts of an island's links to zero."""
+    if len(robots.body) == 0:
+        return
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        if robots.link[islands.bodies[at]] >= 0:
+            for k in range(6):
+                effort[factors.node[islands.bodies[at]], k] = 0.0
+
+
+@procedure
+def solve_twists(island: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
+    """Replaces efforts on the units and links of an island by their changes of velocity."""
+    _between(island, 0, robots, islands, factors, effort)
+    solve_factored(factors.count[0], factors, effort)
+    _between(island, 1, robots, islands, factors, effort)
+
+
+@procedure
+def _between(island: int, out: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
+    """Wrenches on links to efforts along velocities, or out from velocities to the twists of links."""
+    if len(robots.body) == 0:
+        return
+    given, felt = local(6), local(6)
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        body = islands.bodies[at]
+        link = robots.link[body]
+        if link >= 0:
+            first, rows = units_of(robots, body)
+            for row in range(rows):
+                node = factors.node[first + row]
+                for k in range(6):
+                    given[k] = effort[node if out == 1 else factors.node[body], k]
+                    felt[k] = effort[factors.node[body] if out == 1 else node, k]
+                    if out == 1 and row == 0:
+                        felt[k] = 0.0
+                if out == 1:
+                    add_twist(robots, link, row, given, felt)
+                else:
+                    add_effort(robots, link, row, given, felt)
+                for k in range(6):
+                    effort[factors.node[body] if out == 1 else node, k] = felt[k]
+
+
+@procedure
+def go_on(
+    island: int, share: float, bodies: MovingBodies, islands: Islands, factors: BlockFactors, changes: Floats[6]
+) -> None:  # fmt: skip
+    """Adds a share of the changes to all velocities of an island."""
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        body = islands.bodies[at]
+        for k in range(6):
+            bodies.after[body, k] += share * changes[factors.node[body], k]
+        if leads(bodies.robots, body) >= 0:
+            first, rows = units_of(bodies.robots, body)
+            for unit in range(first, first + rows):
+                for k in range(6):
+                    bodies.robots.after[unit - len(bodies.mass), k] += share * changes[factors.node[unit], k]

@@ -1,0 +1,108 @@
+"""Factors of a sparse matrix of 6 × 6 blocks whose pattern is symmetric, and whose values need not be.
+
+Right-looking block elimination (Duff, Erisman, Reid, Direct Methods for Sparse Matrices, 2nd ed., chapter 10): the pattern
+comes from `ordering`, with room for the fill.
+"""
+
+from __future__ import annotations
+
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors
+
+__all__ = ["factor", "solve_factored"]
+
+
+@procedure
+def factor(count: int, factors: BlockFactors) -> None:
+    """Replaces the blocks of `count` nodes by their factors: `inverse` of the pivots, `lower` times it, and `upper`."""
+    for k in range(count):
+        _invert(factors.diagonal[k], factors.inverse[k])
+        for e in range(factors.first[k], factors.first[k + 1]):
+            _times(factors.lower[e], factors.inverse[k])
+        for e in range(factors.first[k], factors.first[k + 1]):
+            i = factors.later[e]
+            _subtract_product(factors.diagonal[i], factors.lower[e], factors.upper[e])
+            for at in range(factors.first[i], factors.first[i + 1]):
+                factors.mark[factors.later[at]] = at
+            for f in range(e + 1, factors.first[k + 1]):
+                at = factors.mark[factors.later[f]]
+                _subtract_product(factors.upper[at], factors.lower[e], factors.upper[f])
+                _subtract_product(factors.lower[at], factors.lower[f], factors.upper[e])
+
+
+@procedure
+def solve_factored(count: int, factors: BlockFactors, x: Floats[6]) -> None:
+    """Replaces the right-hand side x of `count` nodes by the solution."""
+    for k in range(count):
+        for e in range(factors.first[k], factors.first[k + 1]):
+            _subtract_row(x[factors.later[e]], factors.lower[e], x[k])
+    for step in range(count):
+        k = count - 1 - step
+        for e in range(factors.first[k], factors.first[k + 1]):
+            _subtract_row(x[k], factors.upper[e], x[factors.later[e]])
+        _multiply(x[k], factors.inverse[k])
+
+
+@procedure
+def _subtract_row(y: Shaped[6], block: Shaped[6, 6], x: Shaped[6]) -> None:
+    """y −= block x."""
+    for i in range(6):
+        total = y[i]
+        for j in range(6):
+            total -= block[i, j] * x[j]
+        y[i] = total
+
+
+@procedure
+def _multiply(x: Shaped[6], block: Shaped[6, 6]) -> None:
+    """x = block x."""
+    old = local(6)
+    for i in range(6):
+        old[i] = x[i]
+    for i in range(6):
+        total = 0.0
+        for j in range(6):
+            total += block[i, j] * old[j]
+        x[i] = total
+
+
+@procedure
+def _subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+    """c −= a b."""
+    for i in range(6):
+        for k in range(6):
+            factor = a[i, k]
+            for j in range(6):
+                c[i, j] -= factor * b[k, j]
+
+
+@procedure
+def _times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+    """a = a b."""
+    row = local(6)
+    for i in range(6):
+        for j in range(6):
+            row[j] = a[i, j]
+            a[i, j] = 0.0
+        for k in range(6):
+            for j in range(6):
+                a[i, j] += row[k] * b[k, j]
+
+
+@procedure
+def _invert(a: Shaped[6, 6], inverse: Shaped[6, 6]) -> None:
+    """inverse = a⁻¹, by Gauss and Jordan; the pivots are those of an inertia, and need no search."""
+    for i in range(6):
+        for j in range(6):
+            inverse[i, j] = a[i, j]
+    for k in range(6):
+        pivot = 1.0 / inverse[k, k]
+        inverse[k, k] = 1.0
+        for j in range(6):
+            inverse[k, j] *= pivot
+        for i in range(6):
+            if i != k:
+                factor = inverse[i, k]
+                inverse[i, k] = 0.0
+                for j in range(6):
+                    inverse[i, j] -= factor * inverse[k, j]

@@ -1,0 +1,138 @@
+"""The laws of contact at a point: projection on the friction cone, the residual, and the linearised law."""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import Shaped, procedure
+from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
+from ..points import along
+from ..robots import leads, pushed
+
+__all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
+
+#: ScenePoints that are closed and at rest up to this rounding error count as sticking [m/s].
+TIE = 1e-10
+#: A sliding point's stiffness across its direction is at most this many of its masses.
+STIFF = 1e7
+
+
+@procedure
+def onto_cone(impulse: Shaped[3], friction: float) -> None:
+    """Enforces λ_n ≥ 0 and |λ_t| ≤ μ λ_n, in place; see `impulse.friction_cone.onto_cone`."""
+    impulse[0] = max(impulse[0], 0.0)
+    square, radius = impulse[1] * impulse[1] + impulse[2] * impulse[2], friction * impulse[0]
+    if square > radius * radius:
+        scale = radius / math.sqrt(max(square, 1e-300))
+        impulse[1] *= scale
+        impulse[2] *= scale
+
+
+@procedure
+def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share: float, wrench: Shaped[6]) -> None:
+    """Adds a share of a point's impulse to the wrench [n; f] on a body about its center of mass."""
+    x = share * (frame[0, 0] * impulse[0] + frame[1, 0] * impulse[1] + frame[2, 0] * impulse[2])
+    y = share * (frame[0, 1] * impulse[0] + frame[1, 1] * impulse[1] + frame[2, 1] * impulse[2])
+    z = share * (frame[0, 2] * impulse[0] + frame[1, 2] * impulse[1] + frame[2, 2] * impulse[2])
+    wrench[0] += lever[1] * z - lever[2] * y
+    wrench[1] += lever[2] * x - lever[0] * z
+    wrench[2] += lever[0] * y - lever[1] * x
+    wrench[3] += x
+    wrench[4] += y
+    wrench[5] += z
+
+
+@procedure
+def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints) -> None:
+    """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        for k in range(6):
+            bodies.after[islands.bodies[at], k] = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        a, b = points.body[c, 0], points.body[c, 1]
+        add_wrench(points.frame[c], points.lever_a[c], points.impulse[c], 1.0, bodies.after[a])
+        if b >= 0:
+            add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        body = islands.bodies[at]
+        if bodies.robots.link[body] >= 0:
+            robot = leads(bodies.robots, body)
+            if robot >= 0:
+                pushed(bodies, robot)
+            continue
+        twist, mobility, each = bodies.after[body], bodies.mobility[body], 1.0 / bodies.mass[body]
+        x, y, z = twist[0], twist[1], twist[2]
+        for k in range(3):
+            twist[k] = bodies.free[body, k] + mobility[k, 0] * x + mobility[k, 1] * y + mobility[k, 2] * z
+            twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        a, b = points.body[c, 0], points.body[c, 1]
+        for k in range(3):
+            u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
+            if b >= 0:
+                u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
+            points.speed[c, k] = u + points.drift[c, k]
+
+
+@procedure
+def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+    """The largest |λ − cone(λ − u·mass)|·size of an island's points [m/s]; NaN counts as infinite."""
+    worst = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        aim, mass = trial.aim[c], points.mass[c]
+        for k in range(3):
+            aim[k] = points.impulse[c, k] - mass * points.speed[c, k]
+        aim[0] += mass * points.target[c]
+        onto_cone(aim, points.friction[c])
+        for k in range(3):
+            error = abs(points.impulse[c, k] - aim[k]) * points.size[c]
+            if not error <= worst:
+                worst = error if error >= 0.0 else math.inf
+    return worst
+
+
+@procedure
+def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped[3, 3], base: Shaped[3]) -> None:
+    """The law of a point near its impulse and speed, λ' = base − K du (Alart and Curnier 1991).
+
+    by_mode: 1 if `ScenePoints.mode` decides whether it is apart, sticks or slides, 0 if its impulse and speed do.
+    """
+    mu, mass, tie = points.friction[c], points.mass[c], TIE * points.mass[c]
+    n, x, y = points.impulse[c, 0], points.impulse[c, 1], points.impulse[c, 2]
+    un, ux, uy = points.speed[c, 0] - points.target[c], points.speed[c, 1], points.speed[c, 2]
+    for i in range(3):
+        base[i] = 0.0
+        for j in range(3):
+            K[i, j] = 0.0
+    if by_mode == 1:
+        aim, along_x, along_y = n - mass * points.mode[c, 0], x - mass * points.mode[c, 1], y - mass * points.mode[c, 2]
+    else:
+        aim, along_x, along_y = n - mass * un, x - mass * ux, y - mass * uy
+    if aim < -tie:
+        return
+    normal = n - stiff * un
+    base[0] = normal
+    K[0, 0] = stiff
+    length = math.sqrt(max(along_x * along_x + along_y * along_y, 1e-300))
+    if length <= mu * max(aim, 0.0) + tie:
+        base[1] = x - stiff * ux
+        base[2] = y - stiff * uy
+        K[1, 1] = stiff
+        K[2, 2] = stiff
+        return
+    dx, dy = along_x / length, along_y / length
+    # sliding friction keeps its size and turns with the velocity: it is stiff across, more so at lower speed
+    kept = mu * max(n, 0.0) / length
+    across = min(kept * mass / max(1.0 - kept, 1.0 / STIFF), stiff)
+    aside = across * (dx * uy - dy * ux)
+    base[1] = mu * dx * normal + aside * dy
+    base[2] = mu * dy * normal - aside * dx
+    K[1, 0] = mu * dx * stiff
+    K[2, 0] = mu * dy * stiff
+    K[1, 1] = across * dy * dy
+    K[1, 2] = -across * dx * dy
+    K[2, 1] = -across * dx * dy
+    K[2, 2] = across * dx * dx

@@ -1,0 +1,82 @@
+"""Newton's method on all contact laws of an island at once, as in `impulse.newton` and `models.rigid`, in blocks.
+
+It converges in a few steps from the impulses of the last step, and for islands of up to about twenty bodies from anywhere.
+"""
+
+from __future__ import annotations
+
+from ....procedure import procedure
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .assembly import advance, assemble
+from .blocks import factor
+from .laws import linearise, move, residual
+from .trials import best_again, keep_best, restore, save
+
+__all__ = ["newton"]
+
+#: The stiffness of points relative to their masses: a step leaves its inverse of the error.
+STIFF = 1e7
+#: As in `models.rigid`: after a step that leaves more than the part PROGRESS of the residual the next one has WEAKER times less
+#: strength, after any other it has more. A step that increases the residual is undone, unless it was the weakest.
+PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
+#: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
+ALIKE = 4
+#: Below this residual, relative to the largest velocity, a second solution with the same factors removes the error of STIFF.
+SOFT = 10.0 / STIFF
+
+
+@procedure
+def newton(
+    island: int, passes: int, begun: int, enough: float, fastest: float,
+    bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
+
+    The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
+    first step. fastest: the largest velocity of a point [m/s].
+    """
+    now = residual(island, islands, points, trial)
+    best, strength = now, STIFF
+    save(island, islands, points, trial.best)
+    for step in range(passes):
+        if now <= enough:
+            break
+        save(island, islands, points, trial.kept)
+        by_mode = 1 if step == 0 and begun == 0 else 0
+        _laws(island, strength, step, by_mode, islands, points, trial)
+        assemble(island, bodies, islands, points, factors, trial)
+        factor(factors.count[0], factors)
+        advance(island, bodies, islands, points, factors, trial)
+        move(island, bodies, islands, points)
+        after = residual(island, islands, points, trial)
+        if enough < after < SOFT * fastest:
+            save(island, islands, points, trial.tried)
+            _laws(island, strength, step, 0, islands, points, trial)
+            advance(island, bodies, islands, points, factors, trial)
+            move(island, bodies, islands, points)
+            finer = residual(island, islands, points, trial)
+            if finer < after:
+                after = finer
+            else:
+                restore(island, islands, points, trial.tried)
+                move(island, bodies, islands, points)
+        best = keep_best(island, after, best, islands, points, trial)
+        done, weakest = after < now, strength <= WEAKEST
+        strength = min(strength * STRONGER, STIFF) if after < PROGRESS * now else max(strength / WEAKER, WEAKEST)
+        if done or weakest:
+            now = after
+        else:
+            restore(island, islands, points, trial.kept)
+            move(island, bodies, islands, points)
+    best_again(island, now, best, bodies, islands, points, trial)
+    return best
+
+
+@procedure
+def _laws(
+    island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace
+) -> None:
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])
+        linearise(points, c, stiff, by_mode, trial.K[c], trial.base[c])

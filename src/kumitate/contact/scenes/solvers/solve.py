@@ -1,0 +1,198 @@
+"""The impulses of one island: those of the last step if they still fit, else Newton's method."""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import procedure
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .interior_point import interior_point
+from .laws import move, residual
+from .newton import newton
+from .ordering import pattern
+from .proximal import proximal
+from .relaxation import relax
+from .trials import restore, save
+
+__all__ = ["ACCEPTED", "gained", "solve"]
+
+#: Impulses of the last step are taken as they are below this residual; otherwise they are improved to ten times less [m/s].
+ACCEPTED = 1e-10
+#: Below this they belong to bodies at rest, or in steady motion [m/s].
+STEADY = 1e-8
+#: ACCEPTED, as a part of the fastest velocity of a point.
+RELATIVE = 1e-10
+#: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
+SMALL, PASSES, FEW = 20, 20, 8
+#: Rounds of the interior point method, and of the Newton steps that polish its result.
+ROUNDS, POLISH = 40, 6
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: in small islands, in large ones.
+GOOD, FAIR = 1e-8, 2e-7
+#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
+TIMES, SWEEPS, SLOW = 8, 100, 5
+
+
+@procedure
+def solve(
+    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+) -> tuple[int, float, float]:
+    """Solves the laws of an island.
+
+    Returns:
+        The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
+        left [m/s], and the fastest velocity of a point without contact [m/s].
+    """
+    fastest, closing, begun, bouncing = 0.0, 0.0, 0, 0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            fastest = max(fastest, abs(points.free[c, k]))
+        closing = max(closing, points.target[c] - points.free[c, 0])
+        begun = max(begun, points.known[c])
+        if points.target[c] > points.plastic[c]:
+            bouncing = 1
+    accepted = ACCEPTED + RELATIVE * fastest
+    move(island, bodies, islands, points)
+    left = residual(island, islands, points, trial)
+    if left <= accepted and (begun == 1 or closing <= 0.0):
+        return 0, left, fastest
+    if left <= STEADY:
+        part = _steady(island, islands, points)
+        for at in range(islands.first_point[island], islands.first_point[island + 1]):
+            points.steady[islands.points[at]] = part
+    couplings = pattern(island, bodies.robots, islands, points, factors)
+    if couplings > len(factors.later):
+        return couplings, left, fastest
+    _share(island, islands, points)
+    left = _chain(island, accepted, begun, fastest, bodies, islands, points, factors, trial)
+    if bouncing == 1 and gained(island, islands, points) > 0.0:
+        left = max(left, _tame(island, accepted, fastest, bodies, islands, points, factors, trial))
+    return couplings, left, fastest
+
+
+@procedure
+def _chain(
+    island: int, accepted: float, begun: int, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """One method after another until the residual is small; the best impulses of all are the result."""
+    enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL
+    good = (GOOD if small else FAIR) * (1.0 + fastest)
+    left = newton(island, PASSES if small else FEW, begun, enough, fastest, bodies, islands, points, factors, trial)
+    best = _set_aside(island, left, math.inf, islands, points, trial)
+    if left > (accepted if small else good):
+        left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
+        if left > enough:
+            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+        best = _set_aside(island, left, best, islands, points, trial)
+    for attempt in range(TIMES):
+        if best <= good:
+            break
+        if attempt % 2 == 0:
+            left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
+        else:
+            left = relax(island, SWEEPS, bodies, islands, points, trial)
+        if left > enough:
+            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+        best = _set_aside(island, left, best, islands, points, trial)
+    if best < left:
+        restore(island, islands, points, trial.first)
+        move(island, bodies, islands, points)
+    return best
+
+
+@procedure
+def _set_aside(island: int, left: float, best: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+    """Keeps the impulses if their residual is the least so far; returns the least. The next method goes on from these."""
+    if left < best:
+        save(island, islands, points, trial.first)
+        return left
+    return best
+
+
+@procedure
+def _steady(island: int, islands: Islands, points: ScenePoints) -> float:
+    """The part of the old impulses in those that would keep the island at rest, if it were.
+
+    With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the
+    new ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
+    """
+    both, square = 0.0, 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        x, y, most = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
+        if most > 0.0:
+            held = 3 if x * x + y * y < 0.999 * most * most else 1
+            for k in range(held):
+                both += points.before[c, k] * points.speed[c, k]
+                square += points.speed[c, k] * points.speed[c, k]
+    return min(max(both / square, 0.0), 1.0) if square > 0.0 else 0.0
+
+
+@procedure
+def _share(island: int, islands: Islands, points: ScenePoints) -> None:
+    """Gives every point the largest mass of a point of the same two bodies; these stand next to each other."""
+    first, last = islands.first_point[island], islands.first_point[island + 1]
+    while first < last:
+        a, b = points.body[islands.points[first], 0], points.body[islands.points[first], 1]
+        end, most = first, 0.0
+        while end < last and points.body[islands.points[end], 0] == a and points.body[islands.points[end], 1] == b:
+            most = max(most, points.mass[islands.points[end]])
+            end += 1
+        for at in range(first, end):
+            points.common[islands.points[at]] = most
+        first = end
+
+
+@procedure
+def gained(island: int, islands: Islands, points: ScenePoints) -> float:
+    """The kinetic energy that the impulses add to that of the step without them [J]."""
+    total = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+    return total
+
+
+@procedure
+def _tame(
+    island: int, accepted: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
+
+    Returns the residual of the impact without rebound, with which it is mixed.
+    """
+    full = gained(island, islands, points)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        # the modes have been used; the impulses of the rebound take their place
+        for k in range(3):
+            points.mode[c, k] = points.impulse[c, k]
+        points.target[c] = points.plastic[c]
+    move(island, bodies, islands, points)
+    left = _chain(island, accepted, 1, fastest, bodies, islands, points, factors, trial)
+    none = gained(island, islands, points)
+    save(island, islands, points, trial.kept)
+    _mix(island, 0.5, islands, points, trial)
+    move(island, bodies, islands, points)
+    half = gained(island, islands, points)
+    # kinetic energy from the plastic impulses to the rebound is a parabola, below the start at 0 and above it at 1
+    bend = 2.0 * (none - 2.0 * half + full)
+    slope = full - none - bend
+    root = max(slope * slope - 4.0 * bend * none, 0.0)
+    share = min(2.0 * max(-none, 0.0) / max(slope + math.sqrt(root), 1e-300), 1.0)
+    restore(island, islands, points, trial.kept)
+    _mix(island, share, islands, points, trial)
+    move(island, bodies, islands, points)
+    return left
+
+
+@procedure
+def _mix(island: int, share: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """Plastic impulses, which are in `trial.kept`, plus a share of what the rebound, which is in `mode`, adds to them."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            points.impulse[c, k] = trial.kept[c, k] + share * (points.mode[c, k] - trial.kept[c, k])

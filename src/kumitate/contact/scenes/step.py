@@ -1,0 +1,161 @@
+"""Steps of a scene: near pairs, points, islands, impulses, motion (Moreau 1988)."""
+
+from __future__ import annotations
+
+import math
+
+from ...procedure import Floats, procedure
+from ..impulse.step import RESTING
+from .broad_phase import near_pairs, place_solids
+from .islands import group
+from .logs import log_record, log_touches
+from .motion import flown, moved, read_state
+from .narrow_phase import find_points, recall, remember
+from .points import keep_near, prepare
+from .scene import Log, Scene
+from .sleep import asleep, count_quiet
+from .solvers.solve import solve
+
+__all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
+
+#: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
+#: (`Scene.counts` says for how many); contact has no usable solution.
+DONE, FULL, ROOM, UNSOLVED = 0, 1, 2, 3
+#: Points are looked for within this many times the way of the fastest body in a step.
+REACH = 3.0
+#: Velocities that miss the laws by more than this many times the points' speeds are not a solution.
+STOPPED = 10.0
+
+
+@procedure
+def advance_scene(
+    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, most: int, log: Log
+) -> int:  # fmt: skip
+    """Advances a state by records · every steps from where `log.marks` says, but at most by `most`; returns how that ended.
+
+    A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call.
+    """
+    made = 0
+    while log.marks[0] < records and made < most:
+        ended = _step(scene, q, v, work, log)
+        if ended != DONE:
+            return ended
+        made += 1
+        log.marks[1] += 1
+        if log.marks[1] == every:
+            log_record(scene, q, v, work, log)
+            log.marks[0] += 1
+            log.marks[1] = 0
+    return DONE
+
+
+@procedure
+def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> int:
+    rules, bodies, points = scene.rules, scene.bodies, scene.points
+    read_state(rules, bodies, scene.pulls, q, v)
+    count = find(scene)
+    if count < 0:
+        return ROOM
+    if log.marks[1] == 0 and log.marks[2] + scene.counts[1] > len(log.touches):
+        return FULL
+    islands = group(bodies.robots, count, points, scene.islands)
+    worst, part = 0.0, 0.0
+    for island in range(islands):
+        if asleep(rules, island, bodies, scene.islands) == 1:
+            _rest(scene, island)
+        else:
+            needed, left, fastest = solve(island, bodies, scene.islands, points, scene.factors, scene.trial)
+            if needed > len(scene.factors.later):
+                scene.counts[3] = needed
+                return ROOM
+            worst = max(worst, left)
+            part = max(part, left / (fastest + RESTING))
+    log_touches(scene, count, v, worst, part, log)
+    _go(scene, count, q, v, work)
+    scene.counts[0] = remember(points, count, scene.memory)
+    return DONE if part <= STOPPED else UNSOLVED
+
+
+@procedure
+def find(scene: Scene) -> int:
+    """The points of contact, with the impulses of the last step; −1 if there is not enough room."""
+    rules, bodies, points = scene.rules, scene.bodies, scene.points
+    margin = REACH * rules.step * _fastest(scene)
+    place_solids(bodies, scene.placed, margin)
+    pairs = near_pairs(scene.placed, scene.allowed, margin, scene.pairs, scene.starts, scene.space)
+    scene.counts[1] = pairs
+    if pairs > len(scene.pairs):
+        return -1
+    known = scene.counts[0]
+    count = find_points(scene.solids, scene.placed, scene.pairs, pairs, margin, scene.memory, known, scene.found, points)
+    scene.counts[2] = count
+    if count > len(points.gap):
+        return -1
+    fastest = prepare(rules, bodies, scene.placed, points, count)
+    count = keep_near(points, count, REACH * rules.step * fastest)
+    recall(points, count, scene.memory, known)
+    return count
+
+
+@procedure
+def _fastest(scene: Scene) -> float:
+    """A bound of the speed of any point of a body [m/s]."""
+    bodies, placed, most = scene.bodies, scene.placed, scene.rules.fall
+    for s in range(len(placed.body)):
+        body = placed.body[s]
+        if body >= 0:
+            x, y, z = placed.own[s, 9], placed.own[s, 10], placed.own[s, 11]
+            reach = math.sqrt(x * x + y * y + z * z) + placed.reach[s]
+            for state in range(2):
+                twist = bodies.before[body] if state == 0 else bodies.free[body]
+                turning = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
+                moving = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
+                most = max(most, math.sqrt(moving) + reach * math.sqrt(turning))
+    return most
+
+
+@procedure
+def _rest(scene: Scene, island: int) -> None:
+    """Keeps the velocities of a sleeping island at zero."""
+    islands, bodies, points = scene.islands, scene.bodies, scene.points
+    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+        bodies.still[islands.bodies[at]] = 1
+        for k in range(6):
+            bodies.after[islands.bodies[at], k] = 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        for k in range(3):
+            points.speed[islands.points[at], k] = 0.0
+
+
+@procedure
+def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
+    """Moves all bodies: those that were pushed with the velocities after it, those that were not in free flight."""
+    rules, bodies, points = scene.rules, scene.bodies, scene.points
+    for body in range(len(bodies.mass)):
+        scene.islands.label[body] = 0
+    for c in range(count):
+        if points.impulse[c, 0] > 0.0:
+            scene.islands.label[points.body[c, 0]] = 1
+            if points.body[c, 1] >= 0:
+                scene.islands.label[points.body[c, 1]] = 1
+        for k in range(3):
+            work[0] += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
+    for body in range(len(bodies.mass)):
+        pushed = scene.islands.label[body]
+        if bodies.robots.link[body] >= 0:
+            if pushed == 1:
+                bodies.robots.pushed[bodies.robots.owner[bodies.robots.link[body]]] = 1
+            continue
+        if pushed == 0:
+            for k in range(6):
+                bodies.after[body, k] = bodies.free[body, k]
+        for k in range(6):
+            work[0] += 0.5 * rules.step * bodies.push[body, k] * (bodies.before[body, k] + bodies.after[body, k])
+        count_quiet(bodies, body, pushed)
+        if bodies.still[body] == 1:
+            for k in range(6):
+                v[body, k] = 0.0
+        elif pushed == 0 and rules.flies == 1:
+            flown(rules, bodies, body, q[body], v[body])
+        else:
+            moved(rules, bodies, body, q[body], v[body])

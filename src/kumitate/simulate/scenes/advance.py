@@ -1,0 +1,81 @@
+"""Steps of a scene in machine code, called with arguments that are laid out once and again where room has grown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...contact.scenes.building import log_of, roomier
+from ...contact.scenes.scene import Log, Scene
+from ...contact.scenes.step import DONE, ROOM, UNSOLVED, advance_scene
+
+__all__ = ["Advance"]
+
+#: The rows of a log for touches: at least this many, and this many per record and body.
+_TOUCHES, _PER_BODY = 4096, 8
+
+
+class Advance:
+    """A scene with the rows of its moving bodies, advanced in place.
+
+    Attributes:
+        scene: as it is now; it is replaced where it lacks room.
+        q, v: rows (bodies, 7) and (bodies, 6); `work`: done since the start [J].
+    """
+
+    def __init__(self, scene: Scene, q: np.ndarray, v: np.ndarray, work: np.ndarray):
+        self.scene, self.q, self.v, self.work = scene, q, v, work
+        self._asked = (0, 0, 0)
+        self._log = log_of(0, 0, 0)
+        self._run: Callable[[], int] | None = None
+
+    def make_room(self) -> None:
+        """Gives the scene the room that its `counts` say it lacks."""
+        self.scene, self._run = roomier(self.scene), None
+
+    def begin(self, records: int, every: int, most: int) -> None:
+        """Prepares for so many records, at most so many steps a call."""
+        if (records, every, most) != self._asked:
+            bodies = len(self.scene.bodies.mass)
+            self._log, self._run = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records), None
+            self._asked = records, every, most
+        self._log.marks[:] = 0
+
+    def go(self) -> bool:
+        """Makes the steps of a call; returns whether all of them have a usable solution."""
+        while (ended := self._ended()) not in (DONE, UNSOLVED):
+            if ended == ROOM:
+                self.make_room()
+                continue
+            log = self._log
+            more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1]), log.touches.shape[1]))
+            more[: len(log.touches)] = log.touches
+            self._log, self._run = log._replace(touches=more), None
+        return ended == DONE
+
+    def kept(self) -> Callable[[], None]:
+        """A function that takes back the steps made from now on; rows are put again by who asks for it."""
+        memory, known = self.scene.memory, int(self.scene.counts[0])
+        impulses = [array[:known].copy() for array in memory]
+        marks, sums = self._log.marks.copy(), self._log.sums[self._log.marks[0] : self._log.marks[0] + 1].copy()
+        quiet, work = self.scene.bodies.quiet.copy(), self.work.copy()
+
+        def undo() -> None:
+            for array, values in zip(self.scene.memory, impulses, strict=True):
+                array[:known] = values
+            self.scene.counts[0] = known
+            self.scene.bodies.quiet[:], self.work[:], self._log.marks[:] = quiet, work, marks
+            self._log.sums[marks[0] : marks[0] + 1] = sums
+
+        return undo
+
+    def taken(self) -> Log:
+        """A copy of the log, with the touches that there are."""
+        kept = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])
+        return Log(*(part.copy() for part in kept))
+
+    def _ended(self) -> int:
+        if self._run is None:
+            self._run = advance_scene.bound(self.scene, self.q, self.v, self.work, *self._asked, self._log)
+        return self._run()

@@ -1,0 +1,99 @@
+"""What a scene needs of a robot, as programs: its state before the impulses of a step, and its state after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import kinematics
+from ...contact.impulse.jacobians import LinkJacobians, link_jacobians
+from ...contact.impulse.problem import inertia
+from ...dynamics import Acting, aba_with_loops, passive_force
+from ...model import Link, Mechanism
+from ...scalar import Program, Scalar, trace
+
+__all__ = ["ROW", "moved_program", "prepared_program"]
+
+#: The velocities of a robot stand in rows of so many.
+ROW = 6
+
+
+def prepared_program(mechanism: Mechanism) -> Program:
+    """(h, q, v) → what the impulses of a step need: see `MovingBodies` and `Robots` of `contact.scenes.arrays`.
+
+    Of every link its pose (12: a rotation row by row, a position [m]) and the blocks (rows, 6, 6) of its Jacobian; the blocks
+    (rows, rows, 6, 6) of the inertia of a step implicit in damping and springs; and the velocities (rows, 6) after such a step
+    without drives, in the axes before it.
+    """
+
+    def prepared(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
+        tree, nv = mechanism.base_parameter_tree, mechanism.nv
+        acting = Acting(mechanism.gravity, implicit_step=h)
+        rates = aba_with_loops(tree, q, v, [0.0] * nv, acting)
+        turning = kinematics.turning(tree, v)
+        free = [v[k] + h * (rates[k] - turning[k]) if k < nv else 0.0 for k in _padded(nv)]
+        jacobians = link_jacobians(mechanism.tree, q)
+        M = inertia(tree, q, v, h)
+        entries = [[M[i].get(k, 0.0) if i < nv and k < nv else float(i == k) for k in _padded(nv)] for i in _padded(nv)]
+        rows = range(len(_padded(nv)) // ROW)
+        return {
+            "poses": [
+                [*(x for row in pose.rotation.matrix() for x in row), *pose.translation]
+                for pose in (jacobians.poses[link] for link in mechanism.tree.links)
+            ],
+            "jacobians": [_in_rows(_columns(jacobians, link), nv) for link in mechanism.tree.links],
+            "inertia": [[[line[_row(k)] for line in entries[_row(i)]] for k in rows] for i in rows],
+            "undriven": [free[_row(i)] for i in rows],
+        }
+
+    return trace(prepared, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"prepared_{mechanism.name}")
+
+
+def moved_program(mechanism: Mechanism) -> Program:
+    """(h, q, v, after, tau) → q, v after a step with the velocities `after` all along it, in the axes before it (Moreau 1988);
+    and the power of tau and of what resists, at the mean of both velocities, as the kinetic energy requires [W].
+    """
+
+    def moved(h: Scalar, q: Any, v: Any, after: Any, tau: Any) -> dict[str, Any]:
+        tree, move = mechanism.tree, [h * rate for rate in after]
+        mean = [0.5 * (a + b) for a, b in zip(v, after, strict=True)]
+        power: Scalar = 0.0
+        for link in tree.links:
+            rates = link.velocities(mean)
+            for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
+                power = power + (force - lost) * rate
+        return {
+            "q": kinematics.normalized(tree, kinematics.integrate(tree, q, move)),
+            "v": kinematics.carried(tree, after, move),
+            "power": power,
+        }
+
+    nv = mechanism.nv
+    return trace(moved, {"h": (), "q": mechanism.nq, "v": nv, "after": nv, "tau": nv}, f"moved_{mechanism.name}")
+
+
+def _row(number: int) -> slice:
+    return slice(ROW * number, ROW * number + ROW)
+
+
+def _padded(nv: int) -> range:
+    """The velocities of whole rows."""
+    return range(-(-nv // ROW) * ROW)
+
+
+def _columns(jacobians: LinkJacobians, link: Link) -> dict[int, list[Scalar]]:
+    """The columns of [ω; v] of a link's origin, by velocity."""
+    lever = jacobians.poses[link].translation - jacobians.origins[link]
+    found: dict[int, list[Scalar]] = {}
+    for ancestor in jacobians.tree.ancestors(link.index):
+        for k, S in enumerate(jacobians.S[ancestor], ancestor.v_start):
+            found[k] = [*S.angular, *(S.linear + S.angular.cross(lever))]
+    return found
+
+
+def _in_rows(columns: dict[int, list[Scalar]], nv: int) -> list[list[list[Scalar]]]:
+    """The blocks (rows, 6, 6) of a matrix of six lines, from its columns that are not zero."""
+    size = len(_padded(nv))
+    return [
+        [[columns[k][line] if k in columns else 0.0 for k in range(start, start + ROW)] for line in range(6)]
+        for start in range(0, size, ROW)
+    ]

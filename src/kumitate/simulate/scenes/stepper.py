@@ -1,0 +1,194 @@
+"""A state of a scene of many free bodies, advanced by the procedures of `contact.scenes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...contact.scenes.scene import Log, Scene
+from ...errors import InputError
+from ...model import Bound
+from ..integrators import FAILED
+from ..stepping.actuation import Actuation
+from ..stepping.equations import parts_of
+from ..stepping.outputs import STATE
+from ..stepping.state import LIST
+from ..stepping.stepper import Stepper
+from .advance import Advance
+from .free_rows import FreeRows
+from .settling import Settling
+
+if TYPE_CHECKING:
+    from ..interactions.scene import SceneCode
+
+__all__ = ["Logged", "SceneStepper"]
+
+#: More steps than anyone asks for.
+_ALL = 2**62
+
+
+class Logged(NamedTuple):
+    """What was recorded of some records: the number of the step that each begins with, the log, and of robots the velocities.
+
+    Attributes:
+        reached: of each robot, its velocities after the first step of each record, in the axes before it.
+    """
+
+    begins: np.ndarray
+    log: Log
+    reached: list[np.ndarray]
+
+
+class SceneStepper(Stepper):
+    """One state of a scene, advanced in place by steps of one length.
+
+    Attributes:
+        state: as of every stepper; the impulses of the last step, from which the next one is solved, are in the scene.
+        logged: the contact of all records since the start.
+    """
+
+    def __init__(
+        self, code: SceneCode, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray, bounds: Sequence[Bound] = ()
+    ):
+        """A stepper from a state; `bounds`: the limits at which joints stop."""
+        self.compiled, self.actuation, self.step, self.whole = code, actuation, step, True  # type: ignore[assignment]
+        self.state = {
+            "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
+            "size": np.full(1, step), "u": actuation.constants[None].copy(),
+        }  # fmt: skip
+        self.steps = self.rejected = 0
+        self.logged: list[Logged] = []
+        places = actuation.forcing.places
+        self.robots = code.robots(step, places, q, v)
+        self._settling = Settling(code.mechanism, self.robots, bounds)
+        self._rows = FreeRows(code.mechanism)
+        rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
+        self._steps = Advance(code.scene(step, places), *rows, self.state["work"])
+        self._system = None
+
+    @property
+    def scene(self) -> Scene:
+        """The scene, with the impulses of the last step."""
+        return self._steps.scene
+
+    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
+        super().begin(q, v)
+        self.scene.counts[0] = 0
+        self.scene.bodies.quiet[:] = 0
+
+    def load(self, carried: Mapping[str, np.ndarray]) -> None:
+        super().load({name: carried[name] for name in self.state})
+        rows = carried[LIST]
+        while len(rows) > len(self.scene.memory.feature):
+            self.scene.counts[1:] = (0, len(rows), 0)
+            self._steps.make_room()
+        memory, known = self.scene.memory, len(rows)
+        memory.solid[:known], memory.feature[:known], memory.impulse[:known] = rows[:, :2], rows[:, 2], rows[:, 3:]
+        self.scene.counts[0] = known
+        self.scene.bodies.quiet[:] = carried["quiet"]
+
+    def carried(self) -> dict[str, np.ndarray]:
+        memory, known = self.scene.memory, int(self.scene.counts[0])
+        rows = np.column_stack([memory.solid[:known], memory.feature[:known], memory.impulse[:known]])
+        return {**super().carried(), LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
+
+    def look(self) -> dict[str, np.ndarray]:
+        return {name: self.state[name][0].copy() for name in STATE}
+
+    def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        log, q, v = self._advanced(records, every)
+        error = np.maximum.accumulate(log.sums[:, 1] / FAILED)
+        known = {"q": q, "v": v, "work": log.work, "error": error}
+        known["error"] = np.maximum(known["error"], self.state["error"][0])
+        self.state["error"][0] = known["error"][-1]
+        for name, array in seen.items():
+            array[:] = known[name]
+        self.steps += records * every
+
+    def touched(self, interaction: Any, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Any:
+        """The contact of the steps that begin at recorded states, the last of which was not made until now."""
+        carried, logged = self.carried(), list(self.logged)
+        self._advanced(1, 1)
+        found, self.logged = self.logged, logged
+        self.load(carried)
+        return interaction.record_of(found, h, q, v)
+
+    def _advanced(self, records: int, every: int) -> tuple[Log, np.ndarray, np.ndarray]:
+        """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
+        state = self.state
+        begins = int(state["number"][0]) + every * np.arange(records)
+        self._put_efforts()
+        self._steps.begin(records, every, 1 if self.robots else _ALL)
+        if self.robots:
+            log, q, v, reached = self._with_robots(records, every)
+        else:
+            solved, log, reached = self._steps.go(), self._steps.taken(), []
+            q, v = log.q.reshape(records, -1), log.v.reshape(records, -1)
+            if not solved:  # the run ends at the state before that step
+                q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
+        state["number"][0] += records * every
+        self.logged.append(Logged(begins, log, reached))
+        return log, q, v
+
+    def _with_robots(
+        self, records: int, every: int
+    ) -> tuple[Log, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
+        """As `_advanced`, step by step: the states of robots go into the scene and out of it again."""
+        state, steps, h = self.state, self._steps, self.step
+        (q, v), number = (state["q"][0], state["v"][0]), float(state["number"][0])
+        reached = [np.zeros((records, len(robot.part.v))) for robot in self.robots]
+        seen_q, seen_v, work = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf), np.zeros(records)
+        for k in range(records * every):
+            for robot in self.robots:
+                robot.put(self.scene.bodies, h, q, v, self._tau)
+            work_of_drives, solved = self._settled(q, v)
+            if not solved:
+                seen_q[k // every :], v[:] = q, np.inf
+                break
+            state["work"][0] += work_of_drives
+            self._rows.give(steps.q, steps.v, q, v)
+            for robot, velocities in zip(self.robots, reached, strict=True):
+                if k % every == 0:
+                    velocities[k // every] = robot.reached(self.scene.bodies)
+                state["work"][0] += robot.move(self.scene.bodies, (number + k) * h, h, q, v, self.scene.pulls.value)
+            if (k + 1) % every == 0:
+                seen_q[k // every], seen_v[k // every], work[k // every] = q, v, state["work"][0]
+        return steps.taken()._replace(work=work), seen_q, seen_v, reached
+
+    def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[float, bool]:
+        """Makes a step of the rows, with drives and joints within their limits; their work, and whether it is solved."""
+        steps, robots, h = self._steps, self.robots, self.step
+        solved: list[bool] = []
+        undo = steps.kept() if self._settling else None
+
+        def made(effort: np.ndarray, resisting: np.ndarray) -> np.ndarray:
+            if solved and undo is not None:
+                undo()
+            for robot in robots:
+                robot.resist(self.scene.bodies, h, effort, resisting)
+            self._rows.take(q, v, steps.q, steps.v)
+            solved.append(steps.go())
+            after = v.copy()
+            for robot in robots:
+                after[robot.part.v] = robot.reached(self.scene.bodies)
+            return after
+
+        if self._settling:
+            return self._settling.step(h, q, v, self._commands, made), solved[-1]
+        self._rows.take(q, v, steps.q, steps.v)
+        return 0.0, steps.go()
+
+    def _put_efforts(self) -> None:
+        """The held efforts, as the scene takes them."""
+        forcing, u = self.actuation.forcing, self.efforts
+        tau, wrenches, drives = forcing.split(u[None])
+        if drives:
+            raise InputError(f"{forcing.mechanism.name}: a scene of free bodies has no loops to drive; leave out `loop_tau`")
+        self._tau = tau[0]
+        self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
+        self._rows.put_efforts(self._tau, self.scene.bodies.effort)
+        for k, name in enumerate(forcing.places):
+            moving = forcing.mechanism.tree.places[name].link >= 0
+            self.scene.pulls.value[k] = wrenches[name][0] if moving else 0.0

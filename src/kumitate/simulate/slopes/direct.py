@@ -1,0 +1,180 @@
+"""The derivatives of a step of a tree by the chain rule, from those of its accelerations by formulas of their own.
+
+The accelerations of every evaluation have their derivatives by `dynamics.derivatives`; what the integrator adds is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ...compile import Kernel, found_or_traced
+from ...dynamics import Wrenches
+from ...dynamics.derivatives import aba_derivatives
+from ...kinematics import integrate, jacobian, normalized
+from ...model import Link, Mechanism
+from ...model.joints import JointKind
+from ...scalar import Program, Scalar, call, directional, trace
+from ...spatial import Dense
+from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
+from ..stepping.compiled_step import StepCode
+from ..stepping.forcing import Forcing
+from .tangent import displaced, flat
+
+__all__ = ["Direct", "direct_for"]
+
+#: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.
+FEW = 10
+#: A step: (t, h, q, v, u) → q and v after it, and their derivatives by q, v and u as one matrix (2nv, 2nv + columns).
+Page = Callable[..., tuple[list[Scalar], list[Scalar], Dense]]
+
+
+def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page | None:
+    """The page of a step's derivatives; None if there is none for this integrator and mechanism."""
+    m = code.mechanism
+    plain = not (m.tree.closed or m.driven) and code.alone and forcing.parameters is None
+    if plain and isinstance(integrator, SemiImplicitEuler):
+        return partial(_euler, m, forcing)
+    straight = all(flat(link.kind) for link in m.tree.links) and m.nv <= FEW
+    if plain and isinstance(integrator, RungeKutta) and straight:
+        return partial(_runge_kutta, m, forcing, integrator)
+    return None
+
+
+class Direct:
+    """All derivatives of a step in one program."""
+
+    def __init__(self, code: StepCode, page: Page):
+        m, name = code.mechanism, f"slopes_{code.program.name}"
+        size = next(array.size for array in code.program.inputs if array.name == "u")
+
+        def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
+            q_after, v_after, by_all = page(h, q, v, u)
+            return {"q": q_after, "v": v_after, "by_all": by_all.rows}
+
+        key = None if code.key is None else f"slopes {code.key}"
+        inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": m.nv, "u": size}
+        self._kernel, self._nv = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name))), m.nv
+
+    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:
+        """As of `Along`."""
+        q_after, v_after, by_all = self._kernel(h, q, v, u)
+        return q_after, v_after, by_all[..., : 2 * self._nv], by_all[..., 2 * self._nv : 2 * self._nv + columns]
+
+
+def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:
+    """v̇, and its derivatives by q, v and u."""
+    tree, at = m.base_parameter_tree, m.nv
+    given = {}
+    for name in forcing.places:
+        given[name], at = u[at : at + 6], at + 6
+    wrenches = Wrenches(tree, given) if given else None
+    found = aba_derivatives(tree, q, v, u[: m.nv], gravity=m.gravity, wrenches=wrenches, implicit_step=h)
+    inverse = Dense.of(found.by_tau)
+    by_wrenches = [inverse @ Dense.of(jacobian(tree, q, tree.places[name])).T for name in given]
+    unread = Dense.zero(m.nv, len(u) - at)
+    return found.a, Dense.of(found.by_q), Dense.of(found.by_v), _beside(inverse, *by_wrenches, unread)
+
+
+def _euler(m: Mechanism, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> tuple[list[Scalar], list[Scalar], Dense]:
+    """v' = v + h v̇ and q' = q ⊕ h v', implicit in joint damping."""
+    n = m.nv
+    a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, h)
+    after = [rate + h * more for rate, more in zip(v, a, strict=True)]
+    still = Dense.zero(n, len(u))
+    v_slopes = _beside(Dense.zero(n, n), _unit(n), still) + _times(h, _beside(by_q, by_v, by_u))
+    rows: list[Any] = []
+    for link in m.tree.links:
+        own = slice(link.v_start, link.v_start + link.kind.nv)
+        along_q, along_v = _turned(link, link.coordinates(q), [h * rate for rate in after[own]])
+        moved = along_v @ _times(h, Dense(v_slopes.rows[own]))
+        before = Dense.zero(link.kind.nv, 2 * n + len(u)).rows
+        for row, more, own_motion in zip(before, moved.rows, along_q.rows, strict=True):
+            whole = list(row)
+            whole[own] = own_motion
+            rows.append([x + y for x, y in zip(whole, more, strict=True)])
+    return integrate(m.tree, q, [h * rate for rate in after]), after, Dense((*Dense.of(rows).rows, *v_slopes.rows))
+
+
+def _runge_kutta(
+    m: Mechanism, forcing: Forcing, method: RungeKutta, h: Scalar, q: Any, v: Any, u: Any
+) -> tuple[list[Scalar], list[Scalar], Dense]:
+    """x' = x + h Σ b ẋ over the stages, for coordinates whose rates are the velocities."""
+    n, table = m.nv, method.tableau
+    width = 2 * n + len(u)
+    start, seeds = [*q, *v], Dense(tuple(_unit(width).rows[: 2 * n]))
+    evaluated, chained = _accelerated_program(m, forcing), _chain_program(n, width)
+    rates: list[list[Scalar]] = []
+    slopes: list[Dense] = []
+    for row in (*table.a, table.b):
+        x, dx = start, seeds
+        for weight, rate, slope in zip(row, rates, slopes, strict=False):
+            if weight:
+                x = [a + h * weight * b for a, b in zip(x, rate, strict=True)]
+                dx = dx + _times(h * weight, slope)
+        if len(rates) == len(table.b):
+            break
+        found = call(evaluated, x[:n], x[n:], u)
+        by_x, by_u = Dense.of(found["by_x"]), _beside(Dense.zero(n, 2 * n), Dense.of(found["by_u"]))
+        rates.append([*x[n:], *found["a"]])
+        through = by_x @ dx if dx is seeds else Dense.of(call(chained, by_x.rows, dx.rows))
+        slopes.append(Dense((*dx.rows[n:], *(through + by_u).rows)))
+    return normalized(m.tree, x[:n]), x[n:], dx
+
+
+def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
+    """(q, v, u) → v̇ and its derivatives, one program for all stages."""
+
+    def accelerated(q: Any, v: Any, u: Any) -> dict[str, Any]:
+        a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, 0.0)
+        return {"a": a, "by_x": _beside(by_q, by_v).rows, "by_u": by_u.rows}
+
+    return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"accelerated_{m.name}")
+
+
+def _chain_program(n: int, width: int) -> Program:
+    """The product of the derivatives of a stage with those of its state."""
+
+    def chained(by_x: Any, dx: Any) -> Any:
+        return (Dense.of(by_x) @ Dense.of(dx)).rows
+
+    return trace(chained, {"by_x": (n, 2 * n), "dx": (2 * n, width)}, f"chain_{n}")
+
+
+def _turned(link: Link, q: Sequence[Scalar], move: Sequence[Scalar]) -> tuple[Dense, Dense]:
+    """How the end of a motion by `move` moves with its start q, and with the motion itself, along the degrees of freedom."""
+    n = link.kind.nv
+    if flat(link.kind):
+        return _unit(n), _unit(n)
+    units, still = _unit(n).rows, [0.0] * n
+    columns = [call(_turning(link.kind), q, move, unit, still) for unit in units]
+    others = [call(_turning(link.kind), q, move, still, unit) for unit in units]
+    return Dense.columns(columns), Dense.columns(others)
+
+
+@cache
+def _turning(kind: JointKind) -> Program:
+    """(q, move, along_q, along_move) → the change of integrate(q, move) along the degrees of freedom."""
+    both = directional(trace(kind.integrate, {"q": kind.nq, "dv": kind.nv}, f"integrate_{kind.name}"))
+
+    def turned(q: Any, move: Any, xi: Any, more: Any) -> list[Scalar]:
+        found = call(both, q, move, kind.rate(q, xi), more)
+        return displaced(kind, found["result"], found["result_dot"])
+
+    return trace(turned, {"q": kind.nq, "move": kind.nv, "along_q": kind.nv, "along_move": kind.nv}, f"turning_{kind.name}")
+
+
+def _unit(n: int) -> Dense:
+    return Dense.diagonal([1.0] * n)
+
+
+def _times(factor: Scalar, matrix: Dense) -> Dense:
+    return Dense.of([factor * entry for entry in row] for row in matrix.rows)
+
+
+def _beside(*blocks: Dense) -> Dense:
+    """Matrices of the same height, one beside the other."""
+    return Dense.of([entry for row in rows for entry in row] for rows in zip(*(block.rows for block in blocks), strict=True))

@@ -1,0 +1,117 @@
+"""The derivatives of a simulation's step: which way they are computed, and what cannot be differentiated."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..integrators import WithStops
+from ..stepping.actuation import How
+from ..stepping.forcing import Forcing
+from ..stepping.system import BEYOND
+from .active import active_sets
+from .along import Along
+from .direct import Direct, direct_for
+from .record import StepSlopes
+
+if TYPE_CHECKING:
+    from ..simulation import MechanismSimulation
+
+__all__ = ["SlopedStep"]
+
+
+class SlopedStep:
+    """The compiled derivatives of a simulation's step.
+
+    Attributes:
+        places: where each effort and input stands among the columns of B.
+    """
+
+    def __init__(self, simulation: MechanismSimulation):
+        """The derivatives of a step; compiled on first use.
+
+        Raises:
+            InputError: for steps that cannot be differentiated: of adaptive integrators, with functions that must be called
+                from Python, with points held on surfaces.
+        """
+        _check(simulation)
+        self._simulation, self._code = simulation, simulation.compiled.code
+        self.places = _places(simulation.actuation.forcing)
+        self._columns = max((place.stop for place in self.places.values()), default=0)
+
+    @cached_property
+    def _along(self) -> Along:
+        return Along(self._code, self._simulation.actuation.program)
+
+    @cached_property
+    def _direct(self) -> Direct | None:
+        """The shorter way, if there is one, of steps in which no joint reaches a stop."""
+        actuation, integrator = self._simulation.actuation, self._simulation.integrator
+        flight = integrator.flight if isinstance(integrator, WithStops) else integrator
+        page = None if actuation.program is not None else direct_for(flight, self._code, actuation.forcing)
+        return None if page is None else Direct(self._code, page)
+
+    def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
+        """The derivatives at states (..., nq) and (..., nv), with all efforts and inputs u (..., size), at times (...) [s].
+
+        Raises:
+            InputError: for one state whose contact has no solution to differentiate at; in batches its row is NaN.
+        """
+        h, time = self._simulation.step_size, np.broadcast_to(time, q.shape[:-1])
+        if self._direct is None:
+            found = self._along(time, h, q, v, u, self._columns)
+        else:
+            found = self._direct(time, h, q, v, u, self._columns)
+            stopped = self._beyond(found[0])
+            if stopped.any():
+                again = self._along(time[stopped], h, q[stopped], v[stopped], u[stopped], self._columns)
+                for part, other in zip(found, again, strict=True):
+                    part[stopped] = other
+        if not q.shape[:-1] and not np.isfinite(found[2]).all():
+            raise InputError(
+                f"{self._simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
+                "solution that obeys all laws: it did not converge, or a rebound that would gain energy was reduced. Take "
+                "another state, a smaller step, or less restitution"
+            )
+        q_after, v_after, A, B = found
+        look = partial(active_sets, self._simulation, time, q, v, u, q_after)
+        return StepSlopes(q_after, v_after, A, B, self.places, look)
+
+    def _beyond(self, q: np.ndarray) -> np.ndarray:
+        """Which states (...) are beyond a stop."""
+        found = np.zeros(q.shape[:-1], dtype=bool)
+        for bound in self._simulation.bounds:
+            found |= bound.sign * (q[..., bound.q] - bound.at) < -BEYOND
+        return found
+
+
+def _places(forcing: Forcing) -> dict[str, slice]:
+    """Where each effort, command and input stands in u, without parameters."""
+    found, at = {}, 0
+    sizes = {"tau": forcing.mechanism.nv, **dict.fromkeys(forcing.places, 6), **forcing.drives}
+    for name, size in sizes.items():
+        found[name], at = slice(at, at + size), at + size
+    return {**found, **forcing.commanded, **{name: forcing.own[name] for name in forcing.inputs}}
+
+
+def _check(simulation: MechanismSimulation) -> None:
+    owner, actuation = simulation.mechanism.name, simulation.actuation
+    if simulation.integrator.adaptive:
+        raise InputError(
+            f"{owner}: a step of {simulation.integrator.name} cannot be differentiated, as its length follows from the state. "
+            "Take integrator='rk4', or 'semi_implicit_euler'"
+        )
+    for line, how in zip(actuation.lines(), actuation.functions, strict=True):
+        if how is not How.COMPILED:
+            raise InputError(
+                f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
+                "functions and without memory, or leave it out and give its values as `tau`"
+            )
+    if simulation.interaction.held is not None:
+        raise InputError(
+            f"{owner}: a step with points held on surfaces cannot be differentiated. Close the mechanism by loop joints, or "
+            "use contact"
+        )

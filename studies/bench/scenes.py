@@ -1,0 +1,191 @@
+"""Scenes of many free bodies: a step of ours and of MuJoCo's, and how well each keeps the laws."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kumitate.contact.scene import Contact
+from kumitate.measure.timing import Effort, Timing, thread_seconds
+from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
+from kumitate.model.convert import mujoco as mujoco_order
+from kumitate.simulate.interactions.scene import SceneCode, SceneContact
+from kumitate.simulate.scenes.stepper import SceneStepper
+from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.spatial import pose
+
+from ..contact_problems import solid, unconnected
+from .contract import Case
+from .mujoco_floor import DEFAULT, Settings
+from .mujoco_peer import MuJoCo, inertial, listed, placed
+from .report import Row
+
+__all__ = ["Scene", "Scenes"]
+
+BRICK = Box((0.2, 0.16, 0.12))
+STEP = 1e-3
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene, and the stretches of it that are timed.
+
+    Attributes:
+        make: gives the mechanism, its contact, and the start q (n, 7) and v (n, 6).
+        ends: of the stretches [s].
+        small: whether it is quick enough for a trial.
+        sleeping: whether bodies may sleep.
+    """
+
+    title: str
+    make: Callable[[], tuple[Mechanism, Contact, np.ndarray, np.ndarray]]
+    ends: tuple[float, ...]
+    small: bool = False
+    sleeping: bool = False
+
+
+def thrown(count: int, seed: int = 1) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
+    """Bricks thrown into a bin, turned at random."""
+    rng, half = np.random.default_rng(seed), 0.09 * max(round(math.sqrt(count)), 2) + 0.15
+    walls = [pose((half, 0.0, 0.0), rpy=(0.0, -math.pi / 2, 0.0)), pose((-half, 0.0, 0.0), rpy=(0.0, math.pi / 2, 0.0))]
+    walls += [pose((0.0, half, 0.0), rpy=(math.pi / 2, 0.0, 0.0)), pose((0.0, -half, 0.0), rpy=(-math.pi / 2, 0.0, 0.0))]
+    contact = Contact(ground=[Geometry(Plane()), *(Geometry(Plane(), wall) for wall in walls)])
+    v, q = rng.normal(size=(count, 6)) * 0.5, np.zeros((count, 7))
+    q[:, :4] = rng.normal(size=(count, 4))
+    q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
+    side = max(int(2.0 * (half - 0.16) / 0.27), 1)
+    k = np.arange(count)
+    columns = [(k % side - 0.5 * (side - 1)) * 0.27, (k // side % side - 0.5 * (side - 1)) * 0.27, 0.2 + 0.27 * (k // side**2)]
+    q[:, 4:] = np.column_stack(columns)
+    return unconnected(*(solid(f"brick{i}", BRICK) for i in range(count))), contact, q, v
+
+
+def piled(*masses: float) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
+    """Bricks on one another."""
+    q = np.zeros((len(masses), 7))
+    q[:, 3], q[:, 6] = 1.0, 0.06 + 0.12 * np.arange(len(masses))
+    mechanism = unconnected(*(solid(f"brick{i}", BRICK, mass) for i, mass in enumerate(masses)))
+    return mechanism, Contact(), q, np.zeros((len(masses), 6))
+
+
+def wall(rows: int, columns: int) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
+    """A wall of bricks, every other row moved by a quarter of a brick, so that its ends stand firmly."""
+    q = []
+    for row in range(rows):
+        for column in range(columns):
+            q.append([0.0, 0.0, 0.0, 1.0, 0.2 * (column + 0.25 * (row % 2)), 0.0, 0.06 + 0.12 * row])
+    mechanism = unconnected(*(solid(f"brick{i}", BRICK) for i in range(len(q))))
+    return mechanism, Contact(), np.array(q), np.zeros((len(q), 6))
+
+
+SCENES = (
+    Scene("10 bricks thrown into a bin", lambda: thrown(10), (0.5, 1.0, 1.5), small=True),
+    Scene("a stack of 20 bricks", lambda: piled(*(1.0,) * 20), (0.5,), small=True),
+    Scene("1000 kg on 1 kg on 1 kg", lambda: piled(1.0, 1.0, 1000.0), (0.5,), small=True),
+    Scene("a wall of 100 bricks", lambda: wall(10, 10), (0.2, 0.4)),
+    Scene("a wall of 100 bricks, sleeping", lambda: wall(10, 10), (0.2, 0.4), sleeping=True),
+    Scene("100 bricks thrown into a bin", lambda: thrown(100), (0.5, 1.0, 1.5, 2.0, 2.5)),
+)
+
+
+@dataclass(frozen=True)
+class Scenes(Case):
+    """Steps of 1 ms of scenes of many bodies with rigid contact, beside MuJoCo's with soft contact as it comes.
+
+    The motions are not the same: MuJoCo's contact is soft, and piles are chaotic. Each side goes its own way from one start.
+    """
+
+    settings: Settings = DEFAULT
+
+    name = "scenes"
+    title = "scenes of many bodies"
+    peer = "MuJoCo"
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        quick = effort.scale < 1.0
+        for scene in SCENES:
+            if scene.small or not quick:
+                yield from self._rows(scene, 1 if quick else 2, effort.scale)
+
+    def _rows(self, scene: Scene, rounds: int, scale: float) -> Iterator[Row]:
+        mechanism, contact, q, v = scene.make()
+        ends = scene.ends if scale == 1.0 else scene.ends[:1]
+        counts = [round((end - start) / STEP * min(1.0, 2.0 * scale)) for start, end in zip((0.0, *ends), ends, strict=False)]
+        contact = Contact(ground=contact.ground, options={"sleeping": 1.0} if scene.sleeping else {})
+        ours = _ours(mechanism, contact, q, v, counts, rounds)
+        theirs = _theirs(mechanism, contact, self.settings, q, v, counts, rounds) if MuJoCo.installed() else None
+        for k, (begin, end) in enumerate(zip((0.0, *ends), ends, strict=False)):
+            timing, residual, part, depth = ours[k]
+            remarks = f"residual at most {residual:.0e} m/s, above 1e-6 in {part:.1%} of steps, {depth:.0e} m deep"
+            other = None
+            if theirs is not None:
+                other, sunk = theirs[k]
+                remarks += f"; MuJoCo {sunk:.0e} m deep"
+            what = f"a step, {begin:g} to {end:g} s"
+            yield Row(scene.title, what, timing, f"MuJoCo, {self.settings.name}", other, remarks=remarks)
+
+
+def _ours(
+    mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
+) -> list[tuple[Timing, float, float, float]]:
+    """For every stretch: seconds per step, the largest residual, the part of steps above 1e-6 m/s, and the depth [m]."""
+    simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
+    assert isinstance(simulation.interaction, SceneContact)
+    simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles
+    seconds: list[list[float]] = [[] for _ in counts]
+    facts: list[tuple[float, float, float]] = []
+    code = SceneCode(simulation.interaction, simulation.integrator, simulation.actuation.forcing)
+    for _ in range(rounds):
+        stepper = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel())
+        for k, count in enumerate(counts):
+            begin = thread_seconds()
+            stepper.run({}, count, 1)
+            seconds[k].append(thread_seconds() - begin)
+            sums = stepper.logged[-1].log.sums
+            facts.append((float(sums[:, 0].max()), float((sums[:, 0] > 1e-6).mean()), float(sums[:, 2].max())))
+    return [(Timing.of(some, count), *facts[k]) for k, (some, count) in enumerate(zip(seconds, counts, strict=True))]
+
+
+def _theirs(
+    mechanism: Mechanism, contact: Contact, settings: Settings, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
+) -> list[tuple[Timing, float]]:
+    """For every stretch: seconds per step of MuJoCo, and the largest depth at its end [m]."""
+    mujoco: Any = importlib.import_module("mujoco")
+    model = mujoco.MjModel.from_xml_string(_mjcf(mechanism, contact, settings))
+    data = mujoco.MjData(model)
+    start = mujoco_order(mechanism, model).to(q.ravel(), v.ravel())
+    seconds: list[list[float]] = [[] for _ in counts]
+    depths = [0.0 for _ in counts]
+    for _ in range(rounds):
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = start[:2]
+        for k, count in enumerate(counts):
+            begin = thread_seconds()
+            mujoco.mj_step(model, data, count)
+            seconds[k].append(thread_seconds() - begin)
+            depths[k] = max(depths[k], -float(min(data.contact.dist, default=0.0)))
+    return [(Timing.of(some, count), depth) for some, count, depth in zip(seconds, counts, depths, strict=True)]
+
+
+def _mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
+    tree = mechanism.tree
+    ground = "".join(f'<geom type="plane" size="0 0 1" {placed(item.pose)}/>' for item in contact.ground)
+    bodies = ""
+    for body in mechanism.bodies:
+        link = tree.links[tree.places[body.name].link]
+        geometry = body.collisions[0]
+        sizes = [geometry.shape.radius] if isinstance(geometry.shape, Sphere) else [0.5 * x for x in geometry.shape.size]  # type: ignore[attr-defined]
+        geom = f'<geom type="{geometry.shape.kind}" size="{listed(sizes)}"/>'
+        bodies += f'<body name="{link.name}"><freejoint name="{link.name}"/>{inertial(link)}{geom}</body>'
+    friction = contact.surface.friction
+    return (
+        f'<mujoco><size memory="200M"/><option timestep="{STEP!r}" gravity="{listed(mechanism.gravity)}" '
+        f'cone="{settings.cone}" tolerance="{settings.tolerance!r}" impratio="{settings.impratio!r}"/>'
+        f'<default><geom friction="{friction!r} 0 0" solref="{listed(settings.solref)}" solimp="{listed(settings.solimp)}" '
+        f'condim="3"/></default><worldbody>{ground}{bodies}</worldbody></mujoco>'
+    )

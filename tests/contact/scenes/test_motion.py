@@ -1,0 +1,277 @@
+"""Scenes of free bodies with rigid contact: closed forms, invariants, and the solver that traces every pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scene import Contact
+from kumitate.contact.surface import Surface
+from kumitate.errors import DivergenceError, InputError, KumitateWarning
+from kumitate.model import Box, Sphere
+from kumitate.simulate.interactions import scene as scene_module
+from kumitate.simulate.scenes import advance
+from kumitate.simulate.scenes.advance import Advance
+from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.simulation import Simulation
+from studies.contact_problems import solid, unconnected
+
+from .places import BRICK, G, at_random, bin_of, mixed, simulation, upright
+
+H = 1e-3
+AWAY = [solid("far1", BRICK), solid("far2", BRICK)]
+FAR = ((50.0, 0.0, 0.06), (60.0, 0.0, 0.06))
+
+
+# --- closed forms -----------------------------------------------------------------------------------------------------
+def test_a_sliding_brick_stops_where_friction_has_taken_its_speed():
+    """Of a box of which nothing tips: v_k = v₀ − k μ g h, and the way is the sum of h v_k until it would turn round."""
+    sim = simulation(unconnected(solid("brick", BRICK), *AWAY), Contact(surface=Surface(0.5)))
+    v = np.zeros(18)
+    v[3] = 1.0
+    run = sim.run(upright((0.0, 0.0, 0.06), *FAR), v, duration=0.3)
+    speeds = 1.0 - 0.5 * G * H * np.arange(1, 301)
+    assert run.q[-1, 4] == pytest.approx(H * speeds[speeds > 0.0].sum(), abs=1e-9)
+    assert np.abs(run.v[-1]).max() < 1e-9
+
+
+def test_a_sliding_ball_rolls_at_five_sevenths_of_its_speed():
+    sim = simulation(unconnected(solid("ball", Sphere(0.1)), *AWAY), Contact(surface=Surface(0.3)))
+    v = np.zeros(18)
+    v[3] = 1.0
+    run = sim.run(upright((0.0, 0.0, 0.1), *FAR), v, duration=0.3)
+    # in the world's axes, as v is in those of the ball
+    spin, _ = run.v[-1, :3], run.v[-1, 3:6]
+    assert np.linalg.norm(run.v[-1, 3:6]) == pytest.approx(5.0 / 7.0, abs=1e-9)
+    assert np.linalg.norm(spin) == pytest.approx(5.0 / 7.0 / 0.1, abs=1e-8)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_balls_that_meet_keep_their_momenta(restitution):
+    """Head on and off center, without gravity: linear and angular momentum to rounding, Newton's restitution exactly."""
+    balls = [solid("one", Sphere(0.1), 1.0), solid("two", Sphere(0.15), 3.0), solid("far", Sphere(0.1))]
+    free = unconnected(*balls)
+    free = replace(free, gravity=(0.0, 0.0, 0.0))
+    sim = simulation(free, Contact(ground=(), surface=Surface(0.4, restitution=restitution)))
+    v = np.zeros(18)
+    v[3], v[6:9] = 2.0, (0.3, 0.1, -2.0)
+    run = sim.run(upright((-0.5, 0.02, 0.03), (0.0, 0.0, 0.0), (0.0, 9.0, 0.0)), v, duration=0.4)
+    assert np.abs(run.momentum - run.momentum[0]).max() < 1e-13
+    hit = int(np.argmax(np.abs(run.contact.force).max(axis=(1, 2)) > 0.0))
+    n = run.contact.normal[hit, 0]
+    before, after = (_linear(run, row, 0) - _linear(run, row, 1) for row in (hit, hit + 1))
+    if restitution:
+        assert after @ n == pytest.approx(-restitution * (before @ n), abs=1e-9)
+    assert (np.diff(run.energy.kinetic) < 1e-12).all()
+
+
+def _linear(run, row: int, body: int) -> np.ndarray:
+    """The velocity of a body's origin in the world."""
+    x, y, z, w = run.q[row, 7 * body : 7 * body + 4]
+    u, own = np.array([x, y, z]), run.v[row, 6 * body + 3 : 6 * body + 6]
+    return own + 2.0 * np.cross(u, np.cross(u, own) + w * own)
+
+
+def test_a_spinning_body_flies_as_rigid_bodies_do():
+    """Free flight: the center of mass on its parabola, energy constant, with a center of mass off the origin."""
+    odd = replace(solid("odd", BRICK, 2.0), center_of_mass=(0.03, -0.02, 0.05))
+    sim = simulation(unconnected(odd, *AWAY))
+    v = np.zeros(18)
+    v[:6] = 3.0, -2.0, 1.0, 0.5, 0.2, 4.0
+    run = sim.run(upright((0.0, 0.0, 2.0), *FAR), v, duration=0.5)
+    mass, far = 4.0, np.array([50.0, 0.0, 0.06]) + np.array([60.0, 0.0, 0.06])
+    own = (mass * run.center_of_mass - far) / 2.0
+    assert np.abs(np.diff(own[:, :2], 2, axis=0)).max() < 1e-12
+    assert np.abs(np.diff(own[:, 2], 2) + G * H * H).max() < 1e-11
+    assert run.audit.energy_drift < 1e-9
+
+
+# --- at rest ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("masses", [(1.0,) * 10, (1.0, 1.0, 1000.0)], ids=["ten", "heavy on top"])
+def test_a_stack_stands_still(masses):
+    bricks = unconnected(*(solid(f"brick{k}", BRICK, mass) for k, mass in enumerate(masses)))
+    q = upright(*((0.01 * (k % 2), 0.0, 0.06 + 0.12 * k) for k in range(len(masses))))
+    run = simulation(bricks).run(q, duration=10.0, every=100)
+    assert np.abs(run.q - run.q[0]).max() < 1e-9
+    on_floor = run.contact.on("brick0")[-1] - [0.0, 0.0, 0.0]
+    carried = sum(run.contact.force[-1, k, 2] for k, pair in enumerate(run.contact.bodies) if pair == ("brick0", "ground"))
+    assert carried == pytest.approx(G * sum(masses), rel=1e-8)
+    assert np.abs(on_floor - [0.0, 0.0, G * masses[0]]).max() < 1e-6 * sum(masses)
+
+
+def test_bodies_sleep_when_asked_and_wake_when_hit():
+    bricks = unconnected(*(solid(f"brick{k}", BRICK) for k in range(3)), solid("ball", Sphere(0.05)))
+    q = upright(*((0.0, 0.0, 0.06 + 0.12 * k) for k in range(3)), (0.5, 0.0, 0.15))
+    v = np.zeros(24)
+    v[21] = -4.0
+    run = simulation(bricks, Contact(options={"sleeping": 1.0})).run(q, v, duration=0.2)
+    awake = np.abs(run.v[:, :18]).max(axis=1)
+    hit = int(np.argmax(awake > 1e-3))
+    assert awake[30 : hit - 5].max() == 0.0  # the ball is near for some steps before it hits
+    assert hit * H == pytest.approx((0.5 - 0.1 - 0.05) / 4.0, abs=2 * H)
+    assert awake[hit:].max() > 0.1
+
+
+# --- any scene --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", [1, 2])
+def test_piles_obey_the_laws_and_gain_no_energy(seed):
+    rng = np.random.default_rng(seed)
+    mechanism, (q, v) = mixed(12), at_random(rng, 12)
+    run = simulation(mechanism, bin_of(0.3)).run(q, v, duration=1.5)
+    assert run.contact.residual.max() < 1e-4, seed
+    assert (run.contact.residual > 1e-6).mean() < 0.01, seed
+    assert run.contact.cone_violation.max() < 1e-9 * np.abs(run.contact.force).max(), seed
+    # what sinks in is pushed out at up to 0.5 m/s, which is the only way to gain energy
+    assert run.contact.penetration.max() < 5e-3, seed
+    allowed = 1e-9 + np.where(run.contact.penetration > 1e-9, 0.5 * 12 * 0.5**2, 0.0)
+    assert (run.contact.work < allowed).all(), seed
+    assert run.audit.contact.gains <= 30, seed
+
+
+def test_the_order_of_the_bodies_does_not_matter():
+    rng = np.random.default_rng(5)
+    q, v = at_random(rng, 6)
+    shuffled = rng.permutation(6)
+    bodies = mixed(6).bodies
+    runs = []
+    for order in (range(6), shuffled):
+        mechanism = unconnected(*(bodies[k] for k in order))
+        start = q.reshape(6, 7)[list(order)].ravel(), v.reshape(6, 6)[list(order)].ravel()
+        runs.append(simulation(mechanism).run(*start, duration=0.3))
+    one, other = (run.q.reshape(-1, 6, 7) for run in runs)
+    assert np.abs(one[:, shuffled] - other).max() < 1e-9
+
+
+@pytest.mark.parametrize("case", ["sliding", "rolling", "two"])
+def test_scenes_move_as_traced_pairs_do(case, monkeypatch):
+    """The solver that traces each pair into its own code is another implementation of the same laws."""
+    bodies = {"sliding": [BRICK], "rolling": [Sphere(0.1)], "two": [BRICK, BRICK]}[case]
+    places = {"sliding": [(0.0, 0.0, 0.06)], "rolling": [(0.0, 0.0, 0.1)], "two": [(0.0, 0.0, 0.06), (0.03, 0.02, 0.18)]}[case]
+    mechanism = unconnected(*(solid(f"body{k}", shape) for k, shape in enumerate(bodies)))
+    q, v = upright(*places), np.zeros(6 * len(bodies))
+    v[-3], v[-6] = 0.7, 0.0
+    runs = []
+    for fewest in (1, 99):
+        monkeypatch.setattr(scene_module, "FEWEST", fewest)
+        sim = MechanismSimulation(mechanism, contact="rigid")
+        runs.append(sim.run(q, v, duration=0.2))
+        monkeypatch.undo()
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-9
+    assert np.abs(runs[0].a - runs[1].a).max() < 1e-5
+    assert runs[0].audit.work == pytest.approx(runs[1].audit.work, abs=1e-9)
+
+
+# --- states, options --------------------------------------------------------------------------------------------------
+def test_a_state_goes_on_from_its_impulses_and_cold_to_the_same_motion(tmp_path):
+    rng = np.random.default_rng(8)
+    q, v = at_random(rng, 5)
+    sim = simulation(mixed(5), bin_of(0.25))
+    state = sim.step(sim.start(q, v), 600)
+    assert state.carried["impulses"].shape[1] == 6
+    assert len(state.carried["impulses"])
+    path = sim.save(state, tmp_path / "state.npz")
+    again = simulation(mixed(5), bin_of(0.25)).restore(path)  # another process begins without any impulses
+    ahead, repeated = sim.step(state, 50), sim.step(again, 50)
+    assert np.array_equal(ahead.q, repeated.q)
+    assert np.array_equal(ahead.q, sim.run(q, v, duration=0.65, every=10).q[-1])
+
+
+def test_a_cold_start_changes_speed_only():
+    q, v = upright(*((0.5 * k, 0.0, 0.06 if k % 3 < 2 else 0.08) for k in range(5)), (0.5, 0.0, 0.18)), np.zeros(36)
+    v[3::6] = np.linspace(0.5, 1.0, 6)
+    sim = simulation(mixed(5 + 1))
+    warm = cold = sim.start(q, v)
+    for _ in range(5):
+        warm = sim.step(warm, 20)
+        forgotten = dict(cold.carried, impulses=np.zeros((0, 6)))
+        cold = sim.step(replace(cold, carried=forgotten), 20)
+    assert np.abs(cold.q - warm.q).max() < 1e-9
+
+
+def test_controllers_are_sampled_and_wrenches_act_at_their_places():
+    mechanism = unconnected(solid("pushed", BRICK), *AWAY)
+    calls = []
+
+    def push(t, q, v):
+        calls.append(t)
+        return [0.0, 0.0, 0.0, 20.0, 0.0, 0.0]
+
+    sim = simulation(mechanism, Contact(surface=Surface(0.5)), wrenches={"pushed": push})
+    run = sim.run(upright((0.0, 0.0, 0.06), *FAR), duration=0.1)
+    assert calls[:3] == pytest.approx([0.0, H, 2 * H])
+    assert run.v[-1, 3] == pytest.approx((20.0 - 0.5 * G) * 0.1, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MechanismSimulation(mixed(3), contact="rigid").batch(4), "one by one"),
+        (lambda: MechanismSimulation(mixed(5), contact="rigid", side_by_side=True).batch(4), "one by one"),
+        (lambda: Simulation(mixed(5), contact="rigid", outputs=["energy"]), "no outputs"),
+        (lambda: MechanismSimulation(mixed(3), contact="rigid", integrator="rk4"), "velocities jump"),
+        (lambda: MechanismSimulation(mixed(2), contact=Contact(options={"sleeping": 1.0})), "sleeping"),
+        (lambda: MechanismSimulation(mixed(3), contact=Contact(options={"slepping": 1.0})), "slepping"),
+    ],
+)
+def test_refusals_say_why(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
+
+
+def test_few_bodies_are_traced_for_batches():
+    assert not MechanismSimulation(mixed(3), contact="rigid", side_by_side=True).interaction.steps_itself
+    assert not Simulation(mixed(3), contact="rigid", outputs=["energy"]).interaction.steps_itself
+
+
+def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
+    sim, calls, solve = simulation(mixed(3)), [], Advance.go
+
+    def unsolved(steps):
+        calls.append(steps)
+        return solve(steps) if len(calls) < 3 else False
+
+    monkeypatch.setattr(Advance, "go", unsolved)
+    with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:
+        sim.run(upright((0.0, 0.0, 0.06), (1.0, 0.0, 0.06), (2.0, 0.0, 0.5)), duration=0.1)
+    assert len(caught.value.result) > 1
+    assert np.isfinite(caught.value.result.v).all()
+
+
+def test_logs_grow_where_they_lack_room(monkeypatch):
+    q, v = at_random(np.random.default_rng(3), 3)
+    expected = simulation(mixed(3)).run(q, v, duration=0.4)
+    monkeypatch.setattr(advance, "_TOUCHES", 1)
+    monkeypatch.setattr(advance, "_PER_BODY", 0)
+    found = simulation(mixed(3)).run(q, v, duration=0.4)
+    assert np.array_equal(found.q, expected.q)
+    assert np.array_equal(found.contact.force, expected.contact.force)
+
+
+def test_a_box_larger_than_all_stands_on_a_fixed_table():
+    contact = Contact(ground=[*bin_of(2.0).ground])
+    table = unconnected(solid("plate", Box((1.0, 1.0, 0.05))), solid("ball", Sphere(0.1)), solid("brick", BRICK))
+    q = upright((0.0, 0.0, 0.025), (0.3, 0.0, 0.15), (-0.3, 0.0, 0.11))
+    run = simulation(table, contact).run(q, duration=0.2)
+    assert np.abs(run.q - run.q[0]).max() < 1e-9
+
+
+@pytest.mark.parametrize("count", [2, 4], ids=["traced pairs", "scene"])
+def test_bodies_that_overlap_at_the_start_are_pushed_apart_at_half_a_metre_per_second(count):
+    """Without gravity: the speed of separation is 0.5 m/s until they are apart and after, momentum stays zero."""
+    bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), gravity=(0.0, 0.0, 0.0))
+    q = upright((0.0, 0.0, 0.0), (0.0, 0.0, 0.07), *((k, 0.0, 0.0) for k in range(2, count)))
+    with pytest.warns(KumitateWarning, match=r"'brick0' and 'brick1' overlap at the start, by up to 0\.05 m; .* at 0\.5 m/s"):
+        run = MechanismSimulation(bricks, contact=Contact(ground=())).run(q, duration=0.15)
+    speed = run.v[1:, 11] - run.v[1:, 5]
+    assert speed == pytest.approx(0.5, abs=1e-9)
+    assert np.abs(run.momentum).max() < 1e-12
+    assert run.contact.gap.min(initial=0.0) == pytest.approx(-0.05)
+    assert any("overlap at the start" in note for note in run.audit.notes)
+
+
+def test_bodies_in_their_places_cause_no_warning(recwarn):
+    sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(3))))
+    sim.run(upright((0.0, 0.0, 0.0599), (0.0, 0.0, 0.18), (1.0, 0.0, 0.06)), duration=0.01)
+    assert not [w for w in recwarn if issubclass(w.category, KumitateWarning)]

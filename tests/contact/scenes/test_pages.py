@@ -1,0 +1,160 @@
+"""The pages of scenes one by one, against plain NumPy."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scenes.arrays import BlockFactors
+from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
+from kumitate.contact.scenes.building import log_of, roomier, scene_of
+from kumitate.contact.scenes.islands import group
+from kumitate.contact.scenes.motion import read_state
+from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
+from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scale_point, step_to_cone
+from kumitate.contact.scenes.solvers.ordering import BITS, eliminate
+from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
+
+from .places import at_random, bin_of, mixed
+
+
+def blank(count: int, couplings: int) -> BlockFactors:
+    sizes = (1, count, count, count, count * ((count + BITS - 1) // BITS), count, count + 1, couplings, count)
+    listed = [np.zeros(size, dtype=np.int64) for size in sizes]
+    blocks = [np.zeros((size, 6, 6)) for size in (count, count, couplings, couplings)]
+    return BlockFactors(*listed[:8], *blocks, listed[8])
+
+
+@pytest.mark.parametrize(("seed", "count"), [(1, 1), (2, 7), (3, 70)])
+def test_block_factors_solve_what_numpy_solves(seed, count):
+    rng = np.random.default_rng(seed)
+    couples = [pair for pair in combinations(range(count), 2) if rng.random() < 3.0 / count]
+    full = np.zeros((count, 6, count, 6))
+    factors = blank(count, count * count)
+    words = (count + BITS - 1) // BITS
+    for k in range(count):
+        full[k, :, k] = rng.normal(size=(6, 6)) + 30.0 * np.eye(6)
+    for i, j in couples:
+        full[i, :, j], full[j, :, i] = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+        factors.near[i * words + j // BITS] |= 1 << (j % BITS)
+        factors.near[j * words + i // BITS] |= 1 << (i % BITS)
+    found = eliminate(count, words, factors)
+    assert len(couples) <= found < count * count
+    order, place = factors.unit.copy(), factors.mark.copy()
+    assert sorted(order) == list(range(count))
+    for k in range(count):
+        factors.diagonal[k] = full[order[k], :, order[k]]
+        stretch = slice(factors.first[k], factors.first[k + 1])
+        factors.later[stretch] = np.sort(place[factors.later[stretch]])
+        for e in range(stretch.start, stretch.stop):
+            later = order[factors.later[e]]
+            factors.upper[e], factors.lower[e] = full[order[k], :, later], full[later, :, order[k]]
+    b = rng.normal(size=(count, 6))
+    x = b[order].copy()
+    factor(count, factors)
+    solve_factored(count, factors, x)
+    expected = np.linalg.solve(full.reshape(6 * count, -1), b.ravel()).reshape(count, 6)
+    assert np.abs(x - expected[order]).max() < 1e-13
+
+
+def scene_at(seed: int, count: int):
+    rng = np.random.default_rng(seed)
+    q, v = at_random(rng, count, spacing=0.1)
+    scene = scene_of(mixed(count), bin_of(0.3), [], step=1e-3, patience=0, flies=True)
+    q, v = q.reshape(-1, 7), v.reshape(-1, 6)
+    read_state(scene.rules, scene.bodies, scene.pulls, q, v)
+    return scene, q, v
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_near_pairs_are_all_whose_boxes_overlap(seed):
+    scene, _, _ = scene_at(seed, 14)
+    placed = scene.placed
+    place_solids(scene.bodies, placed, 0.01)
+    count = near_pairs(placed, scene.allowed, 0.01, scene.pairs, scene.starts, scene.space)
+    found = [tuple(pair) for pair in scene.pairs[:count]]
+    low, high = placed.low, placed.high
+    expected = {
+        (i, j) for i, j in combinations(range(14), 2) if (low[i] <= high[j]).all() and (low[j] <= high[i]).all()
+    }  # fmt: skip
+    assert {pair for pair in found if pair[1] < 14} == expected, seed
+    assert found == sorted(found), seed
+    corners = placed.half[:14, None] * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    turn, place = placed.pose[:14, :9].reshape(-1, 3, 3), placed.pose[:14, None, 9:]
+    world = np.einsum("bij,bkj->bki", turn, corners) + place
+    for plane in range(14, 19):
+        n, at = placed.pose[plane, [2, 5, 8]], placed.pose[plane, 9:]
+        depth = np.minimum(((world - at) @ n).min(axis=1), 1e9)
+        ball = (placed.pose[:14, 9:] - at) @ n - placed.reach[:14]
+        near = {k for k in range(14) if max(depth[k], ball[k]) <= 0.01}
+        assert {pair[0] for pair in found if pair[1] == plane} == near, seed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_islands_are_what_can_be_reached(seed):
+    scene, _, _ = scene_at(seed, 14)
+    while (count := find(scene)) < 0:
+        scene = roomier(scene)
+    islands = group(scene.bodies.robots, count, scene.points, scene.islands)
+    links = [tuple(body) for body in scene.points.body[:count] if body[1] >= 0]
+    touched = {body for pair in scene.points.body[:count] for body in pair if body >= 0}
+    reached = {body: {body} for body in touched}
+    for _ in range(14):
+        for a, b in links:
+            reached[a] = reached[b] = reached[a] | reached[b]
+            for other in reached[a]:
+                reached[other] = reached[a]
+    lists = scene.islands
+    found = [
+        frozenset(int(body) for body in lists.bodies[lists.first_body[k] : lists.first_body[k + 1]]) for k in range(islands)
+    ]
+    assert set(found) == {frozenset(int(x) for x in group) for group in reached.values()}, seed
+    assert sorted(lists.points[:count]) == list(range(count)), seed
+
+
+def test_the_scaling_of_the_cone():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        x, z, d = rng.normal(size=(3, 3))
+        for vector in (x, z):
+            vector[0] = np.linalg.norm(vector[1:]) + 10.0 ** rng.uniform(-6, 1)
+        W, ab, y = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
+        scale_point(x, z, W)
+        assert W @ z == pytest.approx(np.linalg.solve(W, x), rel=1e-6, abs=1e-9)
+        divided(x, d, y)
+        product(x, y, ab)
+        assert ab == pytest.approx(d, rel=1e-8, abs=1e-8)
+        share = step_to_cone(x, d)
+        if np.isfinite(share):
+            end = x + share * d
+            assert end[0] == pytest.approx(np.linalg.norm(end[1:]), abs=1e-9 * (1.0 + share))
+        else:
+            assert d[0] >= np.linalg.norm(d[1:])
+        assert inner(x) == pytest.approx(x[0] ** 2 - x[1] ** 2 - x[2] ** 2, abs=1e-12)
+
+
+def test_machine_code_and_python_make_the_same_steps():
+    ends = []
+    for make in (advance_scene, advance_scene.plain):
+        scene, q, v = scene_at(7, 3)
+        scene = roomier(scene)
+        log, work = log_of(3, 4, 200), np.zeros(1)
+        while (ended := make(scene, q, v, work, 4, 1, 4, log)) == ROOM:
+            scene = roomier(scene)
+        assert ended == DONE
+        ends.append(np.concatenate([q.ravel(), v.ravel(), work, log.sums.ravel()]))
+    assert np.abs(ends[0] - ends[1]).max() < 1e-8
+
+
+def test_room_grows_where_a_step_lacks_it():
+    scene, q, v = scene_at(9, 12)
+    small = scene._replace(pairs=scene.pairs[:1], space=scene.space[:1])
+    log = log_of(12, 1, 1000)
+    before = q.copy()
+    assert advance_scene(small, q, v, np.zeros(1), 1, 1, 1, log) == ROOM
+    assert np.array_equal(q, before)
+    grown = roomier(small)
+    assert len(grown.pairs) > small.counts[1]
+    assert advance_scene(grown, q, v, np.zeros(1), 1, 1, 1, log) in (DONE, ROOM)

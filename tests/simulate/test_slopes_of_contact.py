@@ -1,0 +1,219 @@
+"""Derivatives of steps with contact, stops and drives: closed forms, differences away from borders, what is reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.errors import InputError
+from kumitate.simulate.slopes import ContactMode
+
+H, G = 0.01, 9.80665
+UPRIGHT = [0.0, 0.0, 0.0, 1.0]
+BOX, BALL = km.Box((0.2, 0.3, 0.1)), km.Sphere(0.1)
+MASS, INERTIA = 2.0, 0.03
+
+
+def thrown(shape, surface, **options):
+    """A free body above the floor, with the velocities of its body in its own axes."""
+    body = km.Body("body", MASS, inertia=(INERTIA, INERTIA, INERTIA), collisions=(km.Geometry(shape),))
+    mechanism = km.Mechanism("thrown", (body,), (km.Joint("free", "floating", "world", "body"),), gravity=(0.0, 0.0, -G))
+    contact = km.Contact("rigid", surface=surface)
+    return km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", **options)
+
+
+def differences(sim, state, tau, small):
+    """A and the columns of B by tau, by central differences of the step, of order four."""
+    n, found = sim.mechanism.nv, sim.slopes(state, tau=tau)
+    u = state.carried["u"].copy()
+    sim.actuation.put(u, tau, {}, {}, {})
+
+    def end(x):
+        start = sim.robot.integrate(state.carried["q"], x[:n]), state.carried["v"] + x[n : 2 * n], 0.0
+        acting = u + np.r_[x[2 * n :], np.zeros(len(u) - n)]
+        after = sim.compiled.kernel(state.time, sim.step_size, *start, acting)
+        return np.r_[sim.robot.difference(found.q, after[0]), after[1] - found.v]
+
+    steps = small * np.eye(3 * n)
+    columns = [(8.0 * (end(x) - end(-x)) - (end(2.0 * x) - end(-2.0 * x))) / (12.0 * small) for x in steps]
+    return found, np.array(columns).T
+
+
+CASES = {
+    "a sliding box": (BOX, km.Surface(0.3), [0.0, 0.0, 0.05], [0.0, 0.0, 0.2, 1.0, 0.5, 0.0], 0, 1e-6),
+    "a ball that slides and spins": (BALL, km.Surface(0.2), [0.0, 0.0, 0.1], [1.0, 2.0, 3.0, 1.0, 0.5, 0.0], 3, 1e-5),
+    "a rolling ball": (BALL, km.Surface(0.5), [0.0, 0.0, 0.1], [0.0, 10.0, 0.0, 1.0, 0.0, 0.0], 3, 1e-5),
+    "a bounce": (BALL, km.Surface(0.2, restitution=0.7), [0.0, 0.0, 0.1005], [1.0, 2.0, 3.0, 1.0, 0.5, -2.0], 0, 1e-5),
+    "flight": (BALL, km.Surface(0.2), [0.0, 0.0, 0.5], [1.0, 2.0, 3.0, 1.0, 0.5, -2.0], 0, 1e-4),
+}
+
+
+@pytest.mark.parametrize(("shape", "surface", "place", "v", "steps", "small"), CASES.values(), ids=CASES)
+def test_differences_away_from_borders(shape, surface, place, v, steps, small):
+    sim = thrown(shape, surface)
+    state = sim.start([*UPRIGHT, *place], v)
+    state = sim.step(state, steps) if steps else state
+    found, expected = differences(sim, state, np.array([0.1, -0.2, 0.05, 0.3, 0.2, 0.1]), small)
+    assert not found.active.one_sided
+    # the step itself is solved to 1e-11 of its velocities, which differences divide by the displacement
+    np.testing.assert_allclose(np.hstack([found.A, found.by("tau")]), expected, rtol=0, atol=3e-11 / small)
+
+
+def test_a_sliding_box_in_closed_form():
+    """v' = v − μ g h v/|v| for a low box that slides along x: friction changes only with the direction."""
+    sim = thrown(BOX, km.Surface(0.3))
+    found = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.05], [0.0, 0.0, 0.0, 1.5, 0.0, 0.0]))
+    across = 1.0 - 0.3 * G * H / 1.5
+    np.testing.assert_allclose(found.A[9:11, 9:11], [[1.0, 0.0], [0.0, across]], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.A[3:5, 9:11], [[H, 0.0], [0.0, H * across]], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.by("tau")[9:11, 3:5], [[H / MASS, 0.0], [0.0, across * H / MASS]], rtol=0, atol=1e-9)
+    assert found.active.lines() == 4 * ["'body' on 'ground': sliding"]
+    np.testing.assert_allclose(found.by("tau")[9, 5], 0.3 * H / MASS, rtol=1e-6)  # lifting it takes weight off
+
+
+def test_a_rolling_ball_in_closed_form():
+    """Friction keeps the touching point at rest: v' = (m v + J ω/r)/(m + J/r²), here for a ball at rest."""
+    sim, r = thrown(BALL, km.Surface(0.9)), 0.1
+    found = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, r], np.zeros(6)))
+    whole = MASS + INERTIA / r**2
+    np.testing.assert_allclose(found.A[9, [7, 9]], [INERTIA / r / whole, MASS / whole], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.A[7, [7, 9]], [INERTIA / r**2 / whole, MASS / r / whole], rtol=0, atol=1e-8)
+    assert found.active.lines() == ["'body' on 'ground': resting"]
+
+
+def test_a_bounce_in_closed_form():
+    """v' = −e v − g h without friction; the height does not change when, within the step, it bounces."""
+    sim = thrown(BALL, km.Surface(0.0, restitution=0.6))
+    found = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.105], [0.0, 0.0, 0.0, 0.0, 0.0, -2.0]))
+    assert found.v[5] == pytest.approx(0.6 * 2.0 - G * H, rel=1e-9)
+    np.testing.assert_allclose(found.A[[5, 11]][:, [5, 11]], [[1.0, -0.6 * H], [0.0, -0.6]], rtol=0, atol=1e-9)
+
+
+def test_borders_are_reported():
+    """A box that is pushed as hard as friction holds it, and one that is not."""
+    sim = thrown(BOX, km.Surface(0.5))
+    state = sim.start([*UPRIGHT, 0.0, 0.0, 0.05], np.zeros(6))
+    at_limit = sim.slopes(state, tau=[0.0, 0.0, 0.0, 0.5 * MASS * G, 0.0, 0.0])
+    assert at_limit.active.one_sided
+    assert any("at the border" in line for line in at_limit.active.lines())
+    resting = sim.slopes(state, tau=[0.0, 0.0, 0.0, 0.1 * MASS * G, 0.0, 0.0]).active
+    assert resting.lines() == 4 * ["'body' on 'ground': resting"]
+    assert not resting.one_sided
+
+
+def test_batches_report_every_row():
+    sim = thrown(BOX, km.Surface(0.3))
+    batch = sim.batch(
+        np.tile([*UPRIGHT, 0.0, 0.0, 0.05], (3, 1)), [[0.0] * 6, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0] * 5 + [3.0]]
+    )
+    found = sim.slopes(batch)
+    modes = [ContactMode.RESTING, ContactMode.SLIDING, ContactMode.OPEN]
+    np.testing.assert_array_equal(found.active.modes[:, :4], np.repeat(np.array(modes)[:, None], 4, axis=1))
+    for k in range(3):
+        alone = sim.slopes(sim.start(batch.q[k], batch.v[k]))
+        np.testing.assert_allclose(found.A[k], alone.A, rtol=0, atol=1e-9)
+
+
+def lift(**joint):
+    body = km.Body("block", MASS, inertia=(0.1, 0.1, 0.1))
+    slide = km.Joint("lift", "prismatic", "world", "block", axis=(1, 0, 0), **joint)
+    return km.Mechanism("slider", (body,), (slide,))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_stops_in_closed_form(integrator):
+    """A step that ends at a stop ends there wherever it begins: x' = limit, v' = (limit − x)/h."""
+    sim = km.Simulation(lift(limits=(km.Limits(-1.0, 0.5),)), step=H, integrator=integrator)
+    held = sim.slopes(sim.start([0.495], [2.0]))
+    np.testing.assert_allclose(held.A, [[0.0, 0.0], [-1.0 / H, 0.0]], rtol=0, atol=2e-5)
+    assert held.active.lines() == ["'lift' at 0.5: holding"]
+    free = sim.slopes(sim.start([0.3], [2.0]))
+    np.testing.assert_allclose(free.A, [[1.0, H], [0.0, 1.0]], rtol=0, atol=1e-12)
+    assert free.active.lines() == []
+    both = sim.slopes(sim.batch([[0.495], [0.3]], [[2.0], [2.0]]))
+    np.testing.assert_allclose(both.A, [held.A, free.A], rtol=0, atol=1e-9)
+
+
+def test_drives_in_closed_form():
+    """A position drive, implicit in the step: v' = (v + h kp (target − x)/m)/(1 + h (kd + h kp)/m); constant at its limit."""
+    kp, kd = 400.0, 9.0
+    drive = km.PositionDrive(kp=kp, kd=kd)
+    for effort, gain in ((inf, 1.0 / (1.0 + H * (kd + H * kp) / MASS)), (0.5, 1.0)):
+        sim = km.Simulation(lift(drive=drive, limits=(km.Limits(effort=effort),)), step=H, integrator="semi_implicit_euler")
+        found = sim.slopes(sim.start([0.1], [0.3]), inputs={"target": [0.4]})
+        pull = H * kp / MASS * gain if effort == inf else 0.0
+        np.testing.assert_allclose(found.A, [[1.0 - H * pull, H * gain], [-pull, gain]], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.by("target"), [[H * pull], [pull]], rtol=0, atol=1e-12)
+
+
+def test_models_that_obey_some_of_the_laws_refuse():
+    sim = km.Simulation(thrown(BALL, km.Surface(0.5)).mechanism, contact="multipoint", step=H)
+    with pytest.raises(InputError, match=r"'multipoint' cannot be differentiated.* Take contact='rigid'"):
+        sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.1]))
+
+
+def test_forces_of_springs_at_points_of_contact_are_differentiated():
+    sim = km.Simulation(thrown(BALL, km.Surface(0.5)).mechanism, contact=km.Contact("penalty"), step=1e-4, integrator="rk4")
+    state = sim.step(sim.start([*UPRIGHT, 0.0, 0.0, 0.0999], [1.0, 2.0, 0.0, 0.3, 0.1, -0.1]), 3)
+    found, expected = differences(sim, state, np.zeros(6), 1e-6)
+    np.testing.assert_allclose(np.hstack([found.A, found.by("tau")]), expected, rtol=0, atol=1e-7)
+
+
+def test_a_closed_loop_that_slides_along_the_floor():
+    """Differences of steps from closed states on both sides: what A leaves of them is of third order, and is taken out."""
+    bar = km.load("four_bar")
+    cart = km.Body("cart", 1.0, inertia=(0.1, 0.1, 0.1))
+    joints = tuple(replace(j, parent="cart" if j.parent == "world" else j.parent) for j in bar.mechanism.joints)
+    lift = km.Joint("lift", "prismatic", "world", "cart", axis=(0, 0, 1))
+    bodies = tuple(
+        replace(b, collisions=(km.Geometry(km.Sphere(0.05)),) if b.name == "leg1" else ()) for b in bar.mechanism.bodies
+    )
+    mechanism = replace(bar.mechanism, bodies=(cart, *bodies), joints=(lift, *joints))
+    robot, q = km.Robot(mechanism), np.r_[0.0, bar.start[0]]
+    moved = robot.assemble(q + np.array([0.0, 0.3, 0.0, 0.0]))
+    height = float(robot.compile("pose", place="leg1")(moved)[2, 3]) - 0.05
+    floor = km.Geometry(km.Plane(), km.spatial.pose((0.0, 0.0, height - 0.001)))
+    contact = km.Contact("rigid", ground=(floor,), surface=km.Surface(0.2))
+    sim = km.Simulation(
+        mechanism, contact=contact, step=2e-3, integrator="semi_implicit_euler", start=(moved, np.zeros(robot.nv))
+    )
+    state = sim.step(sim.start(), 25)
+    found = sim.slopes(state)
+    assert found.active.lines() == ["'leg1' on 'ground': sliding"]
+    assert not found.active.one_sided
+    motions = km.linearize(robot, state.q, state.v).motions
+    along, faster = np.random.default_rng(3).normal(size=(2, motions.shape[1]))
+
+    def both(size):
+        start = sim.start(*robot.assemble(state.q + size * motions @ along, state.v + size * motions @ faster))
+        return start.carried, sim.step(start).carried
+
+    def missed(size):
+        (ahead, after), (behind, before) = both(size), both(-size)
+        moved, ended = (np.r_[robot.difference(b["q"], a["q"]), a["v"] - b["v"]] for a, b in ((ahead, behind), (after, before)))
+        return ended - found.A @ moved, ended
+
+    (once, change), (twice, _) = missed(1e-6), missed(2e-6)
+    assert np.abs(8.0 * once - twice).max() < 1e-6 * np.abs(change).max()
+
+
+def test_a_rebound_that_was_reduced_has_no_derivative():
+    """A rod at 40° to the floor whose end would gain energy by restitution and friction (Kane and Levinson 1985)."""
+    end = (km.Geometry(km.Sphere(0.02), km.spatial.pose((0.5, 0.0, 0.0))),)
+    rod = km.Body("rod", 1.0, inertia=(0.001, 0.083, 0.083), collisions=end)
+    mechanism = km.Mechanism("rod", (rod,), (km.Joint("free", "floating", "world", "rod"),))
+    contact = km.Contact("rigid", surface=km.Surface(0.6, restitution=0.9))
+    sim = km.Simulation(mechanism, contact=contact, step=1e-3, integrator="semi_implicit_euler")
+    tilt = np.radians(40.0)
+    c, s = np.cos(tilt), np.sin(tilt)
+    q = [0.0, np.sin(0.5 * tilt), 0.0, np.cos(0.5 * tilt), 0.0, 0.0, 0.5 * s + 0.0201]
+    v = [[0.0, 0.0, 0.0, c * -0.5 + s, 0.0, -0.5 * s - c], [0.0, 0.0, 0.0, c * 5.0 + s, 0.0, 5.0 * s - c]]
+    with pytest.raises(InputError, match=r"rod: the step cannot be differentiated.* less restitution"):
+        sim.slopes(sim.start(q, v[0]))
+    both = sim.slopes(sim.batch([q, q], v))
+    assert np.isnan(both.A[0]).any()  # never a silent zero
+    assert np.isfinite(both.A[1]).all()
