@@ -20,7 +20,7 @@ from .loop_base import allowed_motions, near_singular
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
 
-__all__ = ["LogEquations", "EffortRows", "equations_of", "rows_of"]
+__all__ = ["EffortRows", "LogEquations", "equations_of", "rows_of"]
 
 #: Samples that are reduced at a time.
 _BLOCK = 2000

@@ -18,7 +18,7 @@ from ..model.tree.inertia_map import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
-from .equations import LogEquations, EffortRows, rows_of
+from .equations import EffortRows, LogEquations, rows_of
 from .fit import Fit
 from .log import Log
 from .log_cholesky import logarithms, pseudo_inertia
