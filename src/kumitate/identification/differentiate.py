@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..robot import Robot
-from .log import Log
+from .log import MotionLog
 
 __all__ = ["DEGREE", "States", "states_of"]
 
@@ -31,7 +31,7 @@ class States(NamedTuple):
     a: np.ndarray
 
 
-def states_of(robot: Robot, log: Log, window: int) -> States:
+def states_of(robot: Robot, log: MotionLog, window: int) -> States:
     """The states of a log and its accelerations; those that the log gives are taken as they are.
 
     Args:
