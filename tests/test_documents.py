@@ -409,6 +409,14 @@ def whole_body_control(shown: Shown, values: Shown) -> None:
     assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
 
 
+def sharing(n: dict[str, Any], values: list[Any]) -> None:
+    table, run = n["table"], n["run"]
+    np.testing.assert_array_equal(table["q.joint2 [rad]"], run.joint("joint2").q[:, 0])
+    assert (round(table["q.joint2 [rad]"].iloc[-1], 2), table.shape) == (2.05, (501, 41))
+    assert all(Path(name).stat().st_size for name in ("motion.csv", "motion.parquet", "motion.mcap", "pa10.xml"))
+    assert km.load("pa10.urdf").nv == 7
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -428,6 +436,7 @@ JUDGES = {
     "meshes.md": meshes,
     "partitions.md": partitions,
     "predictive-control.md": predictive_control,
+    "sharing.md": sharing,
     "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,

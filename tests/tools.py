@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from kumitate.share import chromium
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -45,13 +47,9 @@ class Tool:
 
 CHROMIUM = Tool(
     "Chromium",
-    (
-        "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable",
-        "brave-browser", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-        "/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
-    ),
+    chromium.NAMES,
     ("chromium",),
-    "KUMITATE_CHROMIUM",
+    chromium.VARIABLE,
 )  # fmt: skip
 GCC = Tool("gcc", ("gcc",), ("gcc", "libc6-dev"))
 ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))

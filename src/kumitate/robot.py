@@ -21,6 +21,7 @@ from .model.contents import Contents
 from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
+from .share import RobotSharing
 from .simulate.checks import checked_state
 from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
@@ -39,7 +40,7 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Contents, Nearness):
+class Robot(Contents, Nearness, RobotSharing):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays

@@ -20,7 +20,7 @@ from .simulate.checks import checked_state
 from .simulate.results.result import Result
 
 if TYPE_CHECKING:
-    from .simulate.many import Runs
+    from .runs import Runs
 
 __all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
 
@@ -64,6 +64,41 @@ class Run(Result):
         from .simulate.results import archive
 
         return archive.save(self, path)
+
+    def export(self, path: str | Path, **options: Any) -> Path:
+        """Writes the run for other programs, by the suffix: .csv, .parquet, .mcap, .mp4.
+
+        Tables have a row per time and a column per number, with units in the names: "q.hinge [rad]". Logs (.mcap) have poses,
+        joint states and forces at `rate` [Hz], 100 unless given: see `kumitate.share.mcap_log`. Films
+        (.mp4) are rendered from the page by Chromium, at `fps` and `size`: see `kumitate.share.film`.
+
+        Raises:
+            InputError: for another suffix, a folder that does not exist, options that the format does not have, or a package
+                that is not installed.
+        """
+        from .share.run_files import write_run
+
+        return write_run(self, path, **options)
+
+    def to_pandas(self) -> Any:
+        """The run as a `pandas.DataFrame`: a row per time, a column per number, with units in the names: "q.hinge [rad]".
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        from .share.tables import data_frame
+
+        return data_frame(self)
+
+    def figure(self, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
+        """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save; notebooks display it.
+
+        Raises:
+            InputError: for a panel that does not exist, or if matplotlib is not installed.
+        """
+        from .view.figures import figure
+
+        return figure(self, panels, degrees=degrees)
 
     def plot(self, path: str | Path, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
         """Draws the run over time as PDF, EPS, PNG or SVG, by the suffix; `panels` as in `kumitate.view.figures.plot`."""
@@ -115,6 +150,18 @@ class Run(Result):
         samples = self._frames(fps)
         return write_page(path, playback(self, samples, self.poses(samples), title=title))
 
+    def _repr_html_(self) -> str:
+        """What notebooks display: the page in a frame, which plays in notebooks that are opened again; 3 MB at most."""
+        from .share.notebook import run_html
+        from .view import playback
+        from .view.page import page_text
+
+        def document(fps: int) -> str:
+            samples = self._frames(fps)
+            return page_text(playback(self, samples, self.poses(samples)))
+
+        return run_html(repr(self), self.audit.lines(), document)
+
     def _frames(self, fps: float) -> np.ndarray:
         """The samples to show, at a constant rate; at least 150, if the run has as many."""
         fps = checked_number(self.mechanism.name, "fps", fps, POSITIVE, error=InputError)
@@ -158,9 +205,10 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
     """
+    from .runs import as_runs
     from .simulate import many
 
-    return many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options)
+    return as_runs(many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options))
 
 
 def linearize(

@@ -8,16 +8,17 @@ from importlib.util import find_spec
 #: Packages that take long to load, and modules of Python's own that only some calls need.
 HEAVY = {
     "casadi", "coacd", "concurrent.futures", "cyclopts", "dask", "distributed", "fast_simplification", "gymnasium", "h5py",
-    "hashlib", "json", "llvmlite", "logging", "matplotlib", "mujoco", "PIL", "pinocchio", "proxsuite", "pyarrow", "rich",
-    "ruamel", "scipy", "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
+    "hashlib", "imageio_ffmpeg", "json", "llvmlite", "logging", "matplotlib", "mcap", "mujoco", "pandas", "PIL", "pinocchio",
+    "proxsuite", "pyarrow", "rich", "ruamel", "scipy", "sympy", "tempfile", "trimesh", "viser", "xml", "yaml", "zipfile",
 }  # fmt: skip
 #: What of kumitate is loaded when it is asked for.
 LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
-    "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.scalar.purity",
-    "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run", "kumitate.scenario",
-    "kumitate.simulation", "kumitate.sweeps", "kumitate.view",
+    "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.write", "kumitate.scalar.purity",
+    "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run",
+    "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
+    "kumitate.view",
 }  # fmt: skip
 PROBE = """
 import sys, numpy

@@ -39,7 +39,17 @@ def test_its_links_lead_somewhere(name):
 
 
 @pytest.mark.parametrize(
-    "command", ["scripts/run", "scripts/test", "scripts/check", "scripts/study", "scripts/docs", "scripts/versions", ".ci/run"]
+    "command",
+    [
+        "scripts/run",
+        "scripts/test",
+        "scripts/check",
+        "scripts/study",
+        "scripts/docs",
+        "scripts/versions",
+        "scripts/release",
+        ".ci/run",
+    ],
 )
 def test_its_commands_can_be_run(command):
     assert (ROOT / command).stat().st_mode & 0o111, f"{command} is not executable"

@@ -13,8 +13,8 @@ from kumitate.lagrange.symbols import sympy_module
 from kumitate.model.meshes import decimated, hull, load_mesh, touching_hull
 
 EXTRAS = (
-    "PIL", "casadi", "coacd", "fast_simplification", "h5py", "matplotlib", "mpl_toolkits", "mujoco", "pinocchio", "proxsuite",
-    "scipy", "sympy", "trimesh", "viser",
+    "PIL", "casadi", "coacd", "fast_simplification", "h5py", "imageio_ffmpeg", "matplotlib", "mcap_ros2", "mpl_toolkits",
+    "mujoco", "pandas", "pinocchio", "proxsuite", "pyarrow", "scipy", "sympy", "trimesh", "viser",
 )  # fmt: skip
 FACET = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 {}\nendloop\nendfacet\nendsolid\n"
 
@@ -52,6 +52,11 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
         (lambda run, _: run.plot_momentum("x.png"), PLOT),
         (lambda run, _: run.plot_power("x.png"), PLOT),
         (lambda run, _: run.save("x.h5"), "h5py, which is not installed; pip install 'kumitate[hdf5]', or save as .npz"),
+        (lambda run, _: run.figure(), PLOT),
+        (lambda run, _: run.to_pandas(), "need pandas, which is not installed; pip install 'kumitate[table]'"),
+        (lambda run, _: run.export("x.parquet"), "need pyarrow, which is not installed; pip install 'kumitate[table]'"),
+        (lambda run, _: run.export("x.mcap"), "need mcap-ros2-support, which is not installed; pip install 'kumitate[mcap]'"),
+        (lambda run, _: run.export("x.mp4"), "need imageio-ffmpeg, which is not installed; pip install 'kumitate[film]'"),
         (lambda run, _: km.lagrange.of_mechanism(run.mechanism), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
         (lambda run, _: km.lagrange.coordinates("a b"), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
         (

@@ -22,9 +22,11 @@ _VERBS = {
     "info": "List the bodies, joints and sizes of a mechanism.",
     "check": "Check a robot file or a mechanism for faults, with a remedy for each.",
     "plot": "Draw the last result, or that of a file, again without simulating.",
+    "export": "Write a run or a robot in the formats of other programs: CSV, Parquet, MCAP, URDF, MJCF.",
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
     "cache": "Show or clear the compiled code that is kept on disk.",
+    "doctor": "Show what kumitate finds on this machine: processor, LLVM, cache, extras, a browser.",
     "version": "Print the version.",
 }
 

@@ -20,7 +20,7 @@ from .loop_base import allowed_motions, near_singular
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
 
-__all__ = ["EffortRows", "LogEquations", "equations_of", "rows_of"]
+__all__ = ["LogEquations", "LogRows", "equations_of", "rows_of"]
 
 #: Samples that are reduced at a time.
 _BLOCK = 2000
@@ -67,7 +67,7 @@ class LogEquations:
         return np.asarray((columns * np.concatenate([np.abs(beta), [1.0, 1.0]])).max(axis=1))
 
 
-class EffortRows(NamedTuple):
+class LogRows(NamedTuple):
     """The equations of n samples: efforts = K⁻¹ (rows β + known).
 
     Attributes:
@@ -82,7 +82,7 @@ class EffortRows(NamedTuple):
     free: float
 
 
-def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: MotionLog, states: States) -> EffortRows:
+def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: MotionLog, states: States) -> LogRows:
     """The equations of a log; with closed loops, those along the motions that the loops allow.
 
     The forces λ in loops are not in the log. They do no work in such motions: the residuals Y π − tau − Jᵀ λ are projected onto
@@ -94,14 +94,14 @@ def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: MotionL
     known = robot.inverse_dynamics(*states, wrenches=dict(log.wrenches) or None) - rows[..., -1]
     rows = rows[..., :-1]
     if not robot.mechanism.tree.closed:
-        return EffortRows(rows, known, log.tau, float(np.isfinite(log.tau).sum()))
+        return LogRows(rows, known, log.tau, float(np.isfinite(log.tau).sum()))
     missing = np.isnan(log.tau)
     P = allowed_motions(robot, states.q, states.v, missing)
     efforts = np.where(missing, 0.0, log.tau)
     known, efforts = (np.einsum("nij,nj->ni", P, x) for x in (known, efforts))
     left_out = near_singular(robot, states.q, states.v)
     efforts[left_out] = np.nan
-    return EffortRows(P @ rows, known, efforts, float(np.trace(P[~left_out], axis1=1, axis2=2).sum()))
+    return LogRows(P @ rows, known, efforts, float(np.trace(P[~left_out], axis1=1, axis2=2).sum()))
 
 
 def equations_of(

@@ -18,7 +18,7 @@ from ..model.tree.inertia_map import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
-from .equations import EffortRows, LogEquations, rows_of
+from .equations import LogEquations, LogRows, rows_of
 from .fit import Fit
 from .log import MotionLog
 from .log_cholesky import logarithms, pseudo_inertia
@@ -160,7 +160,7 @@ class Identified:
         """The efforts (n, nv) of a log; with closed loops, the part of them that the loops do not balance."""
         return self._rows(part).efforts
 
-    def _rows(self, part: int) -> EffortRows:
+    def _rows(self, part: int) -> LogRows:
         return rows_of(self.model, self.unknowns, self.parameters, *self.parts[part])
 
     @property

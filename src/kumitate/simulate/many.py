@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ..contact.scene import Contact
     from .results.contact_record import ContactRecord
 
-__all__ = ["Runs", "simulate_batch"]
+__all__ = ["Results", "simulate_batch"]
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """N runs in a batch, recorded at n times.
+class Results:
+    """The results of N runs in a batch, recorded at n times.
 
     Attributes:
         mechanism: the simulated mechanism.
@@ -91,7 +91,7 @@ def simulate_batch(
     contact: Contact | str | None = None,
     limits: bool = True,
     progress: Callable[[float], None] | None = None,
-) -> Runs:
+) -> Results:
     """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone.
 
     Args:
@@ -143,7 +143,7 @@ def simulate_batch(
     _warn(mechanism, lost, unsolved)
     for name in ("q", "v", "work"):
         seen[name][times[None, :] > lost[:, None]] = np.nan
-    return Runs(mechanism, times, seen["q"], seen["v"], seen["work"], lost, unsolved, wall, simulation if known else None)
+    return Results(mechanism, times, seen["q"], seen["v"], seen["work"], lost, unsolved, wall, simulation if known else None)
 
 
 def _recorded(

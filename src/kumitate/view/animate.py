@@ -20,7 +20,7 @@ from .outlines import View
 from .rods_and_springs import with_struts
 from .style import QUIET, drawing, print_style
 
-__all__ = ["animate"]
+__all__ = ["animate", "drawer", "nearest"]
 
 #: Seconds that the last picture stays before the motion starts again.
 PAUSE = 0.8
@@ -56,7 +56,7 @@ def animate(
     mechanism, X = with_struts(mechanism, X)
     slower = _slowing(float(t[-1] - t[0]))
     moments = t[0] + np.arange(int((t[-1] - t[0]) * slower * fps + 1e-6) + 1) / (slower * fps)
-    samples = _nearest(t, moments)
+    samples = nearest(t, moments)
     # a GIF counts in hundredths of a second: rounding the ends, not the lengths, keeps real time
     ends = np.round(100.0 * np.arange(len(moments) + 1) / fps).astype(int)
     durations = [int(10 * length) for length in np.diff(ends)]
@@ -83,7 +83,8 @@ def _slowing(span: float) -> int:
     return 1 if span > 0.1 or span <= 0.0 else math.ceil(3.0 / span / 10.0) * 10
 
 
-def _nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
+def nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """The indices of the times (n) that are nearest to moments (m)."""
     after = np.clip(np.searchsorted(times, moments), 1, max(len(times) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(times) - 1)
@@ -100,32 +101,11 @@ def _pictures(
     progress: Callable[[float], None] | None,
 ) -> Iterator[Any]:
     """The pictures, all in the same 255 colours."""
-    FigureCanvasAgg, Figure = (
-        getattr(drawing(f"matplotlib.{module}"), name)
-        for module, name in (("backends.backend_agg", "FigureCanvasAgg"), ("figure", "Figure"))
-    )
     Image = drawing("PIL.Image")
+    draw = drawer(stage, size, slower)
 
-    dpi = 100.0
-    figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)
-    canvas = FigureCanvasAgg(figure)
-
-    def drawn(k: int) -> Any:
-        X = poses[k]
-        figure.clear()
-        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        stage.frame(axes, X)
-        _widen(axes, size)
-        stage.draw(axes, X, moment=int(samples[k]))
-        if not stage.view.plane:
-            stage.triad(axes)
-        clock = f"{moments[k]:.2f} s" if slower == 1 else f"{moments[k]:.4f} s, {slower} times slower"
-        figure.text(0.025, 0.035, clock, fontsize=11)
-        if stage.force_scale:
-            figure.text(0.5, 0.035, stage.force_scale, fontsize=11, ha="center", color=FORCE_COLOR)
-        figure.text(0.975, 0.035, stage.silhouettes.name, fontsize=11, ha="right", color=QUIET)
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    def drawn(k: int) -> np.ndarray:
+        return draw(poses[k], int(samples[k]), float(moments[k]))
 
     examples = np.concatenate([drawn(k) for k in np.unique(np.linspace(0, len(poses) - 1, 5).astype(int))])
     palette = Image.fromarray(examples).quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
@@ -136,6 +116,35 @@ def _pictures(
         yield Image.fromarray(drawn(k)).quantize(palette=palette, dither=Image.Dither.NONE)
         if progress is not None:
             progress((k + 1) / len(poses))
+
+
+def drawer(stage: Stage, size: tuple[int, int], slower: int = 1) -> Callable[[np.ndarray, int, float], np.ndarray]:
+    """What draws pictures (height, width, 3) of a stage: from the poses (bodies, 4, 4), their sample, and the time [s]."""
+    FigureCanvasAgg, Figure = (
+        getattr(drawing(f"matplotlib.{module}"), name)
+        for module, name in (("backends.backend_agg", "FigureCanvasAgg"), ("figure", "Figure"))
+    )
+    dpi = 100.0
+    figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)
+    canvas = FigureCanvasAgg(figure)
+
+    def drawn(X: np.ndarray, sample: int, moment: float) -> np.ndarray:
+        figure.clear()
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        stage.frame(axes, X)
+        _widen(axes, size)
+        stage.draw(axes, X, moment=sample)
+        if not stage.view.plane:
+            stage.triad(axes)
+        clock = f"{moment:.2f} s" if slower == 1 else f"{moment:.4f} s, {slower} times slower"
+        figure.text(0.025, 0.035, clock, fontsize=11)
+        if stage.force_scale:
+            figure.text(0.5, 0.035, stage.force_scale, fontsize=11, ha="center", color=FORCE_COLOR)
+        figure.text(0.975, 0.035, stage.silhouettes.name, fontsize=11, ha="right", color=QUIET)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+    return drawn
 
 
 def _widen(axes: Any, size: tuple[int, int]) -> None:

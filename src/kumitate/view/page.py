@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InputError
 from ..simulate.results.whole_file import replacing
 
-__all__ = ["embedded", "filled", "write_page"]
+__all__ = ["embedded", "filled", "page_text", "write_page"]
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -32,11 +32,12 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
     """
     target = Path(path)
     with replacing(target) as temporary:
-        temporary.write_text(_page(scene, str(target)), encoding="utf-8", newline="\n")
+        temporary.write_text(page_text(scene, str(target)), encoding="utf-8", newline="\n")
     return target
 
 
-def _page(scene: Mapping[str, Any], target: str) -> str:
+def page_text(scene: Mapping[str, Any], target: str = "page") -> str:
+    """A scene of `build_scene` as one HTML document; `target` names it in errors, which are those of `write_page`."""
     parts = {"title": html.escape(str(scene.get("title", ""))), "scene": embedded(scene, target)}
     return filled("page.html", parts, style="page.css", player="player.js")
 

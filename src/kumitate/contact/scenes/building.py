@@ -17,7 +17,7 @@ from ..touching import points_for, solids_of
 from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace
 from .parts import RobotPart, central_inertia, robot_parts
 from .rules import Rules
-from .scene import Log, Scene
+from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 
 __all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "scene_of", "solid_names"]
@@ -115,9 +115,9 @@ def roomier(scene: Scene) -> Scene:
     return scene._replace(**changed)
 
 
-def log_of(bodies: int, records: int, touches: int) -> Log:
+def log_of(bodies: int, records: int, touches: int) -> SceneLog:
     """An empty log with room for some records and touches."""
-    return Log(
+    return SceneLog(
         np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
         np.zeros((records, 4)), np.zeros((touches, 17)), np.zeros(3, dtype=np.int64),
     )  # fmt: skip

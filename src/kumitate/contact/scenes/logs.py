@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...procedure import Floats, procedure
-from .scene import Log, Scene
+from .scene import Scene, SceneLog
 
 __all__ = ["log_record", "log_touches"]
 
 
 @procedure
-def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> None:
+def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> None:
     """Writes the state after a record."""
     bodies, record = len(scene.bodies.mass), log.marks[0]
     log.work[record] = work[0]
@@ -21,7 +21,7 @@ def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log)
 
 
 @procedure
-def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: float, log: Log) -> None:
+def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: float, log: SceneLog) -> None:
     """Adds the contact of a step to the sums of its record; if the record begins with it, writes who pushed whom."""
     points, record = scene.points, log.marks[0]
     deepest, gained = 0.0, 0.0
@@ -51,7 +51,7 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
 
 
 @procedure
-def _write_reached(scene: Scene, count: int, log: Log) -> None:
+def _write_reached(scene: Scene, count: int, log: SceneLog) -> None:
     """The velocities after the step of B's origins in the axes of B before it."""
     bodies, start = scene.bodies, log.marks[0] * len(scene.bodies.mass)
     for body in range(len(bodies.mass)):
@@ -68,7 +68,7 @@ def _write_reached(scene: Scene, count: int, log: Log) -> None:
 
 
 @procedure
-def _write_touch(scene: Scene, first: int, end: int, log: Log) -> None:
+def _write_touch(scene: Scene, first: int, end: int, log: SceneLog) -> None:
     """One row for the points of a pair of solids, if they carry any impulse."""
     points, total = scene.points, 0.0
     for c in range(first, end):

@@ -9,10 +9,10 @@ from ..touching.solids import Points, Solids
 from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
 from .rules import Rules
 
-__all__ = ["Log", "Scene"]
+__all__ = ["Scene", "SceneLog"]
 
 
-class Log(NamedTuple):
+class SceneLog(NamedTuple):
     """What is recorded of a motion: states, and the contact of the steps that begin at them.
 
     Attributes:

@@ -12,7 +12,7 @@ from .logs import log_record, log_touches
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
-from .scene import Log, Scene
+from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet
 from .solvers.solve import solve
 
@@ -29,7 +29,7 @@ STOPPED = 10.0
 
 @procedure
 def advance_scene(
-    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, most: int, log: Log
+    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, most: int, log: SceneLog
 ) -> int:  # fmt: skip
     """Advances a state by records · every steps from where `log.marks` says, but at most by `most`; returns how that ended.
 
@@ -50,7 +50,7 @@ def advance_scene(
 
 
 @procedure
-def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Log) -> int:
+def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
     rules, bodies, points = scene.rules, scene.bodies, scene.points
     read_state(rules, bodies, scene.pulls, q, v)
     count = find(scene)

@@ -6,14 +6,12 @@ import math
 
 from ...spatial import Transform, Vector3, pose, quaternion_normalized, quaternion_rotation
 from ..values import LARGEST
-from .xml import Element
+from .xml import UNLIMITED, Element
 
 __all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "read_word", "relative_to"]
 
 #: The tolerance of the length of quaternions, which files contain rounded.
 _ROUNDED = 1e-3
-#: SDF writes this, with either sign, for no limit.
-_UNLIMITED = 1e16
 
 
 def read_text(owner: Element, tag: str) -> str | None:
@@ -55,7 +53,7 @@ def read_bound(owner: Element | None, tag: str) -> float | None:
     value = _number(part, words[0]) if len(words) == 1 else math.nan
     if math.isnan(value):
         raise part.error(f"<{tag}> {part.text.strip()!r} is not a number; write one, or leave the element out")
-    return value if abs(value) < _UNLIMITED else None
+    return value if abs(value) < UNLIMITED else None
 
 
 def read_flag(owner: Element, tag: str, *, default: bool = False) -> bool:

@@ -18,12 +18,14 @@ from ...errors import ModelError
 from ..values import LARGEST
 from .content import file_bytes
 
-__all__ = ["TEXT", "Element", "parsed_xml", "read_xml"]
+__all__ = ["TEXT", "UNLIMITED", "Element", "parsed_xml", "read_xml"]
 
 #: The source of elements that are given as text.
 TEXT = "<text>"
 
 
+#: Limits from here on mean that there is no limit, as SDF says; URDF has no word for them, and many programs do not read "inf".
+UNLIMITED = 1e16
 #: Files of more elements are refused.
 _MOST_ELEMENTS = 1_000_000
 
@@ -113,14 +115,14 @@ class Element:
         return self.numbers(name, 1, None if default is None else (default,))[0]
 
     def bound(self, name: str) -> float | None:
-        """One number of an attribute; None if it is missing or infinite, which mean the same for a limit."""
+        """One number of an attribute; None if it is missing, infinite or 1e16 and more, which mean the same for a limit."""
         text = self.get(name)
         if not text:
             return None
         value = self._number(name, text)
         if math.isnan(value):
             raise self.error(f"<{self.tag}> {name}={text!r} is not a number; write one, or leave the attribute out")
-        return value if math.isfinite(value) else None
+        return value if abs(value) < UNLIMITED else None
 
     def _number(self, name: str, word: str) -> float:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...contact.scenes.building import log_of, roomier
-from ...contact.scenes.scene import Log, Scene
+from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.step import DONE, ROOM, UNSOLVED, advance_scene
 
 __all__ = ["Advance"]
@@ -70,10 +70,10 @@ class Advance:
 
         return undo
 
-    def taken(self) -> Log:
+    def taken(self) -> SceneLog:
         """A copy of the log, with the touches that there are."""
         kept = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])
-        return Log(*(part.copy() for part in kept))
+        return SceneLog(*(part.copy() for part in kept))
 
     def _ended(self) -> int:
         if self._run is None:

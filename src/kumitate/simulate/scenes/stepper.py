@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...contact.scenes.scene import Log, Scene
+from ...contact.scenes.scene import Scene, SceneLog
 from ...errors import InputError
 from ...model import Bound
 from ..integrators import FAILED
@@ -37,7 +37,7 @@ class Logged(NamedTuple):
     """
 
     begins: np.ndarray
-    log: Log
+    log: SceneLog
     reached: list[np.ndarray]
 
 
@@ -115,7 +115,7 @@ class SceneStepper(Stepper):
         self.load(carried)
         return interaction.record_of(found, h, q, v)
 
-    def _advanced(self, records: int, every: int) -> tuple[Log, np.ndarray, np.ndarray]:
+    def _advanced(self, records: int, every: int) -> tuple[SceneLog, np.ndarray, np.ndarray]:
         """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
         state = self.state
         begins = int(state["number"][0]) + every * np.arange(records)
@@ -134,7 +134,7 @@ class SceneStepper(Stepper):
 
     def _with_robots(
         self, records: int, every: int
-    ) -> tuple[Log, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
+    ) -> tuple[SceneLog, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
         """As `_advanced`, step by step: the states of robots go into the scene and out of it again."""
         state, steps, h = self.state, self._steps, self.step
         (q, v), number = (state["q"][0], state["v"][0]), float(state["number"][0])

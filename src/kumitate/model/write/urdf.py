@@ -1,0 +1,211 @@
+"""Writing URDF, the robot description format of ROS (wiki.ros.org/urdf/XML).
+
+Joints of several degrees of freedom become rows of revolute and prismatic joints with links without mass between them; frames
+become links without mass. Loops, springs and capsules are written by the extensions that kumitate and others read; other
+programs pass over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from ...errors import InputError
+from ...spatial import Transform
+from ..elements import Body, Frame, Joint, Limits
+from ..mechanism import WORLD, Mechanism
+from ..read.notes import Notes
+from ..read.shapes import free_name
+from ..read.xml import UNLIMITED
+from ..shapes import Geometry
+from .geometry import leave_shapes, mesh_path
+from .inexpressible import note_fields, note_mechanism
+from .numbers import numbers, roll_pitch_yaw, xyz
+from .single import SinglePart, single_parts
+from .urdf_loops import write_loop
+
+__all__ = ["urdf_text"]
+
+_GRAVITY = (0.0, 0.0, -9.81)
+#: Fields of joints that are written, with those that a joint's kind stands for.
+_OF_JOINTS = {
+    "name", "kind", "parent", "child", "pose", "axis", "second_axis", "limits", "damping", "friction", "stiffness", "rest",
+}  # fmt: skip
+#: Attributes of each shape's element.
+_SHAPES = {
+    "box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "mesh": (),
+}  # fmt: skip
+
+
+def urdf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
+    """A mechanism as URDF, for a file in a folder, to which the paths of meshes are relative.
+
+    Raises:
+        InputError: for joints of kinds that are neither URDF's nor rows of them (helical).
+    """
+    note_mechanism(mechanism, {"bodies", "joints", "loops", "frames", "couplings", "gravity"}, notes)
+    if mechanism.gravity != _GRAVITY:
+        notes.add(f"gravity {numbers(mechanism.gravity)} m/s², which the format does not have; programs take their own")
+    leave_shapes(mechanism, _SHAPES, notes)
+    robot = Element("robot", name=mechanism.name)
+    writer = _Writer(robot, mechanism, folder, notes)
+    if not _held_at_origin(mechanism):
+        SubElement(robot, "link", name=WORLD)
+    for body in mechanism.bodies:
+        writer.link(body)
+    for joint in mechanism.joints:
+        if not (joint.parent == WORLD and _held_at_origin(mechanism)):
+            writer.joint(joint)
+    for frame in mechanism.frames:
+        writer.frame(frame)
+    for loop in mechanism.loops:
+        write_loop(robot, loop, notes)
+    indent(robot, "  ")
+    return f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
+
+
+def _held_at_origin(mechanism: Mechanism) -> bool:
+    """Whether the root is fixed at the world's origin, as URDF takes it, and nothing else refers to the world."""
+    roots = [joint for joint in mechanism.joints if joint.parent == WORLD]
+    named = {loop.body_a for loop in mechanism.loops} | {loop.body_b for loop in mechanism.loops}
+    named |= {frame.body for frame in mechanism.frames}
+    fixed = len(roots) == 1 and roots[0].kind.name == "fixed" and WORLD not in named
+    return fixed and np.array_equal(np.array(roots[0].pose.matrix(), dtype=float), np.eye(4))
+
+
+class _Writer:
+    """Writes links and joints; names that URDF needs in addition are new ones."""
+
+    def __init__(self, robot: Element, mechanism: Mechanism, folder: Path, notes: Notes):
+        self._robot, self._mechanism, self._folder, self._notes = robot, mechanism, folder, notes
+        self._links = {WORLD, *(item.name for items in (mechanism.bodies, mechanism.frames) for item in items)}
+        self._joints = {item.name for items in (mechanism.joints, mechanism.loops) for item in items}
+        self._couplings = {coupling.joint: coupling for coupling in mechanism.couplings}
+
+    # --- links ----------------------------------------------------------------------------------------------------------
+    def link(self, body: Body) -> None:
+        """A link with its inertia and shapes."""
+        link = SubElement(self._robot, "link", name=body.name)
+        if body.mass or np.any(body.inertia):
+            inertial = SubElement(link, "inertial")
+            SubElement(inertial, "origin", xyz=numbers(body.center_of_mass))
+            SubElement(inertial, "mass", value=numbers([body.mass]))
+            rows = np.array(body.inertia, dtype=float)
+            entries = {f"i{'xyz'[i]}{'xyz'[k]}": numbers([rows[i, k]]) for i in range(3) for k in range(i, 3)}
+            SubElement(inertial, "inertia", entries)
+        for role, items in (("visual", body.visuals), ("collision", body.collisions)):
+            for item in items:
+                if item.shape.kind in _SHAPES:
+                    self._shape(SubElement(link, role, {"name": item.name} if item.name else {}), item)
+
+    def _shape(self, owner: Element, item: Geometry) -> None:
+        _origin(owner, item.pose)
+        shape = item.shape
+        part = SubElement(SubElement(owner, "geometry"), shape.kind)
+        for key in _SHAPES[shape.kind]:
+            part.set(key, numbers(np.atleast_1d(getattr(shape, key)).tolist()))
+        if shape.kind == "mesh":
+            part.set("filename", mesh_path(shape, self._folder))  # type: ignore[arg-type]
+            part.set("scale", numbers(shape.scale))  # type: ignore[attr-defined]
+        if item.color is not None and owner.tag == "visual":
+            material = SubElement(owner, "material", name="")
+            SubElement(material, "color", rgba=numbers(item.color))
+
+    def frame(self, frame: Frame) -> None:
+        """A frame as a link without mass."""
+        SubElement(self._robot, "link", name=frame.name)
+        joint = SubElement(self._robot, "joint", name=self._new(f"{frame.name}_fixed", self._joints), type="fixed")
+        _ends(joint, frame.body, frame.name)
+        _origin(joint, frame.pose)
+
+    # --- joints ---------------------------------------------------------------------------------------------------------
+    def joint(self, joint: Joint) -> None:
+        """A joint, or the row of joints that it is."""
+        note_fields(joint, _OF_JOINTS, "joints'", self._notes)
+        kind = joint.kind.name
+        if kind in ("fixed", "floating", "planar"):
+            self._whole(joint, kind)
+            return
+        parts = single_parts(joint)
+        if parts is None:
+            raise InputError(
+                f"{self._notes.source}: joint {joint.name!r} is {kind}, which URDF has nothing for; write kumitate's own "
+                ".json, which expresses everything, or replace the joint"
+            )
+        if kind == "spherical":
+            self._notes.add("spherical joints, written as three revolute joints with other coordinates", joint.name)
+        parent = joint.parent
+        for k, part in enumerate(parts):
+            child = joint.child if k == len(parts) - 1 else self._new(f"{part.name}_link", self._links)
+            if child != joint.child:
+                SubElement(self._robot, "link", name=child)
+            self._single(part, parent, child, joint.pose if k == 0 else Transform())
+            parent = child
+
+    def _whole(self, joint: Joint, kind: str) -> None:
+        """A joint of a kind that URDF has itself."""
+        turned = joint.second_axis is not None if kind == "planar" else tuple(joint.axis) != (0.0, 0.0, 1.0)
+        if kind != "fixed" and turned:
+            self._notes.add(f"the axes of {kind} joints, left out; their coordinates are others", joint.name)
+        if kind != "fixed" and (any(limit != Limits() for limit in joint.limits) or _uneven(joint)):
+            self._notes.add(f"limits, and unequal damping and friction, of {kind} joints, left out", joint.name)
+        element = SubElement(self._robot, "joint", name=joint.name, type=kind)
+        _ends(element, joint.parent, joint.child)
+        _origin(element, joint.pose)
+        if kind == "planar":
+            SubElement(element, "axis", xyz=numbers(joint.axis))
+        if joint.kind.nv and not _uneven(joint):
+            _dynamics(element, {key: getattr(joint, key)[0] for key in ("damping", "friction")})
+
+    def _single(self, part: SinglePart, parent: str, child: str, place: Transform) -> None:
+        limit = part.limits
+        endless = part.turns and limit.lower is None and limit.upper is None
+        kind = "continuous" if endless else "revolute" if part.turns else "prismatic"
+        element = SubElement(self._robot, "joint", name=part.name, type=kind)
+        _ends(element, parent, child)
+        _origin(element, place)
+        SubElement(element, "axis", xyz=numbers(part.axis))
+        if not endless or limit.velocity is not None or limit.effort is not None:
+            bounds = {} if endless else {"lower": (limit.lower, -1.0), "upper": (limit.upper, 1.0)}
+            known = {**bounds, "velocity": (limit.velocity, 1.0), "effort": (limit.effort, 1.0)}
+            SubElement(
+                element, "limit", {key: numbers([sign * UNLIMITED if x is None else x]) for key, (x, sign) in known.items()}
+            )
+        _dynamics(element, part.passive)
+        if part.name in self._couplings:
+            coupling = self._couplings[part.name]
+            SubElement(
+                element, "mimic", joint=coupling.of, multiplier=numbers([coupling.ratio]), offset=numbers([coupling.offset])
+            )
+
+    def _new(self, name: str, taken: set[str]) -> str:
+        found = free_name(name, taken)
+        taken.add(found)
+        return found
+
+
+def _uneven(joint: Joint) -> bool:
+    """Whether URDF's one number for all degrees of freedom does not express the joint's damping and friction."""
+    values: Iterable[tuple[float, ...]] = (joint.damping, joint.friction)  # type: ignore[assignment]
+    return any(len(set(numbers)) > 1 for numbers in values)
+
+
+def _ends(element: Element, parent: str, child: str) -> None:
+    SubElement(element, "parent", link=parent)
+    SubElement(element, "child", link=child)
+
+
+def _origin(owner: Element, place: Transform) -> None:
+    angles = roll_pitch_yaw(place)
+    if any(angles) or any(place.translation):
+        SubElement(owner, "origin", xyz=xyz(place), rpy=numbers(angles))
+
+
+def _dynamics(element: Element, values: Mapping[str, float]) -> None:
+    names = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
+    used = {names[key]: numbers([value]) for key, value in values.items() if key in names and value}
+    if used:
+        SubElement(element, "dynamics", used)

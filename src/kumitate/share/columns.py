@@ -1,0 +1,93 @@
+"""A run as a table: one column per number that is known at every time, with its name and unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model import Mechanism
+from ..simulate.results.columns import joint_columns
+from ..simulate.results.result import Result
+
+__all__ = ["Column", "columns_of"]
+
+_XYZ = ("x", "y", "z")
+#: Units of the coordinates, velocities, accelerations and efforts along an angle, a length and a part of a quaternion.
+_ANGLE, _LENGTH, _QUATERNION = ("rad", "rad/s", "rad/s²", "N·m"), ("m", "m/s", "m/s²", "N"), ("",) * 4
+_UNITS = {
+    **dict.fromkeys(("position", "length", *_XYZ, "vx", "vy", "vz"), _LENGTH),
+    **dict.fromkeys(("qx", "qy", "qz", "qw"), _QUATERNION),
+}
+
+
+class Column(NamedTuple):
+    """One column: its `name`, the `unit` of its values ("" if they have none), and the `values` (n)."""
+
+    name: str
+    unit: str
+    values: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """The name with the unit, as in the first line of a file.
+
+        >>> Column("q.hinge", "rad", np.zeros(3)).title
+        'q.hinge [rad]'
+        """
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def columns_of(result: Result) -> list[Column]:
+    """The columns of a result: time; q, v, a, tau by joint; energies, center of mass, momentum; outputs; contact by body."""
+    return [
+        Column("time", "s", result.time),
+        *_of_joints(result),
+        *(Column(f"energy.{name}", "J", values) for name, values in result.energy._asdict().items()),
+        *_vector("center_of_mass", "m", result.center_of_mass),
+        *_vector("momentum.angular", "kg·m²/s", result.momentum[:, :3]),
+        *_vector("momentum.linear", "kg·m/s", result.momentum[:, 3:]),
+        *_of_contact(result),
+        *_of_outputs(result),
+    ]
+
+
+def _of_joints(result: Result) -> Iterator[Column]:
+    names = (result.mechanism.q_names, *(result.mechanism.v_names,) * 3)
+    for order, quantity in enumerate(("q", "v", "a", "tau")):
+        values = getattr(result, quantity)
+        for k, (name, unit) in enumerate(zip(names[order], _units(result.mechanism, order), strict=True)):
+            yield Column(f"{quantity}.{name}", unit, values[:, k])
+
+
+def _units(mechanism: Mechanism, order: int) -> list[str]:
+    """The units of the columns of q (order 0), v, a or tau."""
+    found = []
+    for item in joint_columns(mechanism):
+        for name in item.kind.coordinates if order == 0 else item.kind.velocities:
+            found.append(_UNITS.get(name, _ANGLE)[order])
+    return found
+
+
+def _vector(name: str, unit: str, values: np.ndarray, parts: Sequence[str] = _XYZ) -> Iterator[Column]:
+    for k, part in enumerate(parts):
+        yield Column(f"{name}.{part}", unit, values[:, k])
+
+
+def _of_contact(result: Result) -> Iterator[Column]:
+    """The force on every body that touches, as a sum over its points: their number differs from run to run."""
+    record = result.contact
+    if record is None:
+        return
+    for body in dict.fromkeys(name for pair in record.bodies for name in pair if name in result.mechanism.tree.places):
+        yield from _vector(f"contact_force.{body}", "N", record.on(body))
+    yield Column("contact.residual", "m/s", record.residual)
+    yield Column("contact.penetration", "m", record.penetration)
+
+
+def _of_outputs(result: Result) -> Iterator[Column]:
+    """Outputs of several numbers by their indices, as in "pose:hand.0.3"; their units are not known."""
+    for name, values in result.outputs.items():
+        for index in np.ndindex(values.shape[1:]):
+            yield Column(".".join([f"output.{name}", *map(str, index)]), "", values[(slice(None), *index)])

@@ -1,0 +1,180 @@
+"""A run as an MCAP log (mcap.dev) of ROS 2 messages, which Foxglove and the tools of ROS play."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, KumitateWarning
+from ..model import WORLD, Mechanism
+from ..model.values import POSITIVE, checked_number
+from ..model.write import mechanism_text
+from ..scalar import floats
+from ..simulate.results.columns import joint_columns
+from ..simulate.results.contact_loads import contact_loads
+from ..spatial import Transform, pose, quaternion_of
+from .contract import RunWithRobot
+from .ros_messages import DEFINITIONS
+
+__all__ = ["write_mcap"]
+
+_NANO = 1_000_000_000
+
+
+def write_mcap(result: RunWithRobot, path: Path, *, rate: float | None = 100.0) -> None:
+    """Writes a run as a log: what moves, and the forces at the joints and of contact.
+
+    | topic | type | |
+    |---|---|---|
+    | /joint_states | sensor_msgs/JointState | all degrees of freedom but those with quaternions |
+    | /tf, /tf_static | tf2_msgs/TFMessage | poses of bodies in the world; of those fixed to others, and of frames, in them |
+    | /joint_wrench/JOINT | geometry_msgs/WrenchStamped | of the joint on the body it carries, in that body's frame |
+    | /contact_wrench/BODY | geometry_msgs/WrenchStamped | of the ground and of other bodies on a body, in its frame |
+    | /robot_description | std_msgs/String | the robot as URDF, where URDF can express it |
+
+    Args:
+        rate: samples per second [Hz], those of the run nearest in time; None for all of them.
+
+    Raises:
+        InputError: if mcap-ros2-support is not installed, or the rate is not a positive number.
+
+    Warns:
+        KumitateWarning: if forces at joints cannot be told, because the run does not keep all that acted.
+    """
+    samples = _samples(result, rate)
+    with open(path, "wb") as file, _library("mcap_ros2.writer").Writer(file) as writer:
+        log = _Log(writer, result.time[samples])
+        _describe(log, result.mechanism)
+        _write_poses(log, result.mechanism, result.poses(samples))
+        _write_joints(log, result, samples)
+        _write_wrenches(log, result, samples)
+
+
+class _Log:
+    """Messages with the times of the samples."""
+
+    def __init__(self, writer: Any, times: np.ndarray):
+        self._writer = writer
+        self._schemas = {name: writer.register_msgdef(name, text) for name, text in DEFINITIONS.items()}
+        self.stamps = [round(time * _NANO) for time in times]
+
+    def write(self, topic: str, kind: str, k: int, message: Mapping[str, Any]) -> None:
+        """One message at the time of sample k."""
+        self._writer.write_message(topic, self._schemas[kind], message, log_time=self.stamps[k], publish_time=self.stamps[k])
+
+    def header(self, k: int, frame: str) -> dict[str, Any]:
+        """The header of a message: its time, and the frame that it is in."""
+        sec, nanosec = divmod(self.stamps[k], _NANO)
+        return {"stamp": {"sec": sec, "nanosec": nanosec}, "frame_id": frame}
+
+    def transform(self, k: int, parent: str, child: str, place: Sequence[float]) -> dict[str, Any]:
+        """The pose of a frame in another, by its position and quaternion."""
+        rotation = dict(zip("xyzw", place[3:], strict=True))
+        parts = {"translation": _vector(place[:3]), "rotation": rotation}
+        return {"header": self.header(k, parent), "child_frame_id": child, "transform": parts}
+
+
+def _samples(result: RunWithRobot, rate: float | None) -> np.ndarray:
+    """The indices of the samples nearest to multiples of 1/rate."""
+    time = result.time
+    if rate is None or len(time) < 2:
+        return np.arange(len(time))
+    rate = checked_number(result.mechanism.name, "the rate [Hz]", rate, POSITIVE, error=InputError)
+    wanted = np.arange(time[0], time[-1] + 0.5 / rate, 1.0 / rate)
+    after = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
+    return np.unique(np.where(wanted - time[after - 1] <= time[after] - wanted, after - 1, after))
+
+
+def _describe(log: _Log, mechanism: Mechanism) -> None:
+    """The robot as URDF: viewers draw its shapes. What URDF cannot express is of no concern for a picture."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KumitateWarning)
+        try:
+            text = mechanism_text(mechanism, "robot.urdf")
+        except InputError:
+            return
+    log.write("/robot_description", "std_msgs/msg/String", 0, {"data": text})
+
+
+def _write_poses(log: _Log, mechanism: Mechanism, poses: np.ndarray) -> None:
+    fixed = {joint.child: joint for joint in mechanism.joints if joint.kind.nv == 0}
+    static = [(joint.parent, name, joint.pose) for name, joint in fixed.items()]
+    static += [(frame.body, frame.name, frame.pose) for frame in mechanism.frames]
+    still = [log.transform(0, parent, child, _placed(place)) for parent, child, place in static]
+    if still:
+        log.write("/tf_static", "tf2_msgs/msg/TFMessage", 0, {"transforms": still})
+    moving = [(k, body.name) for k, body in enumerate(mechanism.bodies) if body.name not in fixed]
+    for k, frames in enumerate(poses):
+        found = [log.transform(k, WORLD, name, _placed(_pose(frames[body]))) for body, name in moving]
+        log.write("/tf", "tf2_msgs/msg/TFMessage", k, {"transforms": found})
+
+
+def _write_joints(log: _Log, result: RunWithRobot, samples: np.ndarray) -> None:
+    """Coordinates that are angles and lengths have rates, and so belong to the columns of v one by one."""
+    plain = [item for item in joint_columns(result.mechanism) if item.kind.nv and item.kind.coordinates == item.kind.velocities]
+    at_q = [k for item in plain for k in range(item.q.start, item.q.stop)]
+    at_v = [k for item in plain for k in range(item.v.start, item.v.stop)]
+    names = [result.mechanism.v_names[k] for k in at_v]
+    for k, sample in enumerate(samples):
+        message = {
+            "header": log.header(k, ""), "name": names, "position": result.q[sample, at_q].tolist(),
+            "velocity": result.v[sample, at_v].tolist(), "effort": result.tau[sample, at_v].tolist(),
+        }  # fmt: skip
+        log.write("/joint_states", "sensor_msgs/msg/JointState", k, message)
+
+
+def _write_wrenches(log: _Log, result: RunWithRobot, samples: np.ndarray) -> None:
+    for topic, frame, values in _wrenches(result):
+        for k, sample in enumerate(samples):
+            torque, force = values[sample, :3].tolist(), values[sample, 3:].tolist()
+            wrench = {"force": _vector(force), "torque": _vector(torque)}
+            log.write(topic, "geometry_msgs/msg/WrenchStamped", k, {"header": log.header(k, frame), "wrench": wrench})
+
+
+def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Topic, frame and [n; f] (n, 6) in that frame, of the joints of the tree and of contact."""
+    mechanism = result.mechanism
+    carried = {joint.name: joint.child for joint in mechanism.joints}
+    try:
+        for name, values in result.joint_wrenches().items():
+            if name in carried:
+                yield f"/joint_wrench/{name}", carried[name], values
+        loads = {} if result.contact is None else contact_loads(result).wrenches  # type: ignore[arg-type]
+    except InputError as error:
+        warnings.warn(f"the log is without forces at joints: {error}", KumitateWarning, stacklevel=4)
+        return
+    if loads:
+        rotations = result.poses()[:, :, :3, :3]
+        places = {body.name: k for k, body in enumerate(mechanism.bodies)}
+        for name, values in loads.items():
+            if name in places:
+                R = rotations[:, places[name]]
+                own = np.concatenate([np.einsum("nij,ni->nj", R, values[:, part]) for part in (slice(3), slice(3, 6))], axis=1)
+                yield f"/contact_wrench/{name}", name, own
+
+
+def _pose(matrix: np.ndarray) -> Transform:
+    return pose(matrix[:3, 3].tolist(), matrix=matrix[:3, :3].tolist())
+
+
+def _placed(place: Transform) -> list[float]:
+    """The position, and the quaternion x, y, z, w."""
+    return [*floats(place.translation), *floats(quaternion_of(place.rotation))]
+
+
+def _vector(values: Sequence[float]) -> dict[str, float]:
+    return dict(zip("xyz", values, strict=True))
+
+
+def _library(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            ".mcap files need mcap-ros2-support, which is not installed; pip install 'kumitate[mcap]' installs it"
+        ) from error

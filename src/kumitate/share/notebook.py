@@ -1,0 +1,104 @@
+"""What notebooks display: a robot's picture and joints, runs that play."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..kinematics import link_poses, place_pose
+from ..model import Joint, Mechanism
+from ..scalar import floats
+from .frames import smallest_framed
+
+__all__ = ["robot_html", "run_html"]
+
+#: Pictures per second of the page in a notebook, tried in this order until it is small enough.
+_RATES = (50, 25, 10)
+#: Joints that are listed at once; the others are folded.
+_LISTED = 12
+#: Size of a picture's longer side [inches], and its sharpness [dots per inch].
+_SIDE, _DOTS = 3.6, 130
+
+
+def robot_html(mechanism: Mechanism, q: Any) -> str:
+    """A robot at coordinates q (nq): its picture, if matplotlib is installed, and its joints."""
+    picture = _picture(mechanism, q) if find_spec("matplotlib") and mechanism.bodies else ""
+    counts = _counted(mechanism)
+    rows = [_joint_row(joint) for joint in mechanism.joints]
+    rows += [(loop.name, f"{loop.kind.name}, loop", f"{loop.body_a} – {loop.body_b}", "") for loop in mechanism.loops]
+    titles = ("joint", "kind", "between", "limits [rad, m]")
+    columns = slice(None) if any(row[-1] for row in rows) else slice(-1)
+    table = _table(titles[columns], [row[columns] for row in rows])
+    return (
+        f'<div><p><b>{html.escape(mechanism.name)}</b> · {html.escape(counts)}</p>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">{picture}<div>{table}</div></div></div>'
+    )  # fmt: skip
+
+
+def run_html(title: str, facts: Sequence[str], page: Callable[[int], str]) -> str:
+    """A run that plays in a frame: its title, facts about it, and `page`, the document at so many pictures per second."""
+    frame = smallest_framed(partial(page, rate) for rate in _RATES)
+    shown = frame or "<p>Too large to be kept in a notebook; run.page(path) writes it to a file.</p>"
+    notes = "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)
+    return f"<div><p><b>{html.escape(title)}</b></p>{shown}<details><summary>Notes</summary><ul>{notes}</ul></details></div>"
+
+
+def _counted(mechanism: Mechanism) -> str:
+    parts = [(len(mechanism.bodies), "body", "bodies"), (len(mechanism.loops), "loop", "loops")]
+    counts = [f"{count} {one if count == 1 else many}" for count, one, many in parts if count]
+    mass = sum(body.mass for body in mechanism.bodies)
+    return ", ".join([*counts, f"nq = {mechanism.nq}, nv = {mechanism.nv}", f"{mass:.4g} kg"])
+
+
+def _joint_row(joint: Joint) -> tuple[str, str, str, str]:
+    spans = [(limit.lower, limit.upper) for limit in joint.limits]
+    limited = any(bound is not None for span in spans for bound in span)
+    texts = [f"{_bound(lower, '−∞')} … {_bound(upper, '∞')}" for lower, upper in spans]
+    return joint.name, joint.kind.name, f"{joint.parent} → {joint.child}", "; ".join(texts) if limited else ""
+
+
+def _bound(value: float | None, without: str) -> str:
+    return without if value is None else f"{value:.4g}"
+
+
+def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
+    lines = [
+        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
+    ]
+    first = f"<table><tr>{head}</tr>{''.join(lines[:_LISTED])}</table>"
+    if len(lines) <= _LISTED:
+        return first
+    return f"{first}<details><summary>{len(lines) - _LISTED} more</summary><table>{''.join(lines[_LISTED:])}</table></details>"
+
+
+def _picture(mechanism: Mechanism, q: Any) -> str:
+    """The robot as a PNG in an element; drawn in numbers, so that nothing is compiled for it."""
+    from ..view.drawing_window import Stage
+    from ..view.rods_and_springs import with_struts
+    from ..view.style import drawing, print_style
+
+    links = link_poses(mechanism.tree, list(map(float, q)))
+    places = [place_pose(mechanism.tree, links, mechanism.tree.places[body.name]) for body in mechanism.bodies]
+    X = np.array([[floats(row) for row in place.matrix()] for place in places], dtype=float)
+    drawn, poses = with_struts(mechanism, X[None])
+    stage = Stage(drawn, poses)
+    width, height = _SIDE * stage.size / max(stage.size)
+    file = io.BytesIO()
+    with print_style():
+        figure = drawing("matplotlib.figure").Figure(figsize=(max(width, 1.2), max(height, 1.2)))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        stage.frame(axes, poses[0])
+        stage.draw(axes, poses[0])
+        figure.savefig(file, format="png", dpi=_DOTS)
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    return (
+        f'<img alt="{html.escape(mechanism.name)}" style="max-width:100%;max-height:20em" src="data:image/png;base64,{data}">'
+    )

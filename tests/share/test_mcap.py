@@ -1,0 +1,119 @@
+"""A log of a run, read back by the library of its format: times, poses, joint states and forces are the run's."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+import kumitate as km
+from kumitate.errors import InputError, KumitateWarning
+from kumitate.model.read import read_urdf
+
+NANO = 1e-9
+
+
+def messages(path) -> dict[str, list]:
+    found = defaultdict(list)
+    with open(path, "rb") as file:
+        for _, channel, message, content in make_reader(file, decoder_factories=[DecoderFactory()]).iter_decoded_messages():
+            found[channel.topic].append((message.log_time, content))
+    return found
+
+
+def vector(item) -> list[float]:
+    return [item.x, item.y, item.z]
+
+
+@pytest.fixture(scope="module")
+def run() -> km.Run:
+    """A ball that falls on the floor and rolls, with an arm on a hinge, a tool fixed to the arm, and a frame on it."""
+    bodies = (
+        km.Body("ball", 2.0, inertia=(0.008, 0.008, 0.008), collisions=(km.Geometry(km.Sphere(0.1)),)),
+        km.Body("arm", 0.1, (0.0, 0.0, 0.05), inertia=(1e-3, 1e-3, 1e-3)),
+        km.Body("tool", 0.1, inertia=(1e-3, 1e-3, 1e-3)),
+    )
+    joints = (
+        km.Joint("free", "floating", "world", "ball"),
+        km.Joint("hinge", "revolute", "ball", "arm", axis=(0, 1, 0), damping=0.05),
+        km.Joint("weld", "fixed", "arm", "tool", km.pose((0.0, 0.0, 0.1), (0.1, 0.2, 0.3))),
+    )
+    frames = (km.Frame("tip", "tool", km.pose((0.0, 0.01, 0.0))),)
+    mechanism = km.Mechanism("roller", bodies, joints, frames=frames)
+    q, v = [0, 0, 0, 1, 0, 0, 0.1, 0.3], [0, 0, 0, 0.5, 0, 0, 1.0]
+    return km.simulate(mechanism, q, v, duration=0.2, contact="rigid")
+
+
+@pytest.fixture(scope="module")
+def logged(run, tmp_path_factory) -> dict[str, list]:
+    return messages(run.export(tmp_path_factory.mktemp("log") / "run.mcap", rate=50.0))
+
+
+def test_the_times_are_the_runs_at_the_rate(logged):
+    for topic in ("/tf", "/joint_states", "/joint_wrench/hinge", "/contact_wrench/ball"):
+        times = np.array([time for time, _ in logged[topic]]) * NANO
+        np.testing.assert_allclose(times, np.arange(0.0, 0.2001, 0.02), atol=1e-12)
+    for time, message in logged["/joint_states"]:
+        assert message.header.stamp.sec * 10**9 + message.header.stamp.nanosec == time
+
+
+def test_joint_states_are_columns_of_the_run(run, logged):
+    for k, (_, message) in enumerate(logged["/joint_states"]):
+        hinge = run.joint("hinge")
+        assert list(message.name) == ["hinge"]  # the floating base has no angles; it is in /tf
+        for values, columns in ((message.position, hinge.q), (message.velocity, hinge.v), (message.effort, hinge.tau)):
+            assert list(values) == [columns[20 * k, 0]]
+
+
+def test_transforms_compose_to_the_poses_of_all_bodies_and_frames(run, logged):
+    def matrix(item) -> np.ndarray:
+        r = item.transform.rotation
+        assert abs(r.x**2 + r.y**2 + r.z**2 + r.w**2 - 1.0) < 1e-15
+        joint = km.Mechanism("one", (km.Body("b"),), (km.Joint("j", "floating", "world", "b"),))
+        return km.Robot(joint).pose([r.x, r.y, r.z, r.w, *vector(item.transform.translation)], "b")
+
+    ((_, still),) = logged["/tf_static"]
+    assert [(item.header.frame_id, item.child_frame_id) for item in still.transforms] == [("arm", "tool"), ("tool", "tip")]
+    time, message = logged["/tf"][7]
+    q = run.q[round(time * NANO * 1000)]
+    found = {item.child_frame_id: (item.header.frame_id, matrix(item)) for item in (*message.transforms, *still.transforms)}
+    for name in ("ball", "arm", "tool", "tip"):
+        X, at = np.eye(4), name
+        while at != "world":
+            at, step = found[at]
+            X = step @ X
+        np.testing.assert_allclose(X, run.robot.pose(q, name), atol=1e-14)
+
+
+def test_wrenches_are_in_the_frames_that_they_name(run, logged):
+    expected = run.joint_wrenches()["hinge"]
+    for k, (_, message) in enumerate(logged["/joint_wrench/hinge"]):
+        assert message.header.frame_id == "arm"
+        found = [*vector(message.wrench.torque), *vector(message.wrench.force)]
+        np.testing.assert_array_equal(found, expected[20 * k])
+    force = run.contact.on("ball")
+    for k, (_, message) in enumerate(logged["/contact_wrench/ball"]):
+        R = run.robot.pose(run.q[20 * k], "ball")[:3, :3]
+        np.testing.assert_allclose(R @ vector(message.wrench.force), force[20 * k], atol=1e-12)
+        arm = np.array([0.0, 0.0, -0.1])  # the floor touches the ball's lowest point
+        np.testing.assert_allclose(R @ vector(message.wrench.torque), np.cross(arm, force[20 * k]), atol=2e-4)
+
+
+def test_the_robot_is_described_for_viewers(run, logged):
+    ((_, message),) = logged["/robot_description"]
+    assert {body.name for body in read_urdf(message.data).bodies} >= {"ball", "arm", "tool", "tip"}
+
+
+def test_what_a_log_cannot_have_is_said(tmp_path):
+    arm = km.load("double_pendulum")
+    pushed = km.simulate(arm, duration=0.01, wrenches={arm.mechanism.bodies[-1].name: [0, 0, 0, 1.0, 0, 0]})
+    with pytest.warns(KumitateWarning, match=r"the log is without forces at joints: .* acted in this run; give them again"):
+        found = messages(pushed.export(tmp_path / "pushed.mcap", rate=None))
+    assert len(found["/tf"]) == len(pushed)
+    assert not [topic for topic in found if topic.startswith("/joint_wrench")]
+    with pytest.raises(InputError, match=re.escape("the rate [Hz]")):
+        pushed.export(tmp_path / "x.mcap", rate=0.0)
