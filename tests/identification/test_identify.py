@@ -5,7 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.identification import Log, base_parameters, exciting_trajectory
+from kumitate.identification import MotionLog, base_parameters, exciting_trajectory
 from kumitate.identification.identify import ALL
 from kumitate.identification.unknowns import NUMBERS, unknowns_of
 
@@ -314,7 +314,7 @@ def test_a_log_may_be_an_object():
     arm = parallel_arm()
     log = states(arm, np.random.default_rng(0), 40)
     tau = arm.inverse_dynamics(log["q"], log["v"], log["a"])
-    found = km.identify(Log(log["t"], log["q"], tau, log["v"], log["a"]), arm)
+    found = km.identify(MotionLog(log["t"], log["q"], tau, log["v"], log["a"]), arm)
     assert found["link1.mass"] == pytest.approx(2.0)
     with pytest.raises(InputError, match=r"did you mean 'link1.mass'"):
         found["link1.mas"]

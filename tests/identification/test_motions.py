@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.identification import Log, exciting_trajectory
+from kumitate.identification import MotionLog, exciting_trajectory
 from kumitate.identification.differentiate import DEGREE, states_of
 
 from ..mechanisms import random_mechanism
@@ -24,7 +24,7 @@ def test_polynomials_are_differentiated_exactly(given):
     q = np.polynomial.polynomial.polyval(t, factors).T
     v = np.polynomial.polynomial.polyval(t, np.polynomial.polynomial.polyder(factors)).T
     a = np.polynomial.polynomial.polyval(t, np.polynomial.polynomial.polyder(factors, 2)).T
-    found = states_of(arm, Log(t, q, 0.0 * q, v if given == "q and v" else None), 9)
+    found = states_of(arm, MotionLog(t, q, 0.0 * q, v if given == "q and v" else None), 9)
     for one, exact, bound in zip(found, (q, v, a), (1e-12, 1e-9, 1e-7), strict=True):
         assert np.abs(one - exact).max() < bound
 
@@ -39,7 +39,7 @@ def test_angular_velocities_on_the_manifold(root):
     run = km.simulate(robot, q, v, duration=0.6, step=1e-3, integrator="rk4")
     for every in (20, 10):
         kept = slice(None, None, every)
-        found = states_of(robot, Log(run.time[kept], run.q[kept], run.tau[kept]), 7)
+        found = states_of(robot, MotionLog(run.time[kept], run.q[kept], run.tau[kept]), 7)
         inside = slice(7, -7)
         errors.append([np.abs(found.v - run.v[kept])[inside].max(), np.abs(found.a - run.a[kept])[inside].max()])
     coarse, fine = np.array(errors)

@@ -4,8 +4,9 @@ from .base_parameters import BaseParameters, base_parameters
 from .exciting import Excitation, exciting_trajectory
 from .identified import BaseEstimate, Identified
 from .identify import identify
-from .log import Log
+from .log import MotionLog
 
 __all__ = [
-    "BaseEstimate", "BaseParameters", "Excitation", "Identified", "Log", "base_parameters", "exciting_trajectory", "identify",
+    "BaseEstimate", "BaseParameters", "Excitation", "Identified", "MotionLog", "base_parameters", "exciting_trajectory",
+    "identify",
 ]  # fmt: skip

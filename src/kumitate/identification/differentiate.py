@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..robot import Robot
-from .log import Log
+from .log import MotionLog
 
 __all__ = ["DEGREE", "States", "states_of"]
 
@@ -31,7 +31,7 @@ class States(NamedTuple):
     a: np.ndarray
 
 
-def states_of(robot: Robot, log: Log, window: int) -> States:
+def states_of(robot: Robot, log: MotionLog, window: int) -> States:
     """The states of a log and its accelerations; those that the log gives are taken as they are.
 
     Args:
@@ -67,8 +67,8 @@ def _fitted(
         away = time[near] - time[k][:, None]
         size = np.abs(away).max(axis=1)
         powers = (away / size[:, None])[..., None] ** np.arange(DEGREE + 1)
-        normal = np.einsum("kwi,kwj->kij", powers, powers)
-        fitted = np.linalg.solve(normal, np.einsum("kwi,kwc->kic", powers, around(k, near)))
+        turned = np.swapaxes(powers, 1, 2)
+        fitted = np.linalg.solve(turned @ powers, turned @ around(k, near))
         values.append(fitted[:, 0])
         slopes.append(fitted[:, 1] / size[:, None])
     return np.concatenate(values), np.concatenate(slopes)

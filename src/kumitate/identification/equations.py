@@ -15,7 +15,7 @@ import numpy as np
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
-from .log import Log
+from .log import MotionLog
 from .loop_base import allowed_motions, near_singular
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
@@ -82,7 +82,7 @@ class LogRows(NamedTuple):
     free: float
 
 
-def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, states: States) -> LogRows:
+def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: MotionLog, states: States) -> LogRows:
     """The equations of a log; with closed loops, those along the motions that the loops allow.
 
     The forces λ in loops are not in the log. They do no work in such motions: the residuals Y π − tau − Jᵀ λ are projected onto
@@ -104,7 +104,9 @@ def rows_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, log: Log, st
     return LogRows(P @ rows, known, efforts, float(np.trace(P[~left_out], axis1=1, axis2=2).sum()))
 
 
-def equations_of(robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: Iterable[tuple[Log, States]]) -> LogEquations:
+def equations_of(
+    robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: Iterable[tuple[MotionLog, States]]
+) -> LogEquations:
     """The equations of logs with their states."""
     n, size, free = robot.nv, len(base) + 2, 0.0
     triangles, samples = np.zeros((n, size, size)), np.zeros(n)

@@ -20,7 +20,7 @@ from .base_parameters import BaseParameters
 from .differentiate import States
 from .equations import LogEquations, LogRows, rows_of
 from .fit import Fit
-from .log import Log
+from .log import MotionLog
 from .log_cholesky import logarithms, pseudo_inertia
 from .physical import Physical
 from .unknowns import Unknowns
@@ -69,7 +69,7 @@ class Identified:
     equations: LogEquations = field(repr=False)
     fit: Fit = field(repr=False)
     physical: Physical = field(repr=False)
-    parts: tuple[tuple[Log, States], ...] = field(repr=False)
+    parts: tuple[tuple[MotionLog, States], ...] = field(repr=False)
     window: int = 0
 
     @cached_property

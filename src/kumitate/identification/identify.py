@@ -16,7 +16,7 @@ from .differentiate import DEGREE, States, states_of
 from .equations import LogEquations, equations_of
 from .fit import Fit, fit
 from .identified import Identified
-from .log import Log, logs_of
+from .log import MotionLog, logs_of
 from .loop_base import loop_base_parameters
 from .physical import physical
 from .unknowns import Unknowns, unknowns_of
@@ -41,8 +41,8 @@ def identify(
     result can exist, and move like these base parameters; what no motion shows is as in the model.
 
     Args:
-        log: a `Log`, a result of `simulate`, or a mapping with "t" (n) [s], "q" (n, nq) and "tau" (n, nv) [N·m, N], with
-            "v" and "a" (n, nv) if they are known, and "wrenches" from outside (see `Log`); or a list of these.
+        log: a `MotionLog`, a result of `simulate`, or a mapping with "t" (n) [s], "q" (n, nq) and "tau" (n, nv) [N·m, N], with
+            "v" and "a" (n, nv) if they are known, and "wrenches" from outside (see `MotionLog`); or a list of these.
         robot: the model. Everything that is not to be found is taken from it: springs, and inertias of known bodies.
         find: names "inertia:BODY", "armature:JOINT", "damping:JOINT", "friction:JOINT"; "drive:JOINT" for a factor K on the
             efforts of the log, such as a drive constant, if tau holds currents. * stands for any part of a name.
@@ -72,7 +72,7 @@ def identify(
         _check_loops(unknowns)
         base = loop_base_parameters(robot, unknowns, base)
 
-    def solved(parts: Sequence[tuple[Log, States]]) -> tuple[LogEquations, Fit]:
+    def solved(parts: Sequence[tuple[MotionLog, States]]) -> tuple[LogEquations, Fit]:
         equations = equations_of(robot, unknowns, base, parts)
         return equations, fit(equations, base.G @ unknowns.values, unknowns.drives)
 
@@ -102,14 +102,14 @@ def _check_loops(unknowns: Unknowns) -> None:
         )
 
 
-def _inside(robot: Robot, log: Log, window: int) -> tuple[Log, States]:
+def _inside(robot: Robot, log: MotionLog, window: int) -> tuple[MotionLog, States]:
     """A log with its states, without the ends, where differentiation has samples on one side only."""
     states, cut = states_of(robot, log, window), window // 2 if log.a is None else 0
     inside = slice(cut, len(log) - cut)
     return log.rows(inside), States(*(part[inside] for part in states))
 
 
-def _best_window(robot: Robot, logs: Sequence[Log], solved: Any) -> int:
+def _best_window(robot: Robot, logs: Sequence[MotionLog], solved: Any) -> int:
     """The window for which the efforts are explained best: shorter ones leave noise, longer ones cut off motion."""
     most = min(len(log) for log in logs) // 4
     tried = [window for window in _WINDOWS if window <= most]
@@ -135,7 +135,7 @@ def _checked_window(window: Any) -> int:
     return window
 
 
-def _reach(unknowns: Unknowns, sizes: np.ndarray, parts: Sequence[tuple[Log, States]]) -> np.ndarray:
+def _reach(unknowns: Unknowns, sizes: np.ndarray, parts: Sequence[tuple[MotionLog, States]]) -> np.ndarray:
     """For each property of joints, a value that would explain all efforts alone; what the model's are compared with."""
     v, a = (np.sqrt(np.mean(np.concatenate([getattr(states, key) for _, states in parts]) ** 2, axis=0)) for key in "va")
     efforts = np.maximum(sizes, 1e-6 * max(float(sizes.max(initial=0.0)), 1e-100))

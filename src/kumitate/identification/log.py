@@ -1,4 +1,4 @@
-"""`Log`: a recorded motion with the efforts that caused it, checked."""
+"""`MotionLog`: a recorded motion with the efforts that caused it, checked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import real_array
 
-__all__ = ["Log", "logs_of"]
+__all__ = ["MotionLog", "logs_of"]
 
 #: The names under which a mapping gives each part.
 _NAMES = {"time": ("time", "t"), "q": ("q",), "v": ("v",), "a": ("a",), "tau": ("tau",), "wrenches": ("wrenches",)}
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class MotionLog:
     """A recorded motion of a robot.
 
     Attributes:
@@ -40,7 +40,7 @@ class Log:
     wrenches: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Any, mechanism: Mechanism) -> Log:
+    def of(cls, given: Any, mechanism: Mechanism) -> MotionLog:
         """A log from another one, a result of `simulate`, or a mapping with "t" or "time", "q", "tau", and what else is known.
 
         Raises:
@@ -57,7 +57,7 @@ class Log:
             raise InputError("log: the run has contact, whose forces its efforts do not contain; give a mapping with wrenches")
         for part in ("time", "q", "tau"):
             if parts[part] is None:
-                raise InputError(f"log: {part!r} is missing; give time, q and tau, as a mapping, a Log or a result")
+                raise InputError(f"log: {part!r} is missing; give time, q and tau, as a mapping, a MotionLog or a result")
         n = np.size(np.asarray(parts["time"]))
         nv = mechanism.nv
         shapes = {"time": (n,), "q": (n, mechanism.nq), "tau": (n, nv), "v": (n, nv), "a": (n, nv)}
@@ -76,18 +76,18 @@ class Log:
     def __len__(self) -> int:
         return len(self.time)
 
-    def rows(self, chosen: Any) -> Log:
+    def rows(self, chosen: Any) -> MotionLog:
         """Some of its rows."""
         parts = {name: None if (x := getattr(self, name)) is None else x[chosen] for name in ("time", "q", "tau", "v", "a")}
-        return Log(**parts, wrenches={name: x[chosen] for name, x in self.wrenches.items()})  # type: ignore[arg-type]
+        return MotionLog(**parts, wrenches={name: x[chosen] for name, x in self.wrenches.items()})  # type: ignore[arg-type]
 
 
-def logs_of(given: Any, mechanism: Mechanism) -> list[Log]:
+def logs_of(given: Any, mechanism: Mechanism) -> list[MotionLog]:
     """One log or several."""
     several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not several:
         raise InputError("log: there is not one; give a log, or a list of them")
-    return [Log.of(one, mechanism) for one in several]
+    return [MotionLog.of(one, mechanism) for one in several]
 
 
 def _numbers(part: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
