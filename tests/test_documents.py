@@ -401,6 +401,7 @@ def identification(shown: Shown, values: Shown) -> None:
 def predictive_control(shown: Shown, values: Shown) -> None:
     assert shown["height"] > 0.95
     assert np.abs(shown["planner"].plan).max() <= 4.0
+    np.testing.assert_allclose(shown["motion"].q[-1], np.pi, atol=0.02)
 
 
 def whole_body_control(shown: Shown, values: Shown) -> None:

@@ -1,5 +1,6 @@
 """Predictive control: actions chosen by simulating what follows from them."""
 
+from .iterated_lqr import OptimizedMotion, iterated_lqr
 from .sampling import SamplingPlanner
 
-__all__ = ["SamplingPlanner"]
+__all__ = ["OptimizedMotion", "SamplingPlanner", "iterated_lqr"]
