@@ -269,7 +269,7 @@ def test_called_controllers_see_the_same_floor():
     runs = [
         simulate(
             free(ball()), placed((0, 0, 0.11)), duration=0.2, step=1e-2, integrator="rkf45_adaptive", controller=thrust,
-            contact=contact, traced=traced,
+            contact=contact, traced=traced, tolerance=1e-10,
         )
         for traced in (True, False)
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from studies.command import app, run
 
 from ..repo.sources import ROOT
 
-STUDIES = {"bench", "compare", "contact-table", "gym", "levels", "partitions", "robot-files", "rows", "sweep-rate"}
+STUDIES = {"bench", "compare", "contact-table", "formats", "gym", "levels", "partitions", "robot-files", "rows", "sweep-rate"}
 
 
 def test_the_help_lists_the_studies(capsys):
@@ -50,7 +50,7 @@ def test_the_script_runs_a_study_from_any_folder(tmp_path):
 
 
 def test_a_page_is_written_or_compared(monkeypatch, tmp_path, capsys):
-    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "ja").mkdir(parents=True)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     monkeypatch.setattr(rows_page, "page", lambda root: "a table\n")
     assert run(["rows", "--check"]) == 1

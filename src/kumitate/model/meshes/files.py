@@ -57,16 +57,29 @@ def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
         raise needs_extra("trimesh") from None
     if path.suffix.lower() == ".obj":  # names in it may be in any encoding, and do not matter
         data = data.decode("utf-8", errors="replace").encode()
+    if path.suffix.lower() == ".stl" and not _is_stl(data):
+        raise InputError(
+            f"{path}: cannot be read as .stl (it is neither of the binary kind nor text in UTF-8); export it again"
+        )
     try:
         with _silent("trimesh"):
             scene = trimesh.load_scene(io.BytesIO(data), file_type=path.suffix.lower()[1:], process=False, resolver=beside)
             parts = [item for item in scene.dump(concatenate=False) if isinstance(item, trimesh.Trimesh)]
             return join([_surface(part) for part in parts])
-    except ImportError:  # of the guess at encodings, if the bytes are not text
-        why = "it is neither of the binary kind nor text in UTF-8"
     except Exception as error:  # the loaders raise errors of any kind
         why = f"{type(error).__name__}: {error}"
     raise InputError(f"{path}: cannot be read as {path.suffix} ({why}); export it again")
+
+
+def _is_stl(data: bytes) -> bool:
+    """Whether bytes have the length that a binary STL announces, or are text."""
+    if len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _surface(part: Any) -> Facets:

@@ -150,7 +150,7 @@ class BodyTree:
 
     def _passive(self, joint: int, nv: int) -> dict[str, Any]:
         """Damping, friction, armature and springs, one per degree of freedom in our order: angular before linear."""
-        model, bits = self._compiled.model, self._compiled.library.mjtDisableBit
+        model, bits = self._compiled.model, self._compiled.mujoco.mjtDisableBit
         off = int(model.opt.disableflags)
         first = int(model.jnt_dofadr[joint])
         order = [3, 4, 5, 0, 1, 2] if nv == 6 else list(range(nv))

@@ -40,13 +40,13 @@ class CompiledModel:
 
     Attributes:
         source: the file, for messages; `path`: where it is, None for a text.
-        library: the package `mujoco`.
+        mujoco: the package `mujoco`.
         spec: the `mujoco.MjSpec`; `model`: the `mujoco.MjModel`.
         remarks: MuJoCo's own warnings.
     """
 
-    def __init__(self, library: Any, spec: Any, source: str, path: Path | None):
-        self.library, self.spec, self.source, self.path = library, spec, source, path
+    def __init__(self, mujoco: Any, spec: Any, source: str, path: Path | None):
+        self.mujoco, self.spec, self.source, self.path = mujoco, spec, source, path
         self.model = spec.compile()
         self.remarks: list[str] = []
         self._lines: dict[tuple[str, int], int] = {}
@@ -71,7 +71,7 @@ class CompiledModel:
 
     def enum(self, name: str, value: Any) -> str:
         """The word behind a number of MuJoCo: enum("mjtJoint", 0) is "free"."""
-        return getattr(self.library, name)(int(value)).name.split("_", 1)[1].lower()
+        return getattr(self.mujoco, name)(int(value)).name.split("_", 1)[1].lower()
 
     def error(self, kind: str, at: int, message: str) -> ModelError:
         """The error that an element breaks a rule."""

@@ -38,7 +38,7 @@ class Constraints:
         self._joints = {joint.name: joint for joint in tree.joints}
         self.loops: list[Loop] = []
         self.couplings: list[Coupling] = []
-        model, bits = compiled.model, compiled.library.mjtDisableBit
+        model, bits = compiled.model, compiled.mujoco.mjtDisableBit
         off = int(model.opt.disableflags) & int(bits.mjDSBL_EQUALITY | bits.mjDSBL_CONSTRAINT)
         for equality in range(model.neq):
             if off or not model.eq_active0[equality]:

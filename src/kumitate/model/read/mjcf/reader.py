@@ -70,7 +70,7 @@ def _excluded(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator
 
 def _gravity(compiled: CompiledModel) -> tuple[float, float, float]:
     option = compiled.model.opt
-    if int(option.disableflags) & int(compiled.library.mjtDisableBit.mjDSBL_GRAVITY):
+    if int(option.disableflags) & int(compiled.mujoco.mjtDisableBit.mjDSBL_GRAVITY):
         return 0.0, 0.0, 0.0
     x, y, z = option.gravity.tolist()
     return x, y, z

@@ -112,7 +112,7 @@ def _options(compiled: CompiledModel) -> Iterator[str]:
     for remark, names in odd.items():
         yield f"{', '.join(names)} of <option>: {remark}"
     known = {"GRAVITY", "SPRING", "DAMPER", "EQUALITY", "FRICTIONLOSS"}  # these are read
-    bits = compiled.library.mjtDisableBit.__members__.items()
+    bits = compiled.mujoco.mjtDisableBit.__members__.items()
     flags = [name.removeprefix("mjDSBL_") for name, bit in bits if name != "mjNDISABLE" and int(option.disableflags) & int(bit)]
     flags = [name.lower() for name in flags if name not in known]
     if flags or int(option.enableflags):
