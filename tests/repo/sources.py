@@ -11,9 +11,9 @@ STUDIES = ROOT / "studies"
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
-    "inverse_kinematics", "control", "simulate", "predictive", "measure", "diagnose", "examples", "view", "share", "programs",
-    "program_keys", "calls", "slopes", "robot", "loading", "runs", "run", "simulation", "pullbacks", "torch", "identification",
-    "scenario", "sweeps", "gym", "cli",
+    "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "programs",
+    "program_keys", "calls", "slopes", "robot", "loading", "runs", "run", "simulation", "predictive", "pullbacks",
+    "torch", "identification", "scenario", "sweeps", "gym", "cli",
 )  # fmt: skip
 
 
