@@ -25,6 +25,7 @@ from .pinocchio_peer import Pinocchio
 from .report import Report, Row
 from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
+from .standing import Standing
 from .start import Compilation, ImportTime
 from .subjects import RandomChain, RobotFile
 from .touching import TouchingPairs
@@ -61,6 +62,8 @@ CASES: dict[str, Case] = {
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         Scenes(),
         TouchingPairs(),
+        Standing("g1", faster=6.0, at_most=4e-6),
+        Standing("anymal", faster=6.0, at_most=2e-6),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),

@@ -10,8 +10,9 @@ import pytest
 
 import kumitate as km
 from kumitate.dynamics import crba, rnea
-from kumitate.errors import InputError
+from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, place_pose
+from kumitate.model import Body, Joint, Mechanism
 from kumitate.model.samples import SAMPLES
 from kumitate.model.write import mechanism_text
 
@@ -217,3 +218,15 @@ def test_what_mjcf_has_nothing_for_is_said():
     afloat = km.Joint("elbow", "floating", "trunk", "arm")
     with pytest.raises(InputError, match="floating on 'trunk'; MJCF has free joints on the world only"):
         mechanism_text(replace(mechanism, joints=(base, afloat)), "afloat.xml")
+
+
+def test_an_inertia_that_no_body_has_is_balanced_where_it_does_not_matter(tmp_path):
+    """Some files give base links three equal rows: with a heavy body fixed to them they are read, and MuJoCo refuses them."""
+    base = Body("base", 1e-6, inertia=((1e-6, 1e-6, 1e-6),) * 3)
+    block = Body("block", 2.0, inertia=(0.1, 0.2, 0.15))
+    joints = (Joint("hinge", "revolute", "world", "base", axis=(0.0, 1.0, 0.0)), Joint("bond", "fixed", "base", "block"))
+    path = tmp_path / "base.xml"
+    with pytest.warns(KumitateWarning, match="no body can have, made equal about all axes"):
+        km.Robot(Mechanism("based", (base, block), joints)).save(path)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    np.testing.assert_allclose(model.body("base").inertia, 1e-6, rtol=1e-9)

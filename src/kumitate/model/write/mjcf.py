@@ -28,6 +28,8 @@ __all__ = ["mjcf_text"]
 
 #: MuJoCo refuses moving bodies with less mass [kg] or principal moments [kg·m²]; its own bound is 1e-15.
 _LEAST = 1e-14
+#: The sum of two principal moments may be so much less than the third, of this.
+_ROUNDING = 1e-12
 #: Larger than any limit, for the missing one of two.
 _UNLIMITED = 1e16
 _OF_JOINTS = {
@@ -96,7 +98,10 @@ class _Writer:
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertia(self, element: Element, body: Body, *, moves: bool) -> None:
         rows, mass = np.array(body.inertia, dtype=float), body.mass
-        lowest = float(np.linalg.eigvalsh(rows).min())
+        lowest, middle, largest = (float(moment) for moment in np.linalg.eigvalsh(rows))
+        if body.name in self._heavy and lowest + middle < largest * (1.0 - _ROUNDING):
+            self._notes.add("inertias that no body can have, made equal about all axes: MuJoCo refuses them", body.name)
+            rows = np.eye(3) * rows.trace() / 3.0
         if moves and (mass < _LEAST or lowest < _LEAST) and body.name not in self._heavy:
             self._notes.add(
                 f"bodies without mass, or with a principal moment of zero, given {_LEAST:g} kg and kg·m²: MuJoCo refuses less",
