@@ -43,8 +43,8 @@ class ParameterSteps(Case):
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         runs, (q, v, _) = effort.share(self.runs), random_states(self.subject.mechanism, effort.share(self.runs))
-        fixed = km.Simulation(self.subject.mechanism, integrator="rk4").batch(q, v)
-        varied = km.Simulation(self.subject.mechanism, integrator="rk4", parameters=VARIED).batch(q, v)
+        fixed = km.Simulation(self.subject.mechanism, integrator="rk4", limits=False).batch(q, v)
+        varied = km.Simulation(self.subject.mechanism, integrator="rk4", limits=False, parameters=VARIED).batch(q, v)
         fixed.step(self.count)
         varied.step(self.count)
         error = agreement(self.name, varied.q, np.array(fixed.q), 1e-9)

@@ -161,7 +161,7 @@ class SingleRun(Case):
         sim, count = km.Simulation(robot, integrator="rk4", limits=False), round(self.duration * 1e3)
         start = sim.start()
         contenders = {
-            "run": Contender(lambda: km.simulate(robot, duration=self.duration, integrator="rk4"), count),
+            "run": Contender(lambda: km.simulate(robot, duration=self.duration, integrator="rk4", limits=False), count),
             "steps": Contender(lambda: sim.step(start, count), count),
         }
         with threads(1):
