@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ProgramError
 from ..scalar.verify import verifying
 from .disk import cached
-from .target import Target, binding, machine
+from .target import Target, binding, host, machine
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -99,9 +99,9 @@ def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
 
     Each library has its own linker, because LLVM keeps the names and tables of a library until its linker is freed; the tracker
     keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
-    other, as the small code model needs.
+    other, as the small code model needs. A linker that is given a machine does not look for the processor's features again.
     """
-    return builder.link(binding().create_lljit_compiler(use_jit_link=True), "kumitate")
+    return builder.link(binding().create_lljit_compiler(machine(host()), use_jit_link=True), "kumitate")
 
 
 def assembly(text: str, target: Target) -> str:
