@@ -1,4 +1,4 @@
-"""Whole-body control by a quadratic program: accelerations and contact forces that serve the goals best (Escande 2014)."""
+"""Whole-body control by a quadratic program: accelerations and contact forces that serve the goals best."""
 
 from __future__ import annotations
 
