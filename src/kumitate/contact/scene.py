@@ -62,12 +62,33 @@ class Contact:
         surfaces = self.surfaces.values() if isinstance(self.surfaces, Mapping) else None
         _refuse("surfaces", self.surfaces, "a dictionary of kumitate.Surface, by body", not _all_are(Surface, surfaces))
         object.__setattr__(self, "pairs", _checked_pairs(self.pairs))
+        self._refuse_models_of_less()
         _refuse("options", self.options, "a dictionary of numbers, by name", not isinstance(self.options, Mapping))
         if self.between is not None:
             object.__setattr__(self, "between", _named_pairs(self.between))
         fewest, what = 4, "hull_vertices"
         number = checked_whole("contact", what, self.hull_vertices, fewest, remedy="Leave it out for 16", error=InputError)
         object.__setattr__(self, what, number)
+
+    def _refuse_models_of_less(self) -> None:
+        """Refuses properties of surfaces that only rigid contact has."""
+        for surface in self.all_surfaces:
+            for name in ("torsional", "rolling", "stiffness"):
+                if self.model != "rigid" and getattr(surface, name):
+                    raise InputError(
+                        f"contact: a surface has {name}={getattr(surface, name):g}, which only rigid contact obeys, not "
+                        f"{self.model!r}. Leave it out, or take model='rigid'"
+                    )
+
+    @property
+    def all_surfaces(self) -> list[Surface]:
+        """All surfaces that it names."""
+        return [self.surface, *self.surfaces.values(), *self.pairs.values()]
+
+    @property
+    def turns(self) -> bool:
+        """Whether any of them has torsional or rolling friction."""
+        return any(surface.turns for surface in self.all_surfaces)
 
     def of(self, name: str) -> Surface:
         """The surface of a body or of the ground."""

@@ -143,6 +143,11 @@ class ImpulseContact(Interaction):
                 f"{self.mechanism.name}: steps with contact {self.contact.model!r} cannot be differentiated, as its impulses "
                 "obey only some of the laws of contact. Take contact='rigid', or 'penalty'"
             )
+        if turning := next((pair for pair in self.pairs if pair.surface.turns), None):
+            raise InputError(
+                f"{self.mechanism.name}: steps with torsional or rolling friction, as between {turning.bodies[0]!r} and "
+                f"{turning.bodies[1]!r}, cannot be differentiated. Leave it out"
+            )
         from ...contact.impulse.refined import impact_slopes
 
         return {} if impacts is None else {impacts: impact_slopes(impacts, self.mechanism, self.contact, self.parameters)}
@@ -181,5 +186,8 @@ class ImpulseContact(Interaction):
             residual=whole["residual"],
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
+            moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
-        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], RECOVERY * h)
+        soft = np.array([owners[k].surface.stiffness is not None for k in pushed], dtype=bool)
+        closes = np.where(soft, np.inf, RECOVERY * h)
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], closes)

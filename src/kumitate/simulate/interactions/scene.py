@@ -138,7 +138,8 @@ class SceneContact(Interaction):
         row_of[first] = np.arange(rows)
         touches[:, 0] = row_of[touches[:, 0].astype(int)]
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
-        return Touched(record, acceleration, sums[:, 1], RECOVERY * h)
+        soft = [self.contact.where(*pair).stiffness is not None for pair in record.bodies]
+        return Touched(record, acceleration, sums[:, 1], np.where(np.array(soft, dtype=bool), np.inf, RECOVERY * h))
 
     def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
         """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
@@ -179,6 +180,7 @@ class SceneContact(Interaction):
             force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
+            moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
         )  # fmt: skip
 
 
@@ -197,7 +199,7 @@ def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> li
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
-_UNIT = np.array([1.0] + [0.0] * 16)
+_UNIT = np.array([1.0] + [0.0] * 19)
 
 
 class SceneCode:
