@@ -18,7 +18,7 @@ from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
 
-__all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "contact_pairs"]
+__all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -208,7 +208,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         for shape in shapes
         for other in standing
     ]
-    for one, two in found.between if found.between is not None else _apart(tree, moving):
+    for one, two in between_bodies(tree, found):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
@@ -222,6 +222,11 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
             raise ModelError(f"{mechanism.name}: {made.bodies[0]!r} against {made.bodies[1]!r}: {fault}")
     check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
+
+
+def between_bodies(tree: Tree, found: Touchable) -> Sequence[tuple[str, str]]:
+    """The pairs of moving bodies that may touch."""
+    return found.between if found.between is not None else _apart(tree, found.moving)
 
 
 def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pair: tuple[str, str]) -> None:

@@ -14,6 +14,7 @@ from ...compile import Kernel, StoredProgram, found_or_traced
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
 from ...contact.settings import as_plain
 from ...contact.shapes import touches
@@ -29,6 +30,7 @@ from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, content_of
+from .scene import why_traced
 
 __all__ = ["ImpulseContact"]
 
@@ -131,6 +133,10 @@ class ImpulseContact(Interaction):
     def points(self) -> list[str]:
         """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
         return ["{!r} on {!r}".format(*pair.bodies) for pair in self.pairs for _ in range(pair.capacity)]
+
+    def plan(self) -> ContactPlan:
+        """The pairs, each with code of its own."""
+        return ContactPlan("traced", why_traced(self.mechanism, self.contact), *pairs_traced(self.pairs))
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
+from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
@@ -43,6 +44,8 @@ MOST_TRACED = 4
 PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
+#: To compile a scene for the first time, and the equations of motion of each robot in it [s].
+_SECONDS, _PER_ROBOT = 4.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,12 @@ class SceneContact(Interaction):
         if contact.model != "rigid" or bodies < FEWEST or (traced and bodies <= MOST_TRACED):
             return False
         return not fault_of(mechanism, contact)
+
+    def plan(self) -> ContactPlan:
+        """The pairs that a step looks for near ones among; its code is the same for any number."""
+        bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
+        why = f"{bodies} bodies are free" if bodies >= FEWEST else f"the surface of {self.contact.belts[0]!r} moves"
+        return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches.
@@ -182,6 +191,16 @@ class SceneContact(Interaction):
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
             moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
         )  # fmt: skip
+
+
+def why_traced(mechanism: Mechanism, contact: Contact) -> str:
+    """Why contact of a mechanism is not computed as a scene."""
+    bodies = len(free_links(mechanism))
+    if contact.model != "rigid":
+        return f"scenes have no {contact.model} contact"
+    if bodies < FEWEST:
+        return f"scenes begin with {FEWEST} free bodies, and there {'is 1' if bodies == 1 else f'are {bodies}'}"
+    return fault_of(mechanism, contact) or f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters"
 
 
 def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
