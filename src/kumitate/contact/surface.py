@@ -8,10 +8,10 @@ from ..errors import InputError
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, POSITIVE, checked_number, checked_numbers
 from ..scalar import Scalar, is_zero
 
-__all__ = ["Surface", "VariedSurface"]
+__all__ = ["SURFACE_RULES", "Surface", "VariedSurface"]
 
-#: The rules of the numbers of a surface.
-_RULES = {
+#: The numbers of a surface, and their rules.
+SURFACE_RULES = {
     "friction": NOT_NEGATIVE, "kinetic_friction": NOT_NEGATIVE, "restitution": FRACTION, "threshold": NOT_NEGATIVE,
     "torsional": LENGTH, "rolling": LENGTH, "stiffness": POSITIVE, "damping": NOT_NEGATIVE,
 }  # fmt: skip
@@ -57,7 +57,7 @@ class Surface:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "belt", checked_numbers("a surface", "belt [m/s]", self.belt, 3, error=InputError))
-        for name, rule in _RULES.items():
+        for name, rule in SURFACE_RULES.items():
             if (value := getattr(self, name)) is not None or name not in _OPTIONAL:
                 number = checked_number("a surface", f"the {name.replace('_', ' ')}", value, rule, error=InputError)
                 object.__setattr__(self, name, number)
