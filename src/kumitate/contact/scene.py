@@ -17,6 +17,7 @@ from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
+from .touching.building import check_size
 
 __all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "contact_pairs"]
 
@@ -166,7 +167,16 @@ class Touchable:
         """All shapes; errors and warnings as in `contact_pairs`."""
 
         def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
-            return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
+            owner = f"{mechanism.name}: {name!r}"
+            found = touchable(owner, shapes, contact.hull_vertices)
+            for item in found:
+                check_size(item.shape, owner)
+                if contact.turns and item.shape.bounding_radius == 0.0:
+                    raise ModelError(
+                        f"{owner}: a {item.shape.kind} is a point, which torsional and rolling friction cannot act on; it must "
+                        "have a size. Give it one, or leave such friction out"
+                    )
+            return found
 
         collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
         paired = [name for pair in (*contact.pairs, *(contact.between or ())) for name in pair]
