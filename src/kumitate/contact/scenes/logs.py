@@ -30,7 +30,8 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
         deepest = max(deepest, -points.gap[c])
         for k in range(3):
             gained += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
-        gained += stored(scene.rules, scene.placed, points, c)
+        if points.softness[c] > 0.0:
+            gained += stored(scene.rules, scene.placed, points, c)
         if c < len(points.turns.length):
             for k in range(3):
                 gained += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])

@@ -212,8 +212,6 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
 @procedure
 def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     """The energy that the spring of a compliant point takes up in the step [J]."""
-    if points.softness[c] == 0.0:
-        return 0.0
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
     before = max(-points.gap[c], 0.0)
     after = max(-points.gap[c] - rules.step * points.speed[c, 0], 0.0)

@@ -29,6 +29,8 @@ def linearise_turn(points: ScenePoints, c: int, strength: float, by_mode: int, g
         return
     for disc in range(2):
         first, last, limit = (0, 1, turns.limit[c, 0]) if disc == 0 else (1, 3, turns.limit[c, 1])
+        if limit == 0.0:
+            continue
         length = 1e-150
         for k in range(first, last):
             length = math.hypot(length, aim[k])
