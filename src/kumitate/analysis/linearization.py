@@ -28,6 +28,8 @@ from .modes import Mode, modes_of
 
 __all__ = ["Linearization", "linearize"]
 
+#: Singular values below this fraction of the largest count as zero.
+_ZERO = 1e-9
 #: A function of (t, q, v) that returns efforts or a wrench, or constant values of these.
 Source = Callable[[Any, Any, Any], Any] | Sequence[float]
 
@@ -37,14 +39,16 @@ class Linearization:
     """ẋ = A x + B u + (the nominal motion), near one state of a mechanism.
 
     x = (y, w): small motions and their rates. For a tree y = ξ and w = δv, with one entry per degree of freedom. Loops leave m
-    degrees of freedom: ξ = Z y, with y = Zᵀ ξ and w = Zᵀ δv.
+    degrees of freedom: ξ = Z y, with y = Zᵀ ξ and w = Zᵀ δv. Where bodies roll without slip, w = Wᵀ δv has k < m entries:
+    rolling reaches places although it has no rate in their direction.
 
     Attributes:
         mechanism: the linearized mechanism.
         q, v, a: the state and the accelerations there (nq), (nv), (nv). It is an equilibrium where v and a are zero.
-        A: (2m, 2m) [1/s and mixed units], including controllers.
-        B: (2m, nv), for forces `u` at all degrees of freedom, in addition to those that already act [N·m, N].
+        A: (m + k, m + k) [1/s and mixed units], including controllers; k = m unless bodies roll.
+        B: (m + k, nv), for forces `u` at all degrees of freedom, in addition to those that already act [N·m, N].
         motions: Z (nv, m), orthonormal columns that keep the loops closed; the identity for a tree.
+        rates: W (nv, k), orthonormal columns that keep them closed without slip; Z itself unless bodies roll.
     """
 
     mechanism: Mechanism
@@ -54,10 +58,11 @@ class Linearization:
     A: np.ndarray
     B: np.ndarray
     motions: np.ndarray = field(repr=False)
+    rates: np.ndarray = field(repr=False)
 
     @property
     def poles(self) -> np.ndarray:
-        """The eigenvalues of A (2m) [1/s], slowest first."""
+        """The eigenvalues of A (m + k) [1/s], slowest first."""
         poles = np.linalg.eigvals(self.A)
         return poles[np.lexsort((poles.imag, poles.real, np.abs(poles)))]
 
@@ -118,10 +123,10 @@ def linearize(
     program = _motion(mechanism, controller, dict(wrenches or {}), time, q, v)
     E, C = _tangent(mechanism, q, v)
     a, a_q, a_v, a_tau = _slopes(program, [q, v, tau], [E, np.eye(mechanism.nv), np.eye(mechanism.nv)])
-    Z, P = _free_motions(equations, q, v, E)
-    A = np.block([[Z.T @ (C @ Z + P), Z.T @ Z], [Z.T @ (a_q @ Z + a_v @ P), Z.T @ a_v @ Z]])
-    B = np.vstack([np.zeros((Z.shape[1], mechanism.nv)), Z.T @ a_tau])
-    return Linearization(mechanism, q, v, a, A, B, Z)
+    Z, W, P = _free_motions(equations, q, v, E)
+    A = np.block([[Z.T @ (C @ Z + P), Z.T @ W], [W.T @ (a_q @ Z + a_v @ P), W.T @ a_v @ W]])
+    B = np.vstack([np.zeros((Z.shape[1], mechanism.nv)), W.T @ a_tau])
+    return Linearization(mechanism, q, v, a, A, B, Z, W)
 
 
 def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndarray:
@@ -202,14 +207,16 @@ def _slopes(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarr
     return values[0], *(slopes[start : start + count].T for start, count in zip(starts, counts, strict=False))
 
 
-def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Z (nv, m) and P (nv, m): closed loops stay closed if ξ = Z y and δv = Z w + P y.
+def _free_motions(
+    equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Z (nv, m), W (nv, k) and P (nv, m): closed loops stay closed if ξ = Z y and δv = W w + P y.
 
-    J ξ = 0, and J δv + (δJ) v = 0.
+    J δv + (δJ) v = 0, and J ξ = 0 in the rows that restrict positions: all, unless bodies roll.
     """
     mechanism, n = equations.mechanism, equations.mechanism.nv
     if not equations.names:
-        return np.eye(n), np.zeros((n, n))
+        return np.eye(n), np.eye(n), np.zeros((n, n))
     report = constraint_report(equations, q)
     if report.singular:
         raise ModelError(
@@ -218,7 +225,8 @@ def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.
         )
     J = equations.state(q, v).J
     U, s, Vt = np.linalg.svd(J)
-    rank, Z = report.rank, Vt[report.rank :].T
+    rank, W = report.rank, Vt[report.rank :].T
+    Z = W if equations.holonomic.all() else _null_space(J[equations.holonomic])
     tree = mechanism.tree
 
     def opening(q: Any, v: Any) -> list[Any]:
@@ -226,4 +234,10 @@ def _free_motions(equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.
         return [row.rate for row in rows if is_zero(row.softness)]
 
     _, opened, _ = _slopes(trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}"), [q, v], [E @ Z, np.eye(n)])
-    return Z, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened
+    return Z, W, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened
+
+
+def _null_space(J: np.ndarray) -> np.ndarray:
+    """Orthonormal columns Z with J Z = 0."""
+    _, s, Vt = np.linalg.svd(J)
+    return np.asarray(Vt[int((s > _ZERO * s[0]).sum()) :].T)

@@ -25,6 +25,7 @@ class Row:
         bias: the part of the row's acceleration that velocities cause; `rate`, `error`: its velocity and position.
         softness: the compliance of the row to its own force; zero if rigid.
         angular: whether the row's force is a moment.
+        holonomic: whether the row restricts positions too; rolling restricts velocities alone, and its error is zero.
         owner: name of the chord or gear; `unit`: the row's unit force on a chord's follower, in the axes of its frame M.
     """
 
@@ -37,6 +38,7 @@ class Row:
     angular: bool = False
     owner: str = ""
     unit: Force = field(default_factory=Force)
+    holonomic: bool = True
 
 
 def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Closing]:
@@ -84,6 +86,8 @@ def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: 
         return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T)
 
     rigid = [row(T, closing.twist.dot(T), closing.error.dot(T)) for T in closing.constraint]
+    first = len(rigid) - chord.closure.velocity_rows
+    rigid[first:] = [replace(one, error=0.0, holonomic=False) for one in rigid[first:]]
     return rigid, [row(T, 0.0, 0.0) for T in closing.active]
 
 
