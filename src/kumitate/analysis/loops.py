@@ -131,7 +131,7 @@ class LoopEquations:
     def holonomic(self) -> np.ndarray:
         """(rows) which rows restrict positions; the others, of rolling, restrict velocities alone."""
         kinds = [loop.kind for loop in self.mechanism.loops]
-        parts = [k < kind.rows - kind.velocity_rows for kind in kinds for k in range(kind.rows)]
+        parts = [k < kind.holonomic_rows for kind in kinds for k in range(kind.rows)]
         return np.array(parts + [True] * len(self.mechanism.couplings), dtype=bool)
 
     def rows(self, q: Any, v: Any) -> list[Row]:

@@ -63,6 +63,11 @@ class Closure(ABC):
         """The number of constraint forces."""
 
     @property
+    def holonomic_rows(self) -> int:
+        """The number of those that constrain positions; they come first."""
+        return self.rows - self.velocity_rows
+
+    @property
     @abstractmethod
     def nv(self) -> int:
         """The number of degrees of freedom along which drives, damping and limits may act."""
