@@ -9,7 +9,7 @@ import numpy as np
 from ..compile import Kernel
 from ..errors import ModelError
 from ..kinematics import chord_closing, rate
-from ..model import Chord, JointKind, Mechanism
+from ..model import Chord, JointKind, Line, Mechanism
 from ..scalar import Scalar, call, directional, trace
 
 __all__ = ["LoopMotion", "closure_determinant", "loop_motion"]
@@ -19,7 +19,7 @@ _RANK = 1e-9
 
 
 class LoopMotion(NamedTuple):
-    """The motion of one joint that closes a loop.
+    """The motion of one joint that closes a loop, or of a line between two points.
 
     Attributes:
         name: of the loop; `kind`: of its joint.
@@ -28,20 +28,21 @@ class LoopMotion(NamedTuple):
     """
 
     name: str
-    kind: JointKind
+    kind: JointKind | Line
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
 
 
 def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[LoopMotion]:
-    """The motion of every joint that closes a loop and has degrees of freedom; rods and springs between points are left out.
+    """The motion of every joint that closes a loop and has degrees of freedom, and of every line; rods and rolling have none.
 
     Args:
         q: (n, nq), `v`, `a`: (n, nv) of the tree's joints, at successive times.
     """
     tree = mechanism.tree
-    chords = [(chord, kind) for chord, kind in _jointed(mechanism) if kind.nv]
+    moving = (chord for chord in tree.chords if chord.closure.nv)
+    chords = [(chord, chord.closure) for chord in moving if isinstance(chord.closure, JointKind | Line)]
     if not chords:
         return []
 

@@ -56,8 +56,8 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
             continue
         # a body fixed to another is part of it, often only a frame with an invented inertia: it has no block
         part = joint.kind.nv == 0 and joint.parent != WORLD  # type: ignore[union-attr]
-        bare = part or body.name in parents | rolling
-        shapes[body.name] = _link(body, points[body.name], bare, radius) + _marker(joint, radius)
+        no_block = part or body.name in parents | rolling
+        shapes[body.name] = _link(body, points[body.name], no_block, radius) + _marker(joint, radius)
         if joint.parent == WORLD and joint.kind.name == "revolute":
             pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
             shapes[WORLD].append(pin)
