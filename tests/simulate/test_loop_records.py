@@ -156,3 +156,33 @@ def test_pictures_have_loops(driven):
     shown = next(series["values"] for series in torque["series"] if series["name"] == "pin")
     np.testing.assert_allclose(shown, DRIVE[0])
     assert isinstance(driven.mechanism.loops[0], Loop)
+
+
+# --- controllers --------------------------------------------------------------------------------------------------------
+def test_controllers_read_loop_joints():
+    """Compiled, called at every stage, or sampled: the efforts are those of the recorded coordinates and rates."""
+    robot = km.Robot(crank_rocker(0.5))
+    q, v = robot.assemble([0.4, 0.3, 2.0], [1.0, 0.0, 0.0])
+    assert (robot.mechanism.loop_q_names, robot.mechanism.loop_v_names) == (("pin",), ("pin",))
+
+    def law(t, q, v, loop_q, loop_v):
+        return np.array([-2.0 * loop_v[0] - 5.0 * np.sin(loop_q[0]), 0.0, 0.0])
+
+    runs = [km.simulate(robot, q, v, duration=0.2, step=1e-3, controller=law, traced=traced) for traced in (True, False)]
+    assert "compiled" in runs[0].audit.efforts[0]
+    assert "called" in runs[1].audit.efforts[0]
+    for run in runs:
+        pin = run.loops["pin"]
+        np.testing.assert_allclose(run.tau[:, 0], -2.0 * pin.v[:, 0] - 5.0 * np.sin(pin.q[:, 0]), atol=1e-9)
+    np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-12)
+    assert runs[0].energy.total[-1] - runs[0].energy.total[0] == pytest.approx(runs[0].audit.work, abs=1e-9)
+
+
+def test_what_a_controller_cannot_read_is_said():
+    def law(t, q, v, loop_v):
+        return np.zeros(1)
+
+    with pytest.raises(km.InputError, match="loop_v"):
+        km.simulate(km.load("pendulum"), duration=0.01, controller=law)
+    with pytest.raises(km.InputError, match="an input is called 'loop_q'"):
+        km.Simulation(km.load("planar_4r"), inputs={"loop_q": 2})
