@@ -7,6 +7,7 @@ the noncommutativity of rotations (ξ̇ = δω − ω × ξ for a quaternion) an
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,11 @@ from ..errors import InputError, ModelError
 from ..kinematics import rate
 from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
-from ..scalar import Program, directional, is_zero, trace
+from ..scalar import Program, call, directional, is_zero, trace
 from ..scalar.arrays import SymbolArray
 from .closing.assemble import closed_state
 from .constraint_report import constraint_report
+from .loop_motion import loop_coordinates
 from .loops import LoopEquations
 from .modes import Mode, modes_of
 
@@ -102,7 +104,8 @@ def linearize(
         equations: the loop equations of the mechanism (it need not have loops); the state must satisfy them.
         q, v: coordinates (nq) and velocities (nv), zero by default.
         tau: constant forces of the drives (nv) [N·m, N], zero by default; those of a controller are added.
-        controller: tau = f(t, q, v) as for `simulate`, of plain arithmetic; its derivatives are part of A.
+        controller: tau = f(t, q, v) as for `simulate`, of plain arithmetic, which may also read `loop_q` and `loop_v`; its
+            derivatives are part of A.
         wrenches: [n; f] by name of a body or frame, constant or functions: axes of the world, about its origin.
         time: at which the controller and the wrenches are evaluated [s].
 
@@ -170,15 +173,34 @@ def _law(
         if shape != (size,):
             raise InputError(f"{mechanism.name}: {label} has shape {shape}; it must have {size} values")
         return lambda q, v: list(source)
-    from ..scalar.purity import judged  # for controllers only
+    from ..scalar.purity import TAKEN, judged  # for controllers only
 
-    verdict = judged(source, [(t, q, v)], size)
+    reads = _loops_read(source) if mechanism.loop_v_names else ()
+
+    def loops(q: Any, v: Any) -> list[Any]:
+        found = call(loop_coordinates(mechanism), list(q), list(v)) if reads else {}
+        return [found[name] for name in reads]
+
+    def by_position(t: Any, q: Any, v: Any, *values: Any) -> Any:
+        return source(t, q, v, **dict(zip(reads, values, strict=True)))
+
+    tried = (t, q, v, *map(np.array, loops(q.tolist(), v.tolist())))
+    verdict = judged(by_position if reads else source, [tried], size, (*TAKEN, *reads))
     if verdict.program is None:
         raise InputError(
             f"{mechanism.name}: {label} cannot be differentiated, because {verdict.reason}. Write it with plain operators, "
             "NumPy's functions and those of `kumitate.control`, without memory, and with km.where in place of if"
         )
-    return lambda q, v: list(source(t, SymbolArray(q), SymbolArray(v)))
+    return lambda q, v: list(by_position(t, *map(SymbolArray, (q, v, *loops(q, v)))))
+
+
+def _loops_read(source: Callable[..., Any]) -> tuple[str, ...]:
+    """What a function reads of loop joints, by parameters of these names."""
+    try:
+        parameters = inspect.signature(source).parameters
+    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        return ()
+    return tuple(name for name in ("loop_q", "loop_v") if name in parameters)
 
 
 def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

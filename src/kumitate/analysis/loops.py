@@ -117,7 +117,7 @@ class LoopEquations:
         if not np.isfinite(values).all():
             raise ModelError(
                 f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
-                "rod or line coincide, or a joint is turned by 180°. Start from another posture"
+                "rod or line coincide, a joint is turned by 180°, or a rolling disc lies flat. Start from another posture"
             )
         rows = len(values) // (2 + self.mechanism.nv)
         return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
