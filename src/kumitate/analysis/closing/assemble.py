@@ -153,12 +153,15 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     Raises:
         InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and suggests `assemble`.
             Also if loops have lost rank and the velocity is not that of any motion through the posture; it gives the nearest.
+        ModelError: if the loops have no equations there.
     """
     mechanism = loops.mechanism
     if not loops.names:
         return q, v
     size = mechanism.tree.size
     gaps = loops.gaps(q, v)
+    if not np.isfinite([gap.size(size) for gap in gaps]).all():
+        loops.state(q, v)  # says that there are no equations
     worst = max(gaps, key=lambda gap: gap.size(size))
     if worst.size(size) > NEARLY * size:
         raise InputError(
