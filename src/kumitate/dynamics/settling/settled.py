@@ -83,7 +83,8 @@ def settled(
             rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
             force, missing = stop.force(multiplier, rate, h), stop.target - rate
             holding = held > 0.5
-            hold = select(holding, select(either(force > 0.0, now.passes > LAST), 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+            needed = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+            hold = select(both(holding, now.passes > LAST), 1.0, needed)
             multipliers.append(select(both(holding, hold > 0.5), maximum(force, 0.0), 0.0))
             holds.append(hold)
             apart.append(either(absolute(hold - held) > 0.5, both(hold > 0.5, absolute(missing) > TOLERANCE)))
