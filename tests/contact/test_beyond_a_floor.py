@@ -24,21 +24,22 @@ def reported(run) -> float:
 
 
 def test_what_elastic_bricks_gain_is_reported_and_of_order_one():
-    """An impact is off by up to m g h v: ten bricks are thrown, e = 1; half the step gains half of it."""
-    rng = np.random.default_rng(5)
-    bricks = unconnected(*(replace(BRICK, name=f"brick{k}") for k in range(10)))
-    turns = rng.normal(size=(10, 4))
-    q = np.column_stack([turns / np.linalg.norm(turns, axis=1)[:, None], np.arange(10.0), np.zeros(10), np.full(10, 0.3)])
-    v = rng.normal(size=(10, 6)) * [3.0, 3.0, 3.0, 0.3, 0.3, 0.3]
+    """An impact is off by up to m g h v. Three bricks are thrown alike, e = 1: they gain 1 %, a quarter of it in a quarter."""
+    rng = np.random.default_rng(2)
+    bricks = unconnected(*(replace(BRICK, name=f"brick{k}") for k in range(3)))
+    turn = rng.normal(size=4)
+    turn /= np.linalg.norm(turn)
+    q = np.array([[*turn, 10.0 * k, 0.0, 0.3] for k in range(3)])
+    v = np.tile(rng.normal(size=6) * [3.0, 3.0, 3.0, 1.0, 1.0, 1.0], (3, 1))
     rises = []
-    for step in (1e-3, 5e-4):
+    for step in (1e-3, 2.5e-4):
         contact = Contact(surface=Surface(0.5, restitution=1.0))
         run = simulate(bricks, q.ravel(), v.ravel(), duration=0.4, step=step, contact=contact)
         energy = run.energy.total
         rises.append(float((energy - energy[0]).max() / energy[0]))
         assert rises[-1] * energy[0] <= reported(run)
-    assert 1e-4 < rises[0] < 0.01
-    assert rises[1] < 0.7 * rises[0] + 1e-9
+    assert 1e-3 < rises[0] < 0.015
+    assert rises[1] < 0.3 * rises[0]
 
 
 def test_a_fast_top_on_a_smooth_floor_keeps_its_energy():
