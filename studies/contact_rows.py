@@ -181,7 +181,7 @@ ROWS = (
         "balls on a dragged box",
         "SimBenchmark's rolling test: 25 balls on a box of 10 kg, 150 N along the diagonal: "
         "a (M + 2/7 n m) = F − μ (M + n m) g, balls at 2/7 a",
-        balls.balls_on_a_box, {"rigid": _yes("a round cone: the diagonal is no easier than the axes")},
+        balls.balls_on_a_box, {"rigid": _yes("a round cone: the diagonal and the axes are alike")},
     ),
     Row(
         "elastic balls", "SimBenchmark's bouncing test: from 10 m, e = 1, 10 s: the energy stays", balls.bounces,
