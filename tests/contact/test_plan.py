@@ -10,15 +10,19 @@ from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
-from kumitate.model import Box, Sphere
+from kumitate.model import Body, Box, Ellipsoid, Geometry, Sphere
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
 BRICK, BALL = Box((0.2, 0.16, 0.12)), Sphere(0.1)
 
 
+def free_body(name, shape):
+    return Body(name, 1.0, inertia=(0.01, 0.01, 0.01), collisions=(Geometry(shape),))
+
+
 def plan_of(*shapes, contact="rigid"):
-    bodies = (solid(f"body{k}", shape) for k, shape in enumerate(shapes))
+    bodies = (free_body(f"body{k}", shape) for k, shape in enumerate(shapes))
     return MechanismSimulation(unconnected(*bodies), contact=contact).explain_contact()
 
 
@@ -30,6 +34,7 @@ def plan_of(*shapes, contact="rigid"):
         ([BRICK] * 3, "multipoint", "traced", "scenes have no multipoint contact"),
         ([BRICK], Contact(surfaces={"ground": Surface(belt=(1, 0, 0))}), "scene", "the surface of 'ground' moves"),
         ([BRICK], "penalty", "penalty", "springs and dampers"),
+        ([Ellipsoid((0.2, 0.1, 0.1)), BRICK], "rigid", "scene", "shapes touch that have no traced routine"),
     ],
 )
 def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver, why):
