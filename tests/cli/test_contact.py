@@ -1,6 +1,7 @@
 """`kumitate simulate --contact`: a robot file falls onto the floor."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -44,8 +45,8 @@ def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
     )  # fmt: skip
     made = km.open(out / "result.h5")
     assert made.q[0, 6] == pytest.approx(0.33)  # the lowest point of the leg is on the floor
-    surface = {"friction": 0.7, "kinetic_friction": None, "restitution": 0.1, "threshold": 0.0, "belt": [0.0, 0.0, 0.0]}
-    assert said["settings"]["contact"]["surface"] == surface
+    usual = json.loads(json.dumps(asdict(km.Surface())))
+    assert said["settings"]["contact"]["surface"] == usual | {"friction": 0.7, "restitution": 0.1}
     assert said["audit"]["contact"]["penetration"] == made.contact.penetration.max()
     assert made.contact.on("leg")[:20, 2].max() > 1.0
     assert "Normal contact force" in (out / "page.html").read_text(encoding="utf-8")
@@ -74,3 +75,26 @@ def test_options_without_contact_and_robots_without_shapes_are_named(stool):
     assert asked(None, friction=None, restitution=None, height=None) is None
     with pytest.raises(InputError, match="pa10: no moving body has a shape to touch with"):
         km.simulate(km.load("pa10"), duration=0.1, contact="rigid")
+
+
+def test_contact_is_explained_and_nothing_is_simulated(stool, capsys):
+    """Two bodies and the floor, by name; a folder for results is not made."""
+    asked_for = (
+        stool,
+        "--floating-base",
+        "--contact",
+        "rigid",
+        "--friction",
+        "0.7",
+        "--explain",
+        "--out",
+        stool.parent / "none",
+    )
+    told = simulate(capsys, *asked_for)
+    assert [pair["bodies"] for pair in told["pairs"]] == [["seat", "ground"], ["leg", "ground"]]
+    assert told["solver"] == "traced"
+    assert run(["simulate", *map(str, asked_for)]) == 0
+    assert "leg on ground: sphere on plane, 1 point; friction 0.7" in capsys.readouterr().out
+    assert not (stool.parent / "none").exists()
+    assert run(["simulate", str(stool), "--explain"]) != 0
+    assert "nothing can touch" in capsys.readouterr().err

@@ -127,7 +127,7 @@ def test_what_was_asked_for_comes_back_from_json():
     for one, other in zip(back, ground, strict=True):
         np.testing.assert_allclose(one.pose.matrix(), other.pose.matrix(), atol=1e-15)
     assert back[1].color == (1.0, 0.0, 0.0, 1.0)
-    still = {"threshold": 0.0, "belt": [0.0, 0.0, 0.0]}
+    still = {"threshold": 0.0, "belt": [0.0, 0.0, 0.0], "torsional": 0.0, "rolling": 0.0, "stiffness": None, "damping": 0.0}
     assert plain["surface"] == {"friction": 0.75, "kinetic_friction": None, "restitution": 0.0, **still}
     assert plain["surfaces"]["leg"]["restitution"] == 0.25
     assert (plain["model"], plain["between"], plain["hull_vertices"]) == ("rigid", [["a", "b"]], 16)

@@ -42,8 +42,13 @@ sweep:
 
 
 def test_all_mistakes_are_told_at_once_with_their_lines(tmp_path):
-    lines = [line.partition("##") for line in WRONG.splitlines()]
-    path = tmp_path / "wrong.yaml"
+    told_by_line(tmp_path, WRONG)
+
+
+def told_by_line(folder, wrong):
+    """Reads a wrong scenario, and checks that exactly what stands behind its ## is told."""
+    lines = [line.partition("##") for line in wrong.splitlines()]
+    path = folder / "wrong.yaml"
     path.write_text("\n".join(line for line, *_ in lines))
     with pytest.raises(InputError) as error:
         km.read_scenario(path)
@@ -96,3 +101,30 @@ def test_a_dictionary_is_read_likewise():
         km.read_scenario({"robot": "pendulum", "solvr": {}})
     with pytest.raises(InputError, match="is not plain data"):
         km.read_scenario({"robot": "pendulum", "start": {1: {2, 3}, (1, 2): 4}})
+
+
+WRONG_CONTACT = """\
+robot: planar_3r
+contact:
+  frction: 0.5                   ## contact.frction: there is no such key, did you mean 'friction'?
+  torsional: -0.1                ## contact.torsional: torsional is -0.1; it must be zero or more
+  belt: [1, 0, 0]                ## contact.belt: there is no such key
+  surfaces:
+    lnik1: {friction: 1}         ## contact.surfaces.lnik1: there is no such key, did you mean 'link1'?
+    link1: {roling: 1}           ## contact.surfaces.link1.roling: there is no such key, did you mean 'rolling'?
+    link2:
+      belt: [1, 0]               ## belt [m/s]
+    link3: {damping: 3}          ## contact.surfaces.link3: a surface has the damping 3 N·s/m and no stiffness
+  pairs:
+    - {bodies: [link1, lnik2]}   ## contact.pairs.0.bodies: there is no body 'lnik2', did you mean 'link2'?
+    - {friction: 0.1}            ## contact.pairs.1: names no bodies
+    - {bodies: [link1, link1]}   ## contact.pairs.2.bodies: is of 'link1' against itself
+    - {bodies: [link1, link2], friction: 0.1}
+    - {bodies: [link2, link1], friction: 0.2} ## contact.pairs.4: is the second surface of 'link2' and 'link1'
+    - {bodies: [link1, link3], friction: much} ## contact.pairs.5.friction: friction is 'much'
+  between: [[link1, link33]]     ## contact.between: there is no body 'link33', did you mean 'link3'?
+"""
+
+
+def test_mistakes_of_contact_are_told_with_their_lines(tmp_path):
+    told_by_line(tmp_path, WRONG_CONTACT)

@@ -139,3 +139,27 @@ def test_loops_are_closed_from_a_rough_start_where_that_is_asked_for():
     setup = km.read_scenario({**given, "start": {"q": q.tolist(), "assemble": True}}).setup
     np.testing.assert_allclose(setup.start[0], km.Robot(setup.mechanism).assemble(q), atol=1e-12)
     assert replace(setup, assemble=False).start[0] is setup.q
+
+
+SURFACES = """\
+robot: ball
+start: {height: 0.0}
+contact:
+  friction: 0.4
+  threshold: 0.2
+  torsional: 0.003
+  surfaces:
+    ground: {friction: 0.6, belt: [0.5, 0, 0]}
+    ball: {rolling: 2.0e-3, stiffness: 2.0e+4, damping: 30}
+  pairs:
+    - {bodies: [ground, ball], friction: 0.1, kinetic_friction: 0.05}
+"""
+
+
+def test_all_numbers_of_surfaces_have_keys(tmp_path):
+    (tmp_path / "ball.yaml").write_text(SURFACES)
+    contact = km.read_scenario(tmp_path / "ball.yaml", mechanism=ball(0.1).setup.mechanism).setup.contact
+    assert contact.surface == km.Surface(0.4, threshold=0.2, torsional=0.003)
+    assert contact.surfaces["ground"] == km.Surface(0.6, belt=(0.5, 0.0, 0.0))
+    assert contact.surfaces["ball"] == km.Surface(rolling=2e-3, stiffness=2e4, damping=30.0)
+    assert contact.pairs == {("ground", "ball"): km.Surface(0.1, 0.05)}

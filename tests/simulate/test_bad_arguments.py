@@ -69,7 +69,7 @@ REFUSED = [
     # --- contact ------------------------------------------------------------------------------------------------------------
     ("model unknown", touching(model="hard"), "there is no contact model 'hard'; there are rigid"),
     ("model a list", touching(model=["rigid"]), "there is no contact model ['rigid']"),
-    ("option unknown", touching(options={"stifness": 1e4}), "rigid contact has no option 'stifness'; it does not have any"),
+    ("option unknown", touching(options={"stifness": 1e4}), "rigid contact has no option 'stifness'; it has only 'sleeping'"),
     ("option of another", touching(model="multipoint", options={"damping": 1.0}), "multipoint contact has no option 'damping'"),
     ("option misspelt", touching(model="penalty", options={"stifness": 1e4}), "penalty contact has no option 'stifness'"),
     ("option as text", touching(model="penalty", options={"stiffness": "1"}), "stiffness is '1', which is not a real number"),

@@ -172,7 +172,7 @@ def replace_rows(run: km.Run, some: np.ndarray) -> km.Run:
     """The run at some of its times only."""
     order = np.arange(len(run))[some]
     record = run.contact
-    arrays = {field.name: getattr(record, field.name)[order] for field in fields(ContactRecord) if field.name != "bodies"}
+    arrays = {name: value[order] for name, value in vars(record).items() if name != "bodies" and value is not None}
     columns = {name: getattr(run, name)[order] for name in ("q", "v", "a", "tau", "center_of_mass", "momentum")}
     energy = type(run.energy)(*(part[order] for part in run.energy))
     time = np.arange(len(order)) * 1.0

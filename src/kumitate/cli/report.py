@@ -16,7 +16,9 @@ from rich.table import Table
 
 from .signals import raise_stop
 
-__all__ = ["answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "progress", "shown"]
+__all__ = [
+    "answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "print_text", "progress", "shown",
+]  # fmt: skip
 
 #: Width of tables that go to a file or a pipe.
 WIDTH_OF_FILES = 160
@@ -59,6 +61,12 @@ def print_json(answer: Mapping[str, Any]) -> None:
     """Print one JSON object. Numbers that JSON lacks (nan, inf) become null."""
     with answering():
         sys.stdout.write(json.dumps(_plain(answer), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def print_text(answer: Any) -> None:
+    """Print something as its text."""
+    with answering():
+        sys.stdout.write(f"{answer}\n")
 
 
 def complain(message: str, what: str = "error") -> None:

@@ -17,12 +17,13 @@ from .described import described, refuse_options
 from .draw_result import draw, formats_of
 from .named_values import with_values
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out
-from .report import complain, print_facts, print_json, progress, shown
+from .report import complain, print_facts, print_json, print_text, progress, shown
 from .signals import forget_stop
 
 if TYPE_CHECKING:
     from ..examples.illustrated import Plate
     from ..run import Run
+    from ..simulation import Simulation
 
 __all__ = ["finish", "simulate"]
 
@@ -83,6 +84,10 @@ def simulate(
     hold: Annotated[
         bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
     ] = False,
+    explain: Annotated[
+        bool,
+        Parameter(help="Only print which bodies may touch, how their contact is computed and why, and what compiling costs."),
+    ] = False,
     gif: Gif = False,
     formats: Formats = "pdf,png",
     out: Out = None,
@@ -105,10 +110,18 @@ def simulate(
     if found is not None:
         name, scenario = found
         refuse_options(robot, own)
+        simulation: Callable[[], Simulation] = scenario.setup.simulation
         motion: Motion = scenario.run
     else:
         name = Path(robot).stem if Path(robot).exists() else robot
-        motion = _motion_of(robot, **{option.replace("-", "_"): value for option, value in own.items()})
+        simulation, motion = _motion_of(robot, **{option.replace("-", "_"): value for option, value in own.items()})
+    if explain:
+        plan = simulation().explain_contact()
+        if as_json:
+            print_json(plan.plain)
+        else:
+            print_text(plan)
+        return
     saved = runs.result_file(runs.make(name, out))
     result = None
     try:
@@ -126,9 +139,9 @@ def _motion_of(
     robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
     q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
     height: float | None, no_limits: bool, hold: bool,
-) -> Motion:  # fmt: skip
-    """What simulates a robot as the options say; its result holds a scenario to run it again from."""
-    from .. import Simulation, load
+) -> tuple[Callable[[], Simulation], Motion]:  # fmt: skip
+    """What makes the simulation of a robot as the options say, and what runs it; results hold a scenario to run again from."""
+    from .. import load
     from ..control import holding_drives
     from ..model.samples import SAMPLES
 
@@ -152,15 +165,20 @@ def _motion_of(
         **({"contact": {"model": contact, **surface}} if contact else {}),
     }  # fmt: skip
 
-    def motion(*, progress: Callable[[float], None]) -> Run:
-        step_count(duration, step)
-        simulation = Simulation(
+    def made() -> Simulation:
+        from ..simulation import Simulation
+
+        return Simulation(
             machine, start=(q0, v0), step=step, integrator=integrator, contact=touching, limits=not no_limits, equal_steps=False
         )  # fmt: skip
+
+    def motion(*, progress: Callable[[float], None]) -> Run:
+        step_count(duration, step)
+        simulation = made()
         simulation.settings["scenario"] = plain
         return simulation.run(duration=duration, progress=progress)
 
-    return motion
+    return made, motion
 
 
 def _keep(result: Run | None, path: Path) -> None:

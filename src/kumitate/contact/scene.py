@@ -17,8 +17,9 @@ from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
+from .touching.building import check_size
 
-__all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "contact_pairs"]
+__all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "contact_pairs"]
 
 GROUND = "ground"
 
@@ -62,12 +63,33 @@ class Contact:
         surfaces = self.surfaces.values() if isinstance(self.surfaces, Mapping) else None
         _refuse("surfaces", self.surfaces, "a dictionary of kumitate.Surface, by body", not _all_are(Surface, surfaces))
         object.__setattr__(self, "pairs", _checked_pairs(self.pairs))
+        self._refuse_models_of_less()
         _refuse("options", self.options, "a dictionary of numbers, by name", not isinstance(self.options, Mapping))
         if self.between is not None:
             object.__setattr__(self, "between", _named_pairs(self.between))
         fewest, what = 4, "hull_vertices"
         number = checked_whole("contact", what, self.hull_vertices, fewest, remedy="Leave it out for 16", error=InputError)
         object.__setattr__(self, what, number)
+
+    def _refuse_models_of_less(self) -> None:
+        """Refuses properties of surfaces that only rigid contact has."""
+        for surface in self.all_surfaces:
+            for name in ("torsional", "rolling", "stiffness"):
+                if self.model != "rigid" and getattr(surface, name):
+                    raise InputError(
+                        f"contact: a surface has {name}={getattr(surface, name):g}, which only rigid contact obeys, not "
+                        f"{self.model!r}. Leave it out, or take model='rigid'"
+                    )
+
+    @property
+    def all_surfaces(self) -> list[Surface]:
+        """All surfaces that it names."""
+        return [self.surface, *self.surfaces.values(), *self.pairs.values()]
+
+    @property
+    def turns(self) -> bool:
+        """Whether any of them has torsional or rolling friction."""
+        return any(surface.turns for surface in self.all_surfaces)
 
     def of(self, name: str) -> Surface:
         """The surface of a body or of the ground."""
@@ -145,7 +167,16 @@ class Touchable:
         """All shapes; errors and warnings as in `contact_pairs`."""
 
         def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
-            return touchable(f"{mechanism.name}: {name!r}", shapes, contact.hull_vertices)
+            owner = f"{mechanism.name}: {name!r}"
+            found = touchable(owner, shapes, contact.hull_vertices)
+            for item in found:
+                check_size(item.shape, owner)
+                if contact.turns and item.shape.bounding_radius == 0.0:
+                    raise ModelError(
+                        f"{owner}: a {item.shape.kind} is a point, which torsional and rolling friction cannot act on; it must "
+                        "have a size. Give it one, or leave such friction out"
+                    )
+            return found
 
         collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
         paired = [name for pair in (*contact.pairs, *(contact.between or ())) for name in pair]
@@ -187,7 +218,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         for shape in shapes
         for other in standing
     ]
-    for one, two in found.between if found.between is not None else _apart(tree, moving):
+    for one, two in between_bodies(tree, found):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
@@ -201,6 +232,11 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
             raise ModelError(f"{mechanism.name}: {made.bodies[0]!r} against {made.bodies[1]!r}: {fault}")
     check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
+
+
+def between_bodies(tree: Tree, found: Touchable) -> Sequence[tuple[str, str]]:
+    """The pairs of moving bodies that may touch."""
+    return found.between if found.between is not None else _apart(tree, found.moving)
 
 
 def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pair: tuple[str, str]) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError
-from ..model.values import FRACTION, NOT_NEGATIVE, checked_number, checked_numbers
+from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, POSITIVE, checked_number, checked_numbers
 from ..scalar import Scalar, is_zero
 
-__all__ = ["Surface", "VariedSurface"]
+__all__ = ["SURFACE_RULES", "Surface", "VariedSurface"]
 
-#: The rules of the numbers of a surface.
-_RULES = {
+#: The numbers of a surface, and their rules.
+SURFACE_RULES = {
     "friction": NOT_NEGATIVE, "kinetic_friction": NOT_NEGATIVE, "restitution": FRACTION, "threshold": NOT_NEGATIVE,
+    "torsional": LENGTH, "rolling": LENGTH, "stiffness": POSITIVE, "damping": NOT_NEGATIVE,
 }  # fmt: skip
+#: Those that may be None.
+_OPTIONAL = ("kinetic_friction", "stiffness")
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,16 @@ class Surface:
         threshold: the approach from which a collision rebounds [m/s]; never less than what two steps of free fall give.
         belt: the velocity of the surface along the body, as of a conveyor, in the body's axes, the ground's in those of the
             world [m/s]. Its part along the normal of a contact does nothing.
+        torsional: the coefficient of torsional friction [m]: the moment about the normal of a point is at most this length
+            times its normal force.
+        rolling: the coefficient of rolling friction [m]: the moment about axes along the surface is at most this length times
+            the normal force.
+        stiffness: of a point of contact, along its normal [N/m]; None: rigid.
+        damping: of such a point [N·s/m].
 
     Raises:
-        InputError: if a friction or the threshold is negative, μ_k above μ_s, or e outside 0…1.
+        InputError: if a friction, a length, the threshold or the damping is negative, μ_k above μ_s, e outside 0…1, the
+            stiffness not positive, or if there is damping without stiffness, or restitution with it.
 
     >>> Surface(friction=0.6).kinetic
     0.6
@@ -40,17 +50,31 @@ class Surface:
     restitution: float = 0.0
     threshold: float = 0.0
     belt: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    torsional: float = 0.0
+    rolling: float = 0.0
+    stiffness: float | None = None
+    damping: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "belt", checked_numbers("a surface", "belt [m/s]", self.belt, 3, error=InputError))
-        for name, rule in _RULES.items():
-            if (value := getattr(self, name)) is not None or name != "kinetic_friction":
+        for name, rule in SURFACE_RULES.items():
+            if (value := getattr(self, name)) is not None or name not in _OPTIONAL:
                 number = checked_number("a surface", f"the {name.replace('_', ' ')}", value, rule, error=InputError)
                 object.__setattr__(self, name, number)
         if not self.kinetic <= self.friction:
             raise InputError(
                 f"a surface has the kinetic friction {self.kinetic} and the static one {self.friction}; the kinetic one must "
                 "be between zero and the static one. Lower it, or raise the other"
+            )
+        if self.damping and self.stiffness is None:
+            raise InputError(
+                f"a surface has the damping {self.damping:g} N·s/m and no stiffness; only compliant contact is damped. Give a "
+                "stiffness [N/m], or leave the damping out"
+            )
+        if self.restitution and self.stiffness is not None:
+            raise InputError(
+                f"a surface has the restitution {self.restitution:g} and the stiffness {self.stiffness:g} N/m; how compliant "
+                "contact rebounds follows from its damping. Leave one of them out"
             )
 
     @property
@@ -73,11 +97,22 @@ class Surface:
         """Whether there is any restitution."""
         return self.restitution > 0.0
 
+    @property
+    def turns(self) -> bool:
+        """Whether there is any torsional or rolling friction."""
+        return self.torsional > 0.0 or self.rolling > 0.0
+
     def against(self, other: Surface) -> Surface:
-        """The combined surface of two bodies: for each property the smaller value of both, but the larger threshold."""
+        """The combined surface of two bodies: for each property the smaller value of both, but the larger threshold.
+
+        Damping is that of the less stiff one.
+        """
+        springs = [(one.stiffness, one.damping) for one in (self, other) if one.stiffness is not None]
+        stiffness, damping = min(springs, default=(None, 0.0))
         return Surface(
             min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution),
-            max(self.threshold, other.threshold),
+            max(self.threshold, other.threshold), torsional=min(self.torsional, other.torsional),
+            rolling=min(self.rolling, other.rolling), stiffness=stiffness, damping=damping,
         )  # fmt: skip
 
 
@@ -89,11 +124,20 @@ class VariedSurface:
     kinetic: Scalar
     restitution: Scalar
     threshold: float = 0.0
+    torsional: float = 0.0
+    rolling: float = 0.0
+    stiffness: float | None = None
+    damping: float = 0.0
 
     @property
     def one_friction(self) -> bool:
         """Whether μ_k and μ_s are the same for all that they may stand for."""
         return self.kinetic is self.friction
+
+    @property
+    def turns(self) -> bool:
+        """Whether there is any torsional or rolling friction."""
+        return self.torsional > 0.0 or self.rolling > 0.0
 
     @property
     def bounces(self) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of a scenario that name things of a robot: the robot itself, its start, its controllers, what it touches."""
+"""The parts of a scenario that name things of a robot: the robot itself, its start, its controllers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..errors import InputError
 from ..loading import load
 from ..model import Mechanism
 from ..model.samples import SAMPLES
-from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, shown
+from ..model.values import LENGTH, NOT_NEGATIVE
 from ..robot import Robot
 from .laws import LAWS, ControlLaw, file_hash, names_function
 from .mistakes import Section, number_of
 from .setup import Setup, Solver
 
-__all__ = ["read_contact", "read_laws", "read_robot", "read_start"]
+__all__ = ["read_laws", "read_robot", "read_start"]
 
 
 # --- the robot --------------------------------------------------------------------------------------------------------
@@ -146,45 +146,3 @@ def _joints(given: Any, mechanism: Mechanism) -> tuple[str, ...]:
     for name in names:
         mechanism.joint(name)
     return tuple(names)
-
-
-# --- contact ----------------------------------------------------------------------------------------------------------
-def read_contact(top: Section, setup: Setup) -> Setup:
-    """The setup with the contact that is asked for."""
-    given = top.values.get("contact")
-    if given is None:
-        if setup.height is not None:
-            top.mistakes.add(("start", "height"), "is a height above the floor, and there is no contact; write contact: rigid")
-        return setup
-    from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
-    from ..contact.scene import Contact
-    from ..contact.surface import Surface
-
-    surface_keys = ("friction", "kinetic_friction", "restitution")
-    known = ("model", *surface_keys, "surfaces", "between", "options")
-    section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
-    model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
-
-    def surface(part: Section) -> Any:
-        rules = dict(zip(surface_keys, (NOT_NEGATIVE, NOT_NEGATIVE, FRACTION), strict=True))
-        found = {key: part.number(key, rule) for key, rule in rules.items() if key in part}
-        with part.mistakes.catching(part.at):
-            return Surface(**{key: value for key, value in found.items() if value is not None})
-        return Surface()
-
-    bodies = [body.name for body in setup.mechanism.bodies]
-    surfaces = section.section("surfaces", (*bodies, "ground"))
-    named = {name: surface(surfaces.section(name, surface_keys)) for name in surfaces.values if name in (*bodies, "ground")}
-    between = section.take("between", _pairs)
-    with top.mistakes.catching(("contact",)):
-        contact = Contact(
-            model, surface=surface(section), surfaces=named, between=between, options=section.section("options").values
-        )
-        return replace(setup, contact=contact)
-    return setup
-
-
-def _pairs(given: Any) -> list[tuple[str, str]]:
-    if not isinstance(given, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in given):
-        raise InputError(f"is {shown(given)}; write pairs of bodies, [[one, other]]")
-    return [(str(one), str(other)) for one, other in given]

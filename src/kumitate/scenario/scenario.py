@@ -19,8 +19,9 @@ from ..simulation import checked_output
 from .design import Design, read_design
 from .mistakes import Mistakes, Section
 from .parameters import parameter
-from .parts import read_contact, read_laws, read_robot, read_start
+from .parts import read_laws, read_robot, read_start
 from .setup import Setup, Solver
+from .touching import read_contact
 from .written import Written, read_yaml
 
 __all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]

@@ -37,6 +37,7 @@ from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
+    from ..contact.plan import ContactPlan
     from ..contact.scene import Contact
     from .results.contact_record import Touched
 
@@ -220,6 +221,23 @@ class MechanismSimulation:
             motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
             raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         return after
+
+    def explain_contact(self) -> ContactPlan:
+        """Which bodies may touch, how their contact is computed and why, and what that costs, before anything is compiled.
+
+        Raises:
+            InputError: without contact.
+
+        >>> from kumitate import Body, Geometry, Joint, Mechanism, Simulation, Sphere
+        >>> ball = Body("ball", 1.0, inertia=(0.004, 0.004, 0.004), collisions=(Geometry(Sphere(0.1)),))
+        >>> thrown = Mechanism("thrown", (ball,), (Joint("free", "floating", "world", "ball"),))
+        >>> print(Simulation(thrown, contact="rigid").explain_contact().pairs[0].material)
+        friction 0.5
+        """
+        plan = self.interaction.plan()
+        if plan is None:
+            raise InputError(f"{self.mechanism.name}: nothing can touch; give contact='rigid', or a kumitate.Contact")
+        return plan
 
     def save(self, state: State, path: str | Path) -> Path:
         """Writes a state to an .npz file, from which `restore` reads it back exactly.

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...scalar import Scalar, loop
+from ...scalar import Scalar, is_zero, loop
 from ...spatial import Dense, Force, Motion
 from .contact_points import ContactFrame
-from .friction_cone import onto_cone
 from .jacobians import NO_STIFFNESS, frozen
 from .newton import felt_stiffness
 from .problem import Impulses, Problem
@@ -68,7 +67,7 @@ def admm(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], r
 
 
 def _above(u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
-    return [u[0] - target, u[1], u[2]]
+    return [u[0] - target, *u[1:]]
 
 
 def _strength(frame: ContactFrame) -> Scalar:
@@ -78,7 +77,7 @@ def _strength(frame: ContactFrame) -> Scalar:
 
 def _coupled(frames: Sequence[ContactFrame]) -> Dense:
     """The stiffness of the coupling."""
-    return felt_stiffness(frames, [Dense.diagonal([R] * 3) for R in map(_strength, frames)])
+    return felt_stiffness(frames, [Dense.diagonal([_strength(frame)] * len(frame.nothing)) for frame in frames])
 
 
 def _pull(frames: Sequence[ContactFrame], impulses: Any, lacks: Any) -> Force:
@@ -89,12 +88,17 @@ def _pull(frames: Sequence[ContactFrame], impulses: Any, lacks: Any) -> Force:
     return total
 
 
+def _yielding(frame: ContactFrame, aimed: Scalar) -> Scalar:
+    """The normal impulse of a soft point, which moves it against the coupling."""
+    return aimed if is_zero(frame.softness) else aimed / (1.0 + frame.softness * _strength(frame))
+
+
 def _obey(frames: Sequence[ContactFrame], impulses: Any, twist: Motion, aims: Any) -> Any:
     """Impulses that satisfy the contact laws, and the matching velocities."""
     after, wishes = [], []
     for frame, impulse, aim in zip(frames, impulses, aims, strict=True):
         aimed = [a - _strength(frame) * b for a, b in zip(impulse, _above(frame.along(twist), aim), strict=True)]
-        new = onto_cone(aimed, frame.friction)
+        new = frame.onto_laws([_yielding(frame, aimed[0]), *aimed[1:]])
         after.append(new)
         wishes.append([(a - b) * (frame.size / STRENGTH) for a, b in zip(new, aimed, strict=True)])
     return after, wishes

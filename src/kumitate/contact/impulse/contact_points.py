@@ -10,17 +10,19 @@ from itertools import groupby
 from typing import Any
 
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
+from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..scene import Pair
 from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
+from .compliance import Compliance
+from .friction_cone import onto_cone, onto_disc
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 
-__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches"]
+__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
@@ -35,8 +37,26 @@ RECOVERY = 0.5
 
 
 @dataclass(frozen=True)
+class MomentLimit:
+    """Axes about which the moment at a contact point has one limit: the normal (torsional friction), or two tangents (rolling).
+
+    Moments are written as a length times an impulse, and angular velocities as velocities at that length, so that all
+    components of a point have the same units.
+
+    Attributes:
+        axes: unit vectors times that length [m].
+        limit: the largest moment, as a part of the length times the normal impulse [1].
+    """
+
+    axes: tuple[Vector3, ...]
+    limit: Scalar
+
+
+@dataclass(frozen=True)
 class ContactFrame:
     """The position and axes of the force at a contact point, in the axes of the world.
+
+    Its impulses and velocities have three components along `axes`, and one more for each axis of `turns`.
 
     Attributes:
         lever: the vector from the origin of A's twists to the point [m].
@@ -44,6 +64,7 @@ class ContactFrame:
         friction: the coefficient that applies now: static at rest, otherwise kinetic.
         size: the inverse effective mass: the largest velocity along an axis per unit impulse along the same axis [1/kg]. It
             relates velocities to impulses; `mass`: its inverse, the effective mass [kg].
+        turns: torsional and rolling friction; softness: see `Compliance`; zero: rigid [1/kg].
     """
 
     lever: Vector3
@@ -51,20 +72,68 @@ class ContactFrame:
     friction: Scalar
     size: Scalar = 1.0
     mass: Scalar = 1.0
+    turns: tuple[MomentLimit, ...] = ()
+    softness: Scalar = 0.0
+
+    @property
+    def spins(self) -> list[Vector3]:
+        """The axes of all turns."""
+        return [axis for turn in self.turns for axis in turn.axes]
+
+    @property
+    def nothing(self) -> list[Scalar]:
+        """No impulse."""
+        return [0.0] * (3 + len(self.spins))
+
+    @property
+    def sizes(self) -> list[Scalar]:
+        """Of each component: `size`, and along the normal also what a soft point gives way to."""
+        return [self.size + self.softness, *([self.size] * (2 + len(self.spins)))]
+
+    @property
+    def masses(self) -> list[Scalar]:
+        """The inverses of `sizes`."""
+        normal = self.mass if is_zero(self.softness) else self.mass / (1.0 + self.softness * self.mass)
+        return [normal, *([self.mass] * (2 + len(self.spins)))]
+
+    def above(self, u: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar) -> list[Scalar]:
+        """A velocity relative to the target, which a soft point gives way to: what the laws of contact are about."""
+        return [u[0] - target + self.softness * impulse[0], *u[1:]]
+
+    def split(self, components: Sequence[Scalar]) -> tuple[Sequence[Scalar], list[Sequence[Scalar]]]:
+        """The components along the axes, and those of each turn."""
+        first, found = 3, []
+        for turn in self.turns:
+            found.append(components[first : first + len(turn.axes)])
+            first += len(turn.axes)
+        return components[:3], found
+
+    def onto_laws(self, components: Sequence[Scalar]) -> list[Scalar]:
+        """An impulse projected onto the friction cone, and the moments onto what its normal component allows them."""
+        impulse, moments = self.split(components)
+        found = onto_cone(impulse, self.friction)
+        for turn, moment in zip(self.turns, moments, strict=True):
+            found += onto_disc(moment, turn.limit * found[0])
+        return found
 
     def along(self, twist: Motion) -> list[Scalar]:
         """The point's velocity along its axes, from the twist of A's link relative to B's."""
         at_point = twist.linear + twist.angular.cross(self.lever)
-        return [axis.dot(at_point) for axis in self.axes]
+        return [*(axis.dot(at_point) for axis in self.axes), *(axis.dot(twist.angular) for axis in self.spins)]
 
     def force(self, components: Sequence[Scalar]) -> Vector3:
         """A force or impulse on A from its components along the axes."""
-        return sum((axis * part for axis, part in zip(self.axes, components, strict=True)), Vector3())
+        return sum((axis * part for axis, part in zip(self.axes, components[:3], strict=True)), Vector3())
+
+    def moment(self, components: Sequence[Scalar]) -> Vector3:
+        """The moment on A of the turns."""
+        return sum((axis * part for axis, part in zip(self.spins, components[3:], strict=True)), Vector3())
 
     def wrench(self, components: Sequence[Scalar]) -> Force:
-        """The same, as a wrench about the origin of A's twists."""
+        """Both, as a wrench about the origin of A's twists."""
         force = self.force(components)
-        return Force(self.lever.cross(force), force)
+        about = self.lever.cross(force)
+        return Force(about + self.moment(components) if self.turns else about, force)
 
 
 @dataclass(frozen=True)
@@ -79,6 +148,7 @@ class ContactPoint:
         velocity: of A relative to B along the axes before the step [m/s]; `free`: after the step without contact.
         initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
             apart, sticks or slides.
+        compliance: None if it is rigid.
     """
 
     touch: Touch
@@ -90,6 +160,7 @@ class ContactPoint:
     velocity: tuple[Scalar, ...]
     free: tuple[Scalar, ...]
     initial_mode: tuple[Scalar, ...]
+    compliance: Compliance | None = None
 
 
 @dataclass(frozen=True)
@@ -186,7 +257,7 @@ def contact_patches(
                 # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
                 place = touch.on_b if shift is None else touch
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
-                points.append(_point(place, number, pair.surface, lever, velocity, freely, h, per_step, 2.0 * fall))
+                points.append(_point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))
 
     fastest: Scalar = fall
@@ -212,6 +283,9 @@ def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shi
                 other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
                 twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
             most = maximum(most, frame.along(twist)[k])
+        for axis in frame.spins:
+            of_both = [twist_of(body, Force(axis, Vector3())).angular for body in (a, b) if body is not None]
+            most = maximum(most, axis.dot(sum(of_both, Vector3())))
         found.append((most, 1.0 / most))
     return found
 
@@ -226,8 +300,8 @@ def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[in
 
 def _point(
     touch: Touch,
-    pair: int,
-    surface: Surface | VariedSurface,
+    number: int,
+    pair: Pair,
     lever: Vector3,
     before: Motion,
     after: Motion,
@@ -236,13 +310,15 @@ def _point(
     resting: Scalar,
 ) -> ContactPoint:
     """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
-    axes = (touch.normal, *_tangents(touch.normal))
-    bare = ContactFrame(lever, axes, surface.friction)
+    surface, axes = pair.surface, (touch.normal, *_tangents(touch.normal))
+    compliance = Compliance.of(surface, h)
+    softness = 0.0 if compliance is None else compliance.softness
+    bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes), softness=softness)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
     friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
     threshold = maximum(resting, surface.threshold) if surface.threshold else resting
-    target = plastic = minimum(-touch.gap * per_step, RECOVERY)
+    target = plastic = minimum(-touch.gap * per_step, RECOVERY) if compliance is None else compliance.target(touch.gap)
     if surface.bounces:
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
@@ -251,10 +327,22 @@ def _point(
             arrives = both(arrives, surface.restitution > 0.0)
         target = select(arrives, maximum(plastic, back), plastic)
     stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
-    initial_mode = (select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in velocity[1:]))
-    return ContactPoint(
-        touch, pair, surface, ContactFrame(lever, axes, friction), target, plastic, velocity, free, initial_mode
-    )
+    sliding, turning = bare.split(velocity)
+    initial_mode = [select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in sliding[1:])]
+    for parts in turning:
+        turned = sum((part * part for part in parts), 0.0) > AT_REST**2
+        initial_mode += [select(turned, part, 0.0) for part in parts]
+    frame = replace(bare, friction=friction)
+    return ContactPoint(touch, number, surface, frame, target, plastic, velocity, free, tuple(initial_mode), compliance)
+
+
+def _turns(pair: Pair, axes: tuple[Vector3, Vector3, Vector3]) -> tuple[MomentLimit, ...]:
+    """Torsional and rolling friction of a pair; moments are in parts of the radius of its smaller shape."""
+    surface, radius = pair.surface, min(geometry.shape.bounding_radius for geometry in pair.geometries)
+    normal, *tangents = (axis * radius for axis in axes) if surface.turns else axes
+    torsional = [MomentLimit((normal,), surface.torsional / radius)] if surface.torsional else []
+    rolling = [MomentLimit(tuple(tangents), surface.rolling / radius)] if surface.rolling else []
+    return (*torsional, *rolling)
 
 
 def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:

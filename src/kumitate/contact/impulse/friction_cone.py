@@ -1,4 +1,7 @@
-"""Projection onto the Coulomb cone: first the normal impulse, then the tangential one onto the disc that it allows."""
+"""Projection onto the Coulomb cone: first the normal impulse, then the tangential one onto the disc that it allows.
+
+Moments of torsional and rolling friction are projected onto the intervals and discs that the normal impulse allows them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 
 from ...scalar import Scalar, maximum, select, sqrt
 
-__all__ = ["onto_cone"]
+__all__ = ["onto_cone", "onto_disc"]
 
 _SMALLEST = 1e-300
 
@@ -17,9 +20,14 @@ def onto_cone(impulse: Sequence[Scalar], friction: Scalar) -> list[Scalar]:
     λ = onto_cone(λ − ρ u) for any ρ > 0 is equivalent to all contact laws: λ_n ≥ 0, u_n ≥ 0, λ_n u_n = 0, friction within the
     circular cone, and opposite to the sliding velocity u_t where the point slides (Alart and Curnier 1991).
     """
-    normal, x, y = impulse
+    normal, *tangential = impulse
     normal = maximum(normal, 0.0)
-    radius, square = friction * normal, x * x + y * y
+    return [normal, *onto_disc(tangential, friction * normal)]
+
+
+def onto_disc(parts: Sequence[Scalar], radius: Scalar) -> list[Scalar]:
+    """The nearest vector of at most this length."""
+    square = sum((part * part for part in parts[1:]), parts[0] * parts[0])
     inside = square <= radius * radius
     scale = select(inside, 1.0, radius / sqrt(maximum(square, _SMALLEST)))
-    return [normal, x * scale, y * scale]
+    return [part * scale for part in parts]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, maximum, minimum, select, sqrt
+from ...scalar import Scalar, is_zero, maximum, minimum, select, sqrt
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from .contact_points import ContactFrame
-from .friction_cone import onto_cone
 from .jacobians import NO_STIFFNESS, frozen
 from .problem import STIFF, Impulses, Problem
 
@@ -32,7 +31,7 @@ class Law:
     def after(self, frame: ContactFrame, du: Sequence[Scalar]) -> list[Scalar]:
         """The impulse after the velocity has changed by du, projected onto the friction cone."""
         change = [dot(row, du) for row in self.K.rows]
-        return onto_cone([a - b for a, b in zip(self.base, change, strict=True)], frame.friction)
+        return frame.onto_laws([a - b for a, b in zip(self.base, change, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _laws(
     for frame, initial_mode, impulse, target in zip(frames, initial_modes, impulses, targets, strict=True):
         stiff = select(approach.alike > 0.5, for_all, approach.strength * frame.mass)
         u = frame.along(twist)
-        above = [u[0] - target, u[1], u[2]]
+        above = frame.above(u, impulse, target)
         told_by = [select(approach.first > 0.5, one, other) for one, other in zip(initial_mode, above, strict=True)]
         laws.append(_law(frame, impulse, above, told_by, stiff))
     return laws
@@ -138,40 +137,105 @@ def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
     return [law.after(frame, frame.along(change)) for frame, law in zip(frames, _laws(frames, *now), strict=True)]
 
 
+@dataclass(frozen=True)
+class _NormalLaw:
+    """The law along the normal.
+
+    Attributes:
+        old: the impulse; aim: the one that decides the mode; u: the velocity; closed: the mode.
+        give: how the impulse falls with the velocity where it is closed; stiff: that of what friction holds.
+        tie: the rounding error of an impulse; mass: the point's.
+    """
+
+    old: Scalar
+    aim: Scalar
+    u: Scalar
+    closed: Scalar
+    give: Scalar
+    stiff: Scalar
+    tie: Scalar
+    mass: Scalar
+
+    @property
+    def normal(self) -> Scalar:
+        """The impulse without a change of velocity, where it is closed."""
+        return self.old - self.give * self.u
+
+    @property
+    def R(self) -> Scalar:
+        """How the impulse falls with the velocity."""
+        return select(self.closed, self.give, 0.0)
+
+
 def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
     """The law at the velocity u relative to the target; `told_by`: the velocity that decides its mode and sliding direction."""
-    mu, tie = frame.friction, TIE * frame.mass
-    aim, x, y = (part - rate * frame.mass for part, rate in zip(impulse, told_by, strict=True))
-    closed = aim >= -tie
-    length = sqrt(maximum(x * x + y * y, 1e-300))
-    sticks = length <= mu * maximum(aim, 0.0) + tie
-    R = select(closed, stiff, 0.0)
-    holds, slides = select(sticks, R, 0.0), select(sticks, 0.0, R)
+    tie = TIE * frame.mass
+    aims = [part - rate * mass for part, rate, mass in zip(impulse, told_by, frame.masses, strict=True)]
+    give = stiff if is_zero(frame.softness) else stiff / (1.0 + frame.softness * stiff)
+    push = _NormalLaw(impulse[0], aims[0], u[0], aims[0] >= -tie, give, stiff, tie, frame.mass)
+    of_each = [frame.split(values) for values in (impulse, u, aims)]
+    discs = [_disc(push, frame.friction, *(parts[1:] for parts, _ in of_each))]
+    for k, turn in enumerate(frame.turns):
+        discs.append(_disc(push, turn.limit, *(turning[k] for _, turning in of_each)))
+    K = _joined(push.R, discs)
+    return Law([select(push.closed, push.normal, 0.0), *(part for disc in discs for part in disc.base())], K)
+
+
+@dataclass(frozen=True)
+class _DiscLaw:
+    """The law of friction or of moments, whose size has a limit that follows from the normal impulse.
+
+    Attributes:
+        rows: how each component falls with the normal velocity and with their own.
+        base: gives them without a change of velocity.
+    """
+
+    rows: list[list[Scalar]]
+    base: Callable[[], list[Scalar]]
+
+
+def _disc(push: _NormalLaw, limit: Scalar, old: Sequence[Scalar], u: Sequence[Scalar], aims: Sequence[Scalar]) -> _DiscLaw:
+    """The law of one or two components, of size `limit` times the normal impulse: they are held, or slide along `aims`."""
+    length = sqrt(maximum(sum((part * part for part in aims[1:]), aims[0] * aims[0]), 1e-300))
+    sticks = length <= limit * maximum(push.aim, 0.0) + push.tie
+    R = push.R
+    holds, slides = select(sticks, select(push.closed, push.stiff, 0.0), 0.0), select(sticks, 0.0, R)
     shrink = 1.0 / length
-    dx, dy = x * shrink, y * shrink
-    normal = impulse[0] - stiff * u[0]
+    d = [part * shrink for part in aims]
+    normal = push.normal
     # sliding friction keeps its size and turns with the velocity: it is stiff across, more so at lower speed
-    kept = mu * maximum(impulse[0], 0.0) * shrink
-    across = minimum(kept * frame.mass / maximum(1.0 - kept, 1.0 / STIFF), stiff)
-    turns = select(sticks, 0.0, select(closed, across, 0.0))
-    aside = turns * (dx * u[2] - dy * u[1])
-    K = Dense.of(
-        [
-            [R, 0.0, 0.0],
-            [mu * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
-            [mu * dy * slides, -turns * (dx * dy), holds + turns * (dx * dx)],
-        ]
-    )
-    base = [
-        select(closed, normal, 0.0),
-        select(closed, select(sticks, impulse[1] - stiff * u[1], mu * dx * normal + aside * dy), 0.0),
-        select(closed, select(sticks, impulse[2] - stiff * u[2], mu * dy * normal - aside * dx), 0.0),
+    kept = limit * maximum(push.old, 0.0) * shrink
+    across = minimum(kept * push.mass / maximum(1.0 - kept, 1.0 / STIFF), push.stiff)
+    turns = select(sticks, 0.0, select(push.closed, across, 0.0)) if len(d) == 2 else 0.0
+    dx, dy = (*d, 0.0)[:2]
+    aside = turns * (dx * u[-1] - dy * u[0])
+    rows = [
+        [limit * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
+        [limit * dy * slides, -turns * (dx * dy), holds + turns * (dx * dx)],
     ]
-    return Law(base, K)
+
+    def base() -> list[Scalar]:
+        return [
+            select(push.closed, select(sticks, part - push.stiff * rate, limit * ahead * normal + aside * left), 0.0)
+            for part, rate, ahead, left in zip(old, u, d, (dy, -dx), strict=False)
+        ]
+
+    return _DiscLaw([row[: 1 + len(d)] for row in rows[: len(d)]], base)
+
+
+def _joined(R: Scalar, discs: Sequence[_DiscLaw]) -> Dense:
+    """K of all components."""
+    size = 1 + sum(len(disc.rows) for disc in discs)
+    rows = [[R, *[0.0] * (size - 1)]]
+    for disc in discs:
+        first = len(rows)
+        for by_normal, *own in disc.rows:
+            rows.append([by_normal, *[0.0] * (first - 1), *own, *[0.0] * (size - first - len(own))])
+    return Dense.of(rows)
 
 
 def felt_stiffness(frames: Sequence[ContactFrame], of_points: Sequence[Dense]) -> Dense:
-    """The points' K (3×3, along their axes) as one 6×6 matrix, from the twist of a patch to its wrench."""
+    """The points' K (along their axes) as one 6×6 matrix, from the twist of a patch to its wrench."""
     total = NO_STIFFNESS
     for frame, K in zip(frames, of_points, strict=True):
         columns = []

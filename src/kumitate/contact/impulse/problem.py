@@ -17,7 +17,6 @@ from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
-from .friction_cone import onto_cone
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
 __all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
@@ -33,7 +32,7 @@ class Impulses:
     """A guess of the solution.
 
     Attributes:
-        points: (normal, tangent, tangent) of every point of every patch [N·s].
+        points: (normal, tangent, tangent, and those of turns) of every point of every patch [N·s].
         loops: the impulses of the loop equations.
         v: the velocities (nv) after these impulses.
     """
@@ -138,7 +137,7 @@ class Problem:
 
     def nothing(self) -> Impulses:
         """No impulses."""
-        points: list[list[list[Scalar]]] = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in self.patches]
+        points: list[list[list[Scalar]]] = [[frame.nothing for frame in patch.frames] for patch in self.patches]
         return Impulses(points, [0.0 for _ in self.loops], list(self.v_free))
 
     def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
@@ -233,8 +232,9 @@ class Problem:
         return worst
 
     def gained(self, guess: Impulses) -> Scalar:
-        """The kinetic energy that the impulses add to that of the step without them [J]."""
+        """The energy of motion, and of springs at the points, that the impulses add to that of the step without them [J]."""
         total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
+        total = total + self._stored(guess)
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
         return total
@@ -245,6 +245,17 @@ class Problem:
         Loops are closed before and after, so their impulses do no work.
         """
         return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
+
+    def _stored(self, guess: Impulses) -> Scalar:
+        """The energy that springs at the points take up [J]."""
+        twists = self.jacobians.twists(guess.v)
+        total: Scalar = 0.0
+        for patch in self.patches:
+            twist = patch.twist(self.jacobians, twists)
+            for point in patch.points:
+                if point.compliance is not None:
+                    total = total + point.compliance.stored(point.touch.gap, point.frame.along(twist)[0])
+        return total
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
         twists = self.jacobians.twists(guess.v)
@@ -269,8 +280,8 @@ def _open(
     most: Scalar = 0.0
     for frame, impulse, target in zip(frames, impulses, targets, strict=True):
         u = frame.along(twist)
-        aim = [a - rate * frame.mass for a, rate in zip(impulse, (u[0] - target, *u[1:]), strict=True)]
-        errors = (absolute(a - b) * frame.size for a, b in zip(impulse, onto_cone(aim, frame.friction), strict=True))
+        aim = [a - rate * m for a, rate, m in zip(impulse, frame.above(u, impulse, target), frame.masses, strict=True)]
+        errors = (absolute(a - b) * size for a, b, size in zip(impulse, frame.onto_laws(aim), frame.sizes, strict=True))
         most = reduce(maximum, errors, most)
     return most
 

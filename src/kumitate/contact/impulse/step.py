@@ -40,6 +40,7 @@ def impact_program(
 ) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
+    Where there is torsional or rolling friction also "moments" on A [N·m·s].
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
     With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (nv) before it is the inertia that
@@ -78,7 +79,7 @@ def impact_program(
             judged = residual, residual * per_speed, solved.left * per_speed
             return found.points, found.v, given.work(found), given.gained(found), judged
 
-        nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in met]
+        nothing = [[frame.nothing for frame in patch.frames] for patch in met]
         near = reduce(either, (patch.near for patch in met))
         nobody = (nothing, list(v_free), 0.0, 0.0, (0.0, 0.0, 0.0))
         found, v_after, work, gained, (residual, missed, unsolved) = when(near, pushed, nobody)
@@ -86,6 +87,7 @@ def impact_program(
         impulses = [impulse for of_points in found for impulse in of_points]
         twists = jacobians.twists(v_after)
         reached = [frame.force(frame.along(patch.twist(jacobians, twists))) for patch in met for frame in patch.frames]
+        turning = any(point.frame.turns for point in points)
         return {
             "v": v_after,
             "work": work,
@@ -93,6 +95,9 @@ def impact_program(
             "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
             "gained": gained,
             "impulses": [list(point.frame.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
+            **(
+                {"moments": [list(p.frame.moment(parts)) for p, parts in zip(points, impulses, strict=True)]} if turning else {}
+            ),
             "positions": [list(point.touch.point) for point in points],
             "normals": [list(point.touch.normal) for point in points],
             "gaps": [point.touch.gap for point in points],

@@ -1,6 +1,7 @@
 """Contact models, one per file: they give the impulses of a step (rigid bodies) or forces at any time (springs and dampers)."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from ...errors import InputError
@@ -28,9 +29,21 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
     known = [*IMPULSE_MODELS, *FORCE_MODELS]
     if not isinstance(name, str) or name not in known:
         raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}")
-    if name == "rigid" and scene and set(options) <= {"sleeping"}:
+    unknown = [option for option in options if option != "sleeping"]
+    if name == "rigid" and unknown:
+        near = get_close_matches(str(unknown[0]), ["sleeping"], 1)
+        raise InputError(
+            f"rigid contact has no option {shown(unknown[0])}{', did you mean ' + repr(near[0]) + '?' if near else ''}; it has "
+            "only 'sleeping', for scenes of many bodies. Leave `options` out, or use a model that has options: "
+            f"{', '.join(FORCE_MODELS)}"
+        )
+    if name == "rigid" and options.get("sleeping", 0) not in (0, 1):
+        raise InputError(
+            f"rigid contact: sleeping is {shown(options['sleeping'])}; it must be 1 (bodies sleep) or 0 (they do not)"
+        )
+    if name == "rigid" and (scene or not options):
         return
-    if set(options) == {"sleeping"} and name == "rigid":
+    if name == "rigid":
         raise InputError(
             "rigid contact has the option 'sleeping' only for scenes of three and more bodies, all of them free and of shapes "
             "that touch all others. Leave it out"

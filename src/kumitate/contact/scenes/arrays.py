@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace",
+    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace", "Turns",
 ]  # fmt: skip
 
 
@@ -109,7 +109,8 @@ class Placed(NamedTuple):
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
-            the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s].
+            the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s],
+            torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
@@ -125,12 +126,39 @@ class Placed(NamedTuple):
     reach: Floats
     material: Ints
     materials: int
-    surfaces: Floats[4]
+    surfaces: Floats[8]
     belt: Floats[3]
     low: Floats[3]
     high: Floats[3]
     sorted: Ints
     planes: Ints
+
+
+class Turns(NamedTuple):
+    """Moments of torsional and rolling friction at the points of a step: about the normal, and about the tangents.
+
+    Moments are `length` times an impulse, and angular velocities are velocities at that length, so that they have the units
+    of the other components of a point. There are no rows if no surface has such friction.
+
+    Attributes:
+        length: [m]; limit: of the moment about the normal and of that about the tangents, in parts of the normal impulse.
+        size, mass: as of `ScenePoints`.
+        before, free, mode, impulse, speed: likewise.
+        K, base, push: λ' = base − K dω − push du_n, of the linearised law.
+    """
+
+    length: Floats
+    limit: Floats[2]
+    size: Floats
+    mass: Floats
+    before: Floats[3]
+    free: Floats[3]
+    mode: Floats[3]
+    impulse: Floats[3]
+    speed: Floats[3]
+    K: Floats[3, 3]
+    base: Floats[3]
+    push: Floats[3]
 
 
 class ScenePoints(NamedTuple):
@@ -143,6 +171,7 @@ class ScenePoints(NamedTuple):
         lever_a, lever_b: from the centers of mass of A and B [m].
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
+        softness: the velocity along the normal that a compliant point gives way with per unit impulse [1/kg].
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
         drift: the part of belts in the velocities, along the frame's axes.
         before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
@@ -152,6 +181,7 @@ class ScenePoints(NamedTuple):
             what is remembered of this step.
         common: the largest mass of a point of the same two bodies.
         edge: the block that couples A and B in the factors of their island.
+        turns: torsional and rolling friction.
     """
 
     solid: Ints[2]
@@ -165,6 +195,7 @@ class ScenePoints(NamedTuple):
     friction: Floats
     size: Floats
     mass: Floats
+    softness: Floats
     target: Floats
     plastic: Floats
     drift: Floats[3]
@@ -178,6 +209,7 @@ class ScenePoints(NamedTuple):
     steady: Floats
     common: Floats
     edge: Ints
+    turns: Turns
 
 
 class Memory(NamedTuple):
@@ -242,7 +274,8 @@ class SolverSpace(NamedTuple):
 
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
-        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
+            `Turns` stand after those of all points.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps.
         effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.

@@ -14,7 +14,7 @@ from ...spatial import Transform
 from ..scene import Contact, Touchable
 from ..surface import Surface
 from ..touching import points_for, solids_of
-from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace
+from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace, Turns
 from .parts import RobotPart, central_inertia, robot_parts
 from .rules import Rules
 from .scene import Scene, SceneLog
@@ -91,12 +91,12 @@ def scene_of(
         space=np.zeros((0, 2), dtype=np.int64),
         memory=_made(Memory, 0),
         found=points_for(0),
-        points=_made(ScenePoints, 0),
+        points=_made(ScenePoints, 0, turns=_made(Turns, 0)),
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
         factors=_factors(units, _COUPLINGS * units),
         trial=_trial(0, units + links),
         counts=np.zeros(4, dtype=np.int64),
-    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units))  # fmt: skip
+    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
 def roomier(scene: Scene) -> Scene:
@@ -107,7 +107,8 @@ def roomier(scene: Scene) -> Scene:
     wanted_points = _more(points, len(scene.points.gap))
     changed: dict[str, Any] = {}
     if wanted_pairs > len(scene.pairs) or wanted_points > len(scene.points.gap):
-        changed = _room(wanted_pairs, wanted_points, links, units)
+        turning = len(scene.points.turns.length) > 0
+        changed = _room(wanted_pairs, wanted_points, links, units, turning=turning)
         for new, old in zip(changed["memory"], scene.memory, strict=True):
             new[: len(old)] = old
     if couplings > len(scene.factors.later):
@@ -119,7 +120,7 @@ def log_of(bodies: int, records: int, touches: int) -> SceneLog:
     """An empty log with room for some records and touches."""
     return SceneLog(
         np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
-        np.zeros((records, 4)), np.zeros((touches, 17)), np.zeros(3, dtype=np.int64),
+        np.zeros((records, 4)), np.zeros((touches, 20)), np.zeros(3, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -180,7 +181,20 @@ def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.n
     found = [kinds.setdefault((contact.of(name), name if name in paired else ""), len(kinds)) for name in names]
     one_of = dict(zip(found, names, strict=True))
     both = [contact.where(one_of[a], one_of[b]) for a in range(len(kinds)) for b in range(len(kinds))]
-    return _ints(found), _rows([[one.friction, one.kinetic, one.restitution, one.threshold] for one in both], 4)
+    numbers = [
+        [
+            one.friction,
+            one.kinetic,
+            one.restitution,
+            one.threshold,
+            one.torsional,
+            one.rolling,
+            one.stiffness or 0.0,
+            one.damping,
+        ]
+        for one in both
+    ]
+    return _ints(found), _rows(numbers, 8)
 
 
 def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
@@ -192,16 +206,17 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     return _ints(sorted(keys) or [-1])
 
 
-def _room(pairs: int, points: int, links: int, units: int) -> dict[str, Any]:
-    """The arrays of a scene with room for some pairs and points."""
+def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> dict[str, Any]:
+    """The arrays of a scene with room for some pairs and points; `turning`: also for their moments."""
+    turns = points if turning else 0
     return {
         "pairs": np.zeros((pairs, 2), dtype=np.int64),
         "space": np.zeros((pairs, 2), dtype=np.int64),
         "memory": _made(Memory, points),
         "found": points_for(points // 8 + 1),
-        "points": _made(ScenePoints, points),
+        "points": _made(ScenePoints, points, turns=_made(Turns, turns)),
         "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
-        "trial": _trial(points, units + links),
+        "trial": _trial(points, units + links, turns),
     }
 
 
@@ -213,9 +228,10 @@ def _factors(units: int, couplings: int) -> BlockFactors:
     return BlockFactors(count, listed, node, unit, near, degree, first, later, diagonal, inverse, lower, upper, mark)
 
 
-def _trial(points: int, efforts: int) -> SolverSpace:
+def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
     made = _made(SolverSpace, points)
-    return made._replace(effort=np.zeros((efforts, 6)))
+    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best")}
+    return made._replace(effort=np.zeros((efforts, 6)), **saved)
 
 
 def rows_of(part: RobotPart) -> int:
@@ -246,9 +262,9 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
     return _ints([0, *np.cumsum(sizes, dtype=np.int64)])
 
 
-def _made(kind: Any, rows: int) -> Any:
-    """A record of arrays with this many rows each, from the annotations of its fields."""
-    return kind(*(_empty(text, rows) for text in kind.__annotations__.values()))
+def _made(kind: Any, rows: int, **given: Any) -> Any:
+    """A record of arrays with this many rows each, from the annotations of its fields, except for those that are given."""
+    return kind(**{name: given[name] if name in given else _empty(text, rows) for name, text in kind.__annotations__.items()})
 
 
 def _empty(annotation: Any, rows: int) -> np.ndarray:

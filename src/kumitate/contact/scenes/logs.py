@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...procedure import Floats, procedure
+from .points import stored
 from .scene import Scene, SceneLog
 
 __all__ = ["log_record", "log_touches"]
@@ -29,6 +30,11 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
         deepest = max(deepest, -points.gap[c])
         for k in range(3):
             gained += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+        if points.softness[c] > 0.0:
+            gained += stored(scene.rules, scene.placed, points, c)
+        if c < len(points.turns.length):
+            for k in range(3):
+                gained += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
     if log.marks[1] == 0:
         for k in range(4):
             log.sums[record, k] = 0.0
@@ -76,7 +82,7 @@ def _write_touch(scene: Scene, first: int, end: int, log: SceneLog) -> None:
     if total <= 0.0:
         return
     row, least = log.touches[log.marks[2]], points.gap[first]
-    for k in range(17):
+    for k in range(20):
         row[k] = 0.0
     row[0] = float(log.marks[0])
     row[1] = float(points.solid[first, 0])
@@ -91,5 +97,9 @@ def _write_touch(scene: Scene, first: int, end: int, log: SceneLog) -> None:
             row[6 + k] += part * points.place[c, k]
             row[9 + k] += part * frame[0, k]
             row[13 + k] += part * (frame[0, k] * speed[0] + frame[1, k] * speed[1] + frame[2, k] * speed[2])
+        if c < len(points.turns.length):
+            moment, share = points.turns.impulse[c], points.turns.length[c] / scene.rules.step
+            for k in range(3):
+                row[17 + k] += share * (frame[0, k] * moment[0] + frame[1, k] * moment[1] + frame[2, k] * moment[2])
     row[12] = least
     log.marks[2] += 1

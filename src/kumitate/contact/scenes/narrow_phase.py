@@ -58,6 +58,9 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
         points.steady[c] = 0.0
         for k in range(3):
             points.impulse[c, k] = 0.0
+        if c < len(points.turns.length):
+            for k in range(3):
+                points.turns.impulse[c, k] = 0.0
         at = first
         while at < known and memory.solid[at, 0] == a and memory.solid[at, 1] == b:
             if memory.feature[at] == points.feature[c]:

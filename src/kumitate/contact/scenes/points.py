@@ -11,8 +11,9 @@ from ...procedure import Shaped, local, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
 from .arrays import MovingBodies, Placed, ScenePoints
 from .rules import Rules
+from .turns import move_turn, prepare_turn
 
-__all__ = ["along", "keep_near", "prepare"]
+__all__ = ["along", "keep_near", "prepare", "stored"]
 
 #: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
 TOUCHING = 1e-11
@@ -27,6 +28,8 @@ def prepare(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoi
         _drift(bodies, placed, points, c)
         _measure(bodies, points, c)
         _aim(rules, placed, points, c)
+        if len(points.turns.length) > 0:
+            prepare_turn(bodies, placed, points, c)
         if points.gap[c] < 1.0:
             fastest = max(fastest, abs(points.before[c, 0]), abs(points.free[c, 0]))
     return fastest
@@ -40,6 +43,8 @@ def keep_near(points: ScenePoints, count: int, distance: float) -> int:
         if points.gap[c] < distance:
             if kept < c:
                 _move(points, c, kept)
+                if len(points.turns.length) > 0:
+                    move_turn(points.turns, c, kept)
             kept += 1
     return kept
 
@@ -51,6 +56,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.friction[to] = points.friction[c]
     points.size[to] = points.size[c]
     points.mass[to] = points.mass[c]
+    points.softness[to] = points.softness[c]
     points.target[to] = points.target[c]
     points.plastic[to] = points.plastic[c]
     for k in range(2):
@@ -186,6 +192,11 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
     if abs(gap) < TOUCHING:
         gap = 0.0
     plastic = min(-gap / rules.step, RECOVERY)
+    points.softness[c] = 0.0
+    if surface[6] > 0.0:  # as `impulse.compliance`
+        resistance = rules.step * surface[6] + surface[7]
+        points.softness[c] = 1.0 / (rules.step * resistance)
+        plastic = -gap / rules.step if gap > 0.0 else -gap * surface[6] / resistance
     target = plastic
     if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
@@ -196,3 +207,12 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
     points.mode[c, 0] = 0.0 if stays or free < target else 1.0
     points.mode[c, 1] = x if slid else 0.0
     points.mode[c, 2] = y if slid else 0.0
+
+
+@procedure
+def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
+    """The energy that the spring of a compliant point takes up in the step [J]."""
+    a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
+    before = max(-points.gap[c], 0.0)
+    after = max(-points.gap[c] - rules.step * points.speed[c, 0], 0.0)
+    return 0.5 * placed.surfaces[a * placed.materials + b, 6] * (after * after - before * before)

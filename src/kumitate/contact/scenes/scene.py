@@ -20,7 +20,8 @@ class SceneLog(NamedTuple):
         reached: (records · bodies) of velocities after the first step of each record, in the axes before it.
         sums: of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J].
         touches: of every pair of solids that pushed each other: [record; A, B; force on A (3) [N]; place (3) [m]; normal (3);
-            gap [m]; velocity of A relative to B after the step (3) [m/s]; friction], means weighted by the normal forces.
+            gap [m]; velocity of A relative to B after the step (3) [m/s]; friction; moment of torsional and rolling friction on
+            A (3) [N·m]], means weighted by the normal forces.
         marks: [records finished; steps made of the next one; rows of `touches` in use].
     """
 
@@ -29,7 +30,7 @@ class SceneLog(NamedTuple):
     work: Floats
     reached: Floats[6]
     sums: Floats[4]
-    touches: Floats[17]
+    touches: Floats[20]
     marks: Ints
 
 

@@ -140,6 +140,9 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
                 scene.islands.label[points.body[c, 1]] = 1
         for k in range(3):
             work[0] += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
+        if c < len(points.turns.length):
+            for k in range(3):
+                work[0] += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
     for body in range(len(bodies.mass)):
         pushed = scene.islands.label[body]
         if bodies.robots.link[body] >= 0:

@@ -13,7 +13,7 @@ from ...spatial import Transform
 from .hulls import Faces, faces_of
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
-__all__ = ["points_for", "pose_row", "solids_of"]
+__all__ = ["check_size", "points_for", "pose_row", "solids_of"]
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,18 @@ def _row(shape: Shape, name: str) -> _Row:
             f"{name}: a {shape.kind} is not a convex solid; those that can touch any other are {known}. Use one of them, or "
             "several hulls"
         )
+    check_size(shape, name)
+    return make(shape)
+
+
+def check_size(shape: Shape, name: str) -> None:
+    """Refuses shapes without size; a point is a hull of one vertex."""
     for size in _SIZES.get(type(shape), ()):
         if not np.all(np.array(getattr(shape, size)) > 0.0):
             raise ModelError(
                 f"{name}: a {shape.kind} whose {size} is {getattr(shape, size)} has no size, so that nothing can rest on it; "
                 f"every {size} must be more than 0. Give it one, or leave the shape out"
             )
-    return make(shape)
 
 
 def points_for(pairs: int) -> Points:

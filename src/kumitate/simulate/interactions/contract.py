@@ -17,6 +17,7 @@ from ..stepping.forcing import Forcing
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.held.motion import HeldDynamics
+    from ...contact.plan import ContactPlan
     from ...scalar import Program
     from ..results.contact_record import Touched
     from ..stepping.actuation import Actuation
@@ -126,6 +127,10 @@ class Interaction:
     def points(self) -> list[str]:
         """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
         return []
+
+    def plan(self) -> ContactPlan | None:
+        """What contact will be, before anything is compiled; None without contact."""
+        return None
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of its program `impacts`, as a rule of `scalar.directional`.

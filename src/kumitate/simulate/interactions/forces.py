@@ -13,6 +13,7 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
+from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
 from ...contact.straddling import warn_of_thin_boxes
@@ -68,6 +69,12 @@ class ForceContact(Interaction):
             "fast for fixed steps"
         )
         return super().integrator(asked._replace(name="rkf45_adaptive"), notes)
+
+    def plan(self) -> ContactPlan:
+        """The pairs; their forces are evaluated with the dynamics, without a solver."""
+        return ContactPlan(
+            "penalty", "springs and dampers are forces at any time", pairs_traced(self.forces.pairs)[0], None, None
+        )
 
     def warn(self) -> None:
         """Warns as `warn_of_thin_boxes` does."""

@@ -14,6 +14,7 @@ from ...compile import Kernel, StoredProgram, found_or_traced
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
 from ...contact.settings import as_plain
 from ...contact.shapes import touches
@@ -29,6 +30,7 @@ from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, content_of
+from .scene import why_traced
 
 __all__ = ["ImpulseContact"]
 
@@ -132,6 +134,10 @@ class ImpulseContact(Interaction):
         """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
         return ["{!r} on {!r}".format(*pair.bodies) for pair in self.pairs for _ in range(pair.capacity)]
 
+    def plan(self) -> ContactPlan:
+        """The pairs, each with code of its own."""
+        return ContactPlan("traced", why_traced(self.mechanism, self.contact), *pairs_traced(self.pairs))
+
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact.
 
@@ -142,6 +148,11 @@ class ImpulseContact(Interaction):
             raise InputError(
                 f"{self.mechanism.name}: steps with contact {self.contact.model!r} cannot be differentiated, as its impulses "
                 "obey only some of the laws of contact. Take contact='rigid', or 'penalty'"
+            )
+        if turning := next((pair for pair in self.pairs if pair.surface.turns), None):
+            raise InputError(
+                f"{self.mechanism.name}: steps with torsional or rolling friction, as between {turning.bodies[0]!r} and "
+                f"{turning.bodies[1]!r}, cannot be differentiated. Leave it out"
             )
         from ...contact.impulse.refined import impact_slopes
 
@@ -181,5 +192,8 @@ class ImpulseContact(Interaction):
             residual=whole["residual"],
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
             work=whole["gained"],
+            moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
-        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], RECOVERY * h)
+        soft = np.array([owners[k].surface.stiffness is not None for k in pushed], dtype=bool)
+        closes = np.where(soft, np.inf, RECOVERY * h)
+        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], closes)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
+from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact, contact_pairs
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
@@ -44,6 +45,8 @@ MOST_TRACED = 4
 PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
+#: To compile a scene for the first time, and the equations of motion of each robot in it [s].
+_SECONDS, _PER_ROBOT = 4.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,14 @@ class SceneContact(Interaction):
         if bodies < FEWEST and not _needs_any_convex(mechanism, contact):
             return False
         return not fault_of(mechanism, contact)
+
+    def plan(self) -> ContactPlan:
+        """The pairs that a step looks for near ones among; its code is the same for any number."""
+        bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
+        why = f"{bodies} bodies are free" if bodies >= FEWEST else "shapes touch that have no traced routine"
+        if self.contact.belts:
+            why = f"the surface of {self.contact.belts[0]!r} moves"
+        return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches.
@@ -142,7 +153,8 @@ class SceneContact(Interaction):
         row_of[first] = np.arange(rows)
         touches[:, 0] = row_of[touches[:, 0].astype(int)]
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
-        return Touched(record, acceleration, sums[:, 1], RECOVERY * h)
+        soft = [self.contact.where(*pair).stiffness is not None for pair in record.bodies]
+        return Touched(record, acceleration, sums[:, 1], np.where(np.array(soft, dtype=bool), np.inf, RECOVERY * h))
 
     def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
         """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
@@ -183,7 +195,18 @@ class SceneContact(Interaction):
             force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
+            moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
         )  # fmt: skip
+
+
+def why_traced(mechanism: Mechanism, contact: Contact) -> str:
+    """Why contact of a mechanism is not computed as a scene."""
+    bodies = len(free_links(mechanism))
+    if contact.model != "rigid":
+        return f"scenes have no {contact.model} contact"
+    if bodies < FEWEST:
+        return f"scenes begin with {FEWEST} free bodies, and there {'is 1' if bodies == 1 else f'are {bodies}'}"
+    return fault_of(mechanism, contact) or f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters"
 
 
 def _needs_any_convex(mechanism: Mechanism, contact: Contact) -> bool:
@@ -214,7 +237,7 @@ def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> li
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
-_UNIT = np.array([1.0] + [0.0] * 16)
+_UNIT = np.array([1.0] + [0.0] * 19)
 
 
 class SceneCode:

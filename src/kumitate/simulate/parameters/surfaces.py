@@ -61,8 +61,10 @@ class SurfaceNumbers(ModelNumbers):
             friction, kinetic, restitution = numbers[3 * n : 3 * n + 3]
             if self._follows(plant, i) and self._follows(plant, k):
                 kinetic = friction
-            threshold = max(_surface(plant, names[i]).threshold, _surface(plant, names[k]).threshold)
-            made = VariedSurface(friction, kinetic, restitution, threshold)
+            both = _surface(plant, names[i]).against(_surface(plant, names[k]))
+            made = VariedSurface(
+                friction, kinetic, restitution, both.threshold, both.torsional, both.rolling, both.stiffness, both.damping
+            )
             varied.surfaces[names[i], names[k]] = varied.surfaces[names[k], names[i]] = made
 
     def built(self, plant: Any, raw: Raw) -> Any:

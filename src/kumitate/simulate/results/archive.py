@@ -50,11 +50,12 @@ _TEXTS = ("header", "mechanism", "audit", "settings")
 _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
+    "moment": "N m",
 }  # fmt: skip
 #: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
 _NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
-_OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
+_OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity", "moment")
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> Path:
@@ -115,7 +116,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
     return {
         **plain,
         **{f"energy/{name}": values for name, values in result.energy._asdict().items()},
-        **{_CONTACT + name: values for name, values in contact.items() if name != "bodies"},
+        **{_CONTACT + name: values for name, values in contact.items() if name != "bodies" and values is not None},
         **{f"{at}{k}": values for key, at in _NAMED.items() for k, values in enumerate(getattr(result, key).values())},
     }
 
@@ -221,7 +222,8 @@ def _contact(entries: Entries, times: int) -> ContactRecord:
     from .contact_record import ContactRecord  # loaded only when a run with contact is read
 
     bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
-    arrays = {field.name: entries.array(_CONTACT + field.name) for field in fields(ContactRecord) if field.name != "bodies"}
+    names = [field.name for field in fields(ContactRecord) if field.name != "bodies"]
+    arrays = {name: entries.array(_CONTACT + name) for name in names if name != "moment" or _CONTACT + name in entries}
     for name, array in arrays.items():
         shape = (times,) if name in _OF_TIMES else (times, len(bodies), *((3,) if name in _VECTORS else ()))
         if array.shape != shape:

@@ -64,7 +64,10 @@ def contact_loads(result: Result, others: Mapping[str, Any] | None = None) -> Lo
             force = record.force * signs[:, None]
             pushed = force.any(axis=2, keepdims=True)  # elsewhere the position says nothing
             arm = np.where(pushed, record.position - at[:, None, k], 0.0)
-            total = np.concatenate([np.cross(arm, force).sum(axis=1), force.sum(axis=1)], axis=1)
+            moment = np.cross(arm, force).sum(axis=1)
+            if record.moment is not None:
+                moment += (record.moment * signs[:, None]).sum(axis=1)
+            total = np.concatenate([moment, force.sum(axis=1)], axis=1)
             wrenches[name] = wrenches.get(name, 0.0) + total
     if tree.closed:
         step = float(result.settings.get("step", 0.0))

@@ -28,7 +28,9 @@ class ContactRecord:
         friction: the coefficient in effect (n, m): static for points at rest, else kinetic.
         residual: (n) [m/s], the residual of the contact laws of each step.
         penetration: (n) [m], the largest over all points, those without force included.
-        work: (n) [J], the kinetic energy that each step's impulses add to what the step would have without them.
+        work: (n) [J], the energy of motion, and of compliant points, that each step's impulses add to what the step would
+            have without them.
+        moment: on A (n, m, 3) [N·m], of torsional and rolling friction; None if no surface has any.
     """
 
     bodies: tuple[tuple[str, str], ...]
@@ -41,6 +43,7 @@ class ContactRecord:
     residual: np.ndarray
     penetration: np.ndarray
     work: np.ndarray
+    moment: np.ndarray | None = None
 
     @property
     def normal_force(self) -> np.ndarray:
@@ -96,13 +99,14 @@ class Touched(NamedTuple):
         acceleration: the mechanism's (n, nv), with them.
         unsolved: (n) per step, the remaining error of the solver for its impulses, as a part of the points'
             speeds.
-        closes: the overlap that one step closes [m]: deeper ones are pushed apart at a bounded speed.
+        closes: the overlap that one step closes [m], of all points or of each (m): deeper ones are pushed apart at a bounded
+            speed. Infinite for compliant points.
     """
 
     record: ContactRecord
     acceleration: np.ndarray
     unsolved: np.ndarray
-    closes: float = math.inf
+    closes: float | np.ndarray = math.inf
 
     def overlaps(self, name: str, step: float) -> list[str]:
         """A warning about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
@@ -113,7 +117,7 @@ class Touched(NamedTuple):
         pairs = list(dict.fromkeys("{!r} and {!r}".format(*self.record.bodies[k]) for k in deep))
         return [
             f"{name}: {_some(pairs)} overlap at the start, by up to {depth[deep[0]]:.3g} m; they are pushed apart at "
-            f"{self.closes / step:.2g} m/s. Start them apart if that is not meant"
+            f"{np.min(self.closes) / step:.2g} m/s. Start them apart if that is not meant"
         ]
 
     def failures(self, name: str, time: np.ndarray) -> list[str]:

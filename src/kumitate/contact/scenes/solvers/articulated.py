@@ -13,7 +13,8 @@ from .blocks import solve_factored
 from .ordering import coupling, units_of
 
 __all__ = [
-    "couple", "forget_links", "go_on", "inertial_row", "on_robot", "put_inertia", "solve_twists", "weighed_row",
+    "add_block", "couple", "forget_links", "go_on", "inertial_row", "on_robot", "put_inertia", "reach_of_unit",
+    "solve_twists", "weighed_row",
 ]  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def couple(robots: Robots, points: ScenePoints, c: int, felt: Shaped[3, 3], fact
     for side in range(2 if points.body[c, 1] >= 0 else 1):
         first, count = units_of(robots, points.body[c, side])
         for unit in range(count):
-            _reach(robots, points, c, side, unit, column)
+            reach_of_unit(robots, points, c, side, unit, column)
             for i in range(3):
                 for k in range(6):
                     turned[i, k] = felt[i, 0] * column[0, k] + felt[i, 1] * column[1, k] + felt[i, 2] * column[2, k]
@@ -38,18 +39,23 @@ def couple(robots: Robots, points: ScenePoints, c: int, felt: Shaped[3, 3], fact
             for other in range(2 if points.body[c, 1] >= 0 else 1):
                 begin, most = units_of(robots, points.body[c, other])
                 for at in range(most):
-                    _reach(robots, points, c, other, at, row)
-                    i = factors.node[begin + at]
-                    if i == k:
-                        _add(factors.diagonal[k], row, turned)
-                    elif i > k:
-                        _add(factors.lower[coupling(factors, k, i)], row, turned)
-                    else:
-                        _add(factors.upper[coupling(factors, i, k)], row, turned)
+                    reach_of_unit(robots, points, c, other, at, row)
+                    add_block(factors, factors.node[begin + at], k, row, turned)
 
 
 @procedure
-def _reach(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, reach: Shaped[3, 6]) -> None:
+def add_block(factors: BlockFactors, i: int, k: int, row: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
+    """Adds rowᵀ turned to the block of the nodes i and k."""
+    if i == k:
+        _add(factors.diagonal[k], row, turned)
+    elif i > k:
+        _add(factors.lower[coupling(factors, k, i)], row, turned)
+    else:
+        _add(factors.upper[coupling(factors, i, k)], row, turned)
+
+
+@procedure
+def reach_of_unit(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, reach: Shaped[3, 6]) -> None:
     """reach · v of a unit is its part of the velocity of a point of A relative to B, in the axes of the world."""
     link, sign = robots.link[points.body[c, side]], 1.0 if side == 0 else -1.0
     x, y, z = points.lever_a[c, 0], points.lever_a[c, 1], points.lever_a[c, 2]

@@ -7,6 +7,7 @@ from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpa
 from ..points import along
 from .articulated import couple, forget_links, inertial_row, on_robot, put_inertia, solve_twists
 from .laws import add_wrench, onto_cone
+from .turning import add_lacks, advance_turns, couple_turns
 
 __all__ = ["advance", "assemble", "change_of", "inertial"]
 
@@ -17,6 +18,8 @@ def assemble(
 ) -> None:
     """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
     _assemble_inertias(bodies, factors)
+    if len(points.turns.length) > 0:
+        couple_turns(island, bodies.robots, islands, points, factors)
     felt, reach_a, reach_b, turned = local(3, 3), local(3, 6), local(3, 6), local(3, 6)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
@@ -79,6 +82,8 @@ def advance(
         add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
         if points.body[c, 1] >= 0:
             add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
+    if len(points.turns.length) > 0:
+        add_lacks(island, islands, points, factors, trial.effort)
     solve_twists(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
@@ -87,6 +92,8 @@ def advance(
         for k in range(3):
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
         onto_cone(new, points.friction[c])
+    if len(points.turns.length) > 0:
+        advance_turns(island, islands, points, factors, trial)
 
 
 @procedure

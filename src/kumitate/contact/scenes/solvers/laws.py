@@ -8,6 +8,7 @@ from ....procedure import Shaped, procedure
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import along
 from ..robots import leads, pushed
+from ..turns import add_moments, residual_of_turns, turning_speeds
 
 __all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
 
@@ -54,6 +55,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
         add_wrench(points.frame[c], points.lever_a[c], points.impulse[c], 1.0, bodies.after[a])
         if b >= 0:
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
+    if len(points.turns.length) > 0:
+        add_moments(island, islands, points, bodies.after)
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         body = islands.bodies[at]
         if bodies.robots.link[body] >= 0:
@@ -74,6 +77,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
             if b >= 0:
                 u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
             points.speed[c, k] = u + points.drift[c, k]
+    if len(points.turns.length) > 0:
+        turning_speeds(island, islands, points, bodies.after)
 
 
 @procedure
@@ -82,15 +87,19 @@ def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSp
     worst = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
-        aim, mass = trial.aim[c], points.mass[c]
+        aim, mass, soft = trial.aim[c], points.mass[c], points.softness[c]
         for k in range(3):
             aim[k] = points.impulse[c, k] - mass * points.speed[c, k]
         aim[0] += mass * points.target[c]
+        if soft > 0.0:
+            aim[0] = (points.impulse[c, 0] - mass * (points.speed[c, 0] - points.target[c])) / (1.0 + soft * mass)
         onto_cone(aim, points.friction[c])
         for k in range(3):
-            error = abs(points.impulse[c, k] - aim[k]) * points.size[c]
+            error = abs(points.impulse[c, k] - aim[k]) * (points.size[c] + soft if k == 0 else points.size[c])
             if not error <= worst:
                 worst = error if error >= 0.0 else math.inf
+    if len(points.turns.length) > 0:
+        worst = max(worst, residual_of_turns(island, islands, points))
     return worst
 
 
@@ -102,7 +111,8 @@ def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped
     """
     mu, mass, tie = points.friction[c], points.mass[c], TIE * points.mass[c]
     n, x, y = points.impulse[c, 0], points.impulse[c, 1], points.impulse[c, 2]
-    un, ux, uy = points.speed[c, 0] - points.target[c], points.speed[c, 1], points.speed[c, 2]
+    soft = points.softness[c]
+    un, ux, uy = points.speed[c, 0] - points.target[c] + soft * n, points.speed[c, 1], points.speed[c, 2]
     for i in range(3):
         base[i] = 0.0
         for j in range(3):
@@ -110,12 +120,14 @@ def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped
     if by_mode == 1:
         aim, along_x, along_y = n - mass * points.mode[c, 0], x - mass * points.mode[c, 1], y - mass * points.mode[c, 2]
     else:
-        aim, along_x, along_y = n - mass * un, x - mass * ux, y - mass * uy
+        part = mass if soft == 0.0 else mass / (1.0 + soft * mass)
+        aim, along_x, along_y = n - part * un, x - mass * ux, y - mass * uy
     if aim < -tie:
         return
-    normal = n - stiff * un
+    give = stiff if soft == 0.0 else stiff / (1.0 + soft * stiff)
+    normal = n - give * un
     base[0] = normal
-    K[0, 0] = stiff
+    K[0, 0] = give
     length = math.sqrt(max(along_x * along_x + along_y * along_y, 1e-300))
     if length <= mu * max(aim, 0.0) + tie:
         base[1] = x - stiff * ux
@@ -130,8 +142,8 @@ def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped
     aside = across * (dx * uy - dy * ux)
     base[1] = mu * dx * normal + aside * dy
     base[2] = mu * dy * normal - aside * dx
-    K[1, 0] = mu * dx * stiff
-    K[2, 0] = mu * dy * stiff
+    K[1, 0] = mu * dx * give
+    K[2, 0] = mu * dy * give
     K[1, 1] = across * dy * dy
     K[1, 2] = -across * dx * dy
     K[2, 1] = -across * dx * dy

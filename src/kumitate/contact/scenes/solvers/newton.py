@@ -11,6 +11,7 @@ from .assembly import advance, assemble
 from .blocks import factor
 from .laws import linearise, move, residual
 from .trials import best_again, keep_best, restore, save
+from .turning import linearise_turn
 
 __all__ = ["newton"]
 
@@ -80,3 +81,5 @@ def _laws(
         c = islands.points[at]
         stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])
         linearise(points, c, stiff, by_mode, trial.K[c], trial.base[c])
+        if c < len(points.turns.length):
+            linearise_turn(points, c, strength, by_mode, trial.K[c, 0, 0], trial.base[c, 0])

@@ -10,6 +10,7 @@ from ....procedure import Shaped, local, procedure
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import along
 from ..robots import nudged
+from ..turns import add_moment, onto_limits, turning_speed
 from .laws import add_wrench, move, onto_cone, residual
 
 __all__ = ["relax"]
@@ -38,6 +39,7 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
             u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
         aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (u + points.drift[c, k])
     aim[0] += SHARE * points.mass[c] * points.target[c]
+    aim[0] /= 1.0 + SHARE * points.mass[c] * points.softness[c]
     onto_cone(aim, points.friction[c])
     for k in range(3):
         change = aim[k] - points.impulse[c, k]
@@ -46,13 +48,42 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
     _push(bodies, a, points.frame[c], points.lever_a[c], aim, 1.0)
     if b >= 0:
         _push(bodies, b, points.frame[c], points.lever_b[c], aim, -1.0)
+    if c < len(points.turns.length):
+        _relax_turn(c, bodies, points)
+
+
+@procedure
+def _relax_turn(c: int, bodies: MovingBodies, points: ScenePoints) -> None:
+    """The moments of a point, by its present normal impulse."""
+    aim, u, wrench, a, b = local(3), local(3), local(6), points.body[c, 0], points.body[c, 1]
+    turning_speed(points, c, bodies.after, u)
+    for k in range(3):
+        aim[k] = points.turns.impulse[c, k] - SHARE * points.turns.mass[c] * u[k]
+    onto_limits(points, c, aim)
+    for k in range(3):
+        change = aim[k] - points.turns.impulse[c, k]
+        points.turns.impulse[c, k] = aim[k]
+        aim[k] = change
+    add_moment(points, c, aim, 1.0, wrench)
+    _pull(bodies, a, wrench)
+    if b >= 0:
+        for k in range(3):
+            wrench[k] = -wrench[k]
+        _pull(bodies, b, wrench)
 
 
 @procedure
 def _push(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float) -> None:
     """The velocities of a body after an impulse more."""
-    wrench, twist, mobility, link = local(6), bodies.after[body], bodies.mobility[body], bodies.robots.link[body]
+    wrench = local(6)
     add_wrench(frame, lever, impulse, sign, wrench)
+    _pull(bodies, body, wrench)
+
+
+@procedure
+def _pull(bodies: MovingBodies, body: int, wrench: Shaped[6]) -> None:
+    """The velocities of a body after an impulsive wrench more."""
+    twist, mobility, link = bodies.after[body], bodies.mobility[body], bodies.robots.link[body]
     if link >= 0:
         nudged(bodies, link, wrench)
         return

@@ -75,12 +75,16 @@ def _chain(
     island: int, accepted: float, begun: int, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
     factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
-    """One method after another until the residual is small; the best impulses of all are the result."""
-    enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL
+    """One method after another until the residual is small; the best impulses of all are the result.
+
+    Only Newton's method and sweeps know compliance, and moments.
+    """
+    plain = _plain(island, islands, points)
+    enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not plain
     good = (GOOD if small else FAIR) * (1.0 + fastest)
     left = newton(island, PASSES if small else FEW, begun, enough, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
-    if left > (accepted if small else good):
+    if plain and left > (accepted if small else good):
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
             left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
@@ -88,7 +92,7 @@ def _chain(
     for attempt in range(TIMES):
         if best <= good:
             break
-        if attempt % 2 == 0:
+        if attempt % 2 == 0 and plain:
             left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
         else:
             left = relax(island, SWEEPS, bodies, islands, points, trial)
@@ -99,6 +103,17 @@ def _chain(
         restore(island, islands, points, trial.first)
         move(island, bodies, islands, points)
     return best
+
+
+@procedure
+def _plain(island: int, islands: Islands, points: ScenePoints) -> bool:
+    """Whether all points of an island are rigid, and without moments."""
+    if len(points.turns.length) > 0:
+        return False
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        if points.softness[islands.points[at]] > 0.0:
+            return False
+    return True
 
 
 @procedure
@@ -152,6 +167,9 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
         c = islands.points[at]
         for k in range(3):
             total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+        if c < len(points.turns.length):
+            for k in range(3):
+                total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
     return total
 
 
@@ -170,6 +188,9 @@ def _tame(
         # the modes have been used; the impulses of the rebound take their place
         for k in range(3):
             points.mode[c, k] = points.impulse[c, k]
+        if c < len(points.turns.length):
+            for k in range(3):
+                points.turns.mode[c, k] = points.turns.impulse[c, k]
         points.target[c] = points.plastic[c]
     move(island, bodies, islands, points)
     left = _chain(island, accepted, 1, fastest, bodies, islands, points, factors, trial)
@@ -196,3 +217,7 @@ def _mix(island: int, share: float, islands: Islands, points: ScenePoints, trial
         c = islands.points[at]
         for k in range(3):
             points.impulse[c, k] = trial.kept[c, k] + share * (points.mode[c, k] - trial.kept[c, k])
+        if c < len(points.turns.length):
+            for k in range(3):
+                plastic = trial.kept[len(points.gap) + c, k]
+                points.turns.impulse[c, k] = plastic + share * (points.turns.mode[c, k] - plastic)

@@ -16,6 +16,9 @@ def save(island: int, islands: Islands, points: ScenePoints, impulses: Floats[3]
         c = islands.points[at]
         for k in range(3):
             impulses[c, k] = points.impulse[c, k]
+        if c < len(points.turns.length):
+            for k in range(3):
+                impulses[len(points.gap) + c, k] = points.turns.impulse[c, k]
 
 
 @procedure
@@ -25,6 +28,9 @@ def restore(island: int, islands: Islands, points: ScenePoints, impulses: Floats
         c = islands.points[at]
         for k in range(3):
             points.impulse[c, k] = impulses[c, k]
+        if c < len(points.turns.length):
+            for k in range(3):
+                points.turns.impulse[c, k] = impulses[len(points.gap) + c, k]
 
 
 @procedure

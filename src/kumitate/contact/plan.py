@@ -1,0 +1,141 @@
+"""What contact of a mechanism will be: which bodies may touch, how that is computed and why, and what it costs beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Geometry, Mechanism
+from .scene import Contact, Pair, Touchable, between_bodies
+from .surface import Surface, VariedSurface
+from .touching.solids import MOST
+
+__all__ = ["ContactPlan", "PlannedPair", "pairs_of_scene", "pairs_traced"]
+
+#: Operations of a traced step, fitted to balls, bricks and legged robots: per link pair with the world, per point of these; per
+#: pair of moving links, per point of these. They are those of all steps that the solver may take.
+_WORLD, _WORLD_POINT, _BETWEEN, _BETWEEN_POINT = 1.6e5, 1.2e5, 4.5e5, 1.65e5
+#: Time to trace and compile an operation [s], on a processor of 2023.
+_SECONDS = 6e-7
+#: More pairs than this are printed by kinds.
+_LISTED = 20
+
+
+@dataclass(frozen=True)
+class PlannedPair:
+    """Two bodies that may touch by two of their shapes.
+
+    Attributes:
+        bodies: their names; the second may be "ground"; shapes: the kinds of their shapes.
+        points: at most so many.
+        surface: what holds between them.
+    """
+
+    bodies: tuple[str, str]
+    shapes: tuple[str, str]
+    points: int
+    surface: Surface | VariedSurface
+
+    @property
+    def material(self) -> str:
+        """The numbers of its surface that are not the usual ones."""
+        one = self.surface
+        if not isinstance(one, Surface):
+            return "by parameters"
+        units = {"restitution": "", "threshold": " m/s", "torsional": " m", "rolling": " m", "damping": " N s/m"}
+        found = [f"friction {one.friction:g}" + ("" if one.one_friction else f", {one.kinetic:g} sliding")]
+        found += [f"{name} {getattr(one, name):g}{unit}" for name, unit in units.items() if getattr(one, name)]
+        return ", ".join(found + ([] if one.stiffness is None else [f"stiffness {one.stiffness:g} N/m"]))
+
+
+@dataclass(frozen=True)
+class ContactPlan:
+    """What contact of a mechanism will be; as text, a report.
+
+    Attributes:
+        solver: "traced", "scene" or "penalty"; why: the reason, in words.
+        pairs: all pairs of shapes that may touch.
+        operations: estimated, of a step in which the solver takes all its passes; None for scenes, whose pairs are lists.
+        seconds: estimated, to trace and compile what nobody has compiled before.
+    """
+
+    solver: str
+    why: str
+    pairs: tuple[PlannedPair, ...]
+    operations: int | None
+    seconds: float | None
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Numbers, texts, lists and dictionaries."""
+        pairs = [
+            {"bodies": list(pair.bodies), "shapes": list(pair.shapes), "points": pair.points, "material": pair.material}
+            for pair in self.pairs
+        ]
+        return {
+            "solver": self.solver, "why": self.why, "pairs": pairs, "operations": self.operations, "seconds": self.seconds,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        groups: dict[tuple[str, str, str], list[PlannedPair]] = {}
+        for pair in self.pairs:
+            names = " on ".join(pair.bodies) if len(self.pairs) <= _LISTED else ""
+            shapes = " on ".join(pair.shapes if names else sorted(pair.shapes))
+            groups.setdefault((names, shapes, pair.material), []).append(pair)
+        lines = [f"contact: {self.solver}, as {self.why}", f"{_counted(self.pairs)} may touch{self._cost}"]
+        for (names, shapes, material), pairs in groups.items():
+            lines.append(f"  {names or len(pairs)}{': ' if names else ' times '}{shapes}, {_points(pairs)}; {material}")
+        return "\n".join(lines)
+
+    @property
+    def _cost(self) -> str:
+        if self.seconds is None:
+            return ""
+        steps = "" if self.operations is None else f", steps of at most {self.operations / 1e6:.1f} million operations"
+        return f"; compiling takes about {self.seconds:.1f} s, and none once it is on the disk{steps} (estimated)"
+
+
+def _points(pairs: Sequence[PlannedPair]) -> str:
+    most = sum(pair.points for pair in pairs)
+    return "1 point" if most == 1 else f"up to {most} points"
+
+
+def _counted(pairs: Sequence[PlannedPair]) -> str:
+    return f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of shapes, at {_points(pairs)},"
+
+
+def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, float]:
+    """The pairs of a traced step, its operations and the time to compile it [s]."""
+    listed: list[PlannedPair] = []
+    world: set[tuple[int, int]] = set()
+    between: set[tuple[int, int]] = set()
+    operations = 0.0
+    for pair in pairs:
+        kinds = (pair.geometries[0].shape.kind, pair.geometries[1].shape.kind)
+        listed.append(PlannedPair(pair.bodies, kinds, pair.capacity, pair.surface))
+        (world if pair.links[1] < 0 else between).add(pair.links)
+        operations += pair.capacity * (_WORLD_POINT if pair.links[1] < 0 else _BETWEEN_POINT)
+    operations += len(world) * _WORLD + len(between) * _BETWEEN
+    return tuple(listed), int(operations), _SECONDS * operations
+
+
+def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair, ...]:
+    """The pairs of a scene."""
+    tree = mechanism.tree
+    found = Touchable.of(mechanism, tree, contact)
+
+    def planned(one: tuple[str, Geometry], other: tuple[str, Geometry]) -> PlannedPair:
+        names = (one[0], other[0])
+        shapes = (one[1].shape.kind, other[1].shape.kind)
+        return PlannedPair(names, shapes, 1 if "sphere" in shapes else MOST, contact.where(*names))
+
+    listed = [
+        planned((name, shape), (other, geometry))
+        for name, shapes in found.moving.items()
+        for shape in shapes
+        for other, _, geometry in found.standing
+    ]
+    for one, two in between_bodies(tree, found):
+        listed += [planned((one, a), (two, b)) for a in found.moving[one] for b in found.moving[two]]
+    return tuple(listed)

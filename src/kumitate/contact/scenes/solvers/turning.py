@@ -1,0 +1,147 @@
+"""Torsional and rolling friction in a Newton step: their linearised laws, in the matrix of blocks and after its solution."""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import BlockFactors, Islands, Robots, ScenePoints, SolverSpace
+from ..turns import add_moment, onto_limits
+from .articulated import add_block, reach_of_unit
+from .laws import STIFF, TIE
+from .ordering import units_of
+
+__all__ = ["add_lacks", "advance_turns", "couple_turns", "linearise_turn"]
+
+
+@procedure
+def linearise_turn(points: ScenePoints, c: int, strength: float, by_mode: int, give: float, normal: float) -> None:
+    """The law of the moments of a point, λ' = base − K dω − push du_n; that of the normal impulse is `normal` − give du_n."""
+    turns, aim = points.turns, local(3)
+    stiff, tie, u, old, K = strength * turns.mass[c], TIE * turns.mass[c], turns.speed[c], turns.impulse[c], turns.K[c]
+    for i in range(3):
+        turns.base[c, i] = 0.0
+        turns.push[c, i] = 0.0
+        for j in range(3):
+            K[i, j] = 0.0
+        aim[i] = old[i] - turns.mass[c] * (turns.mode[c, i] if by_mode == 1 else u[i])
+    if give == 0.0:  # the point is apart
+        return
+    for disc in range(2):
+        first, last, limit = (0, 1, turns.limit[c, 0]) if disc == 0 else (1, 3, turns.limit[c, 1])
+        if limit == 0.0:
+            continue
+        length = 1e-150
+        for k in range(first, last):
+            length = math.hypot(length, aim[k])
+        for k in range(first, last):
+            if length <= limit * max(normal, 0.0) + tie:
+                turns.base[c, k] = old[k] - stiff * u[k]
+                K[k, k] = stiff
+            else:
+                turns.base[c, k] = limit * normal * aim[k] / length
+                turns.push[c, k] = limit * give * aim[k] / length
+        if disc == 1 and length > limit * max(normal, 0.0) + tie:
+            _across(points, c, aim, length, stiff)
+
+
+@procedure
+def _across(points: ScenePoints, c: int, aim: Shaped[3], length: float, stiff: float) -> None:
+    """A rolling moment at its limit turns with the angular velocity; see `laws.linearise`."""
+    turns = points.turns
+    dx, dy = aim[1] / length, aim[2] / length
+    kept = turns.limit[c, 1] * max(points.impulse[c, 0], 0.0) / length
+    across = min(kept * turns.mass[c] / max(1.0 - kept, 1.0 / STIFF), stiff)
+    aside = across * (dx * turns.speed[c, 2] - dy * turns.speed[c, 1])
+    turns.base[c, 1] += aside * dy
+    turns.base[c, 2] -= aside * dx
+    turns.K[c, 1, 1] = across * dy * dy
+    turns.K[c, 1, 2] = -across * dx * dy
+    turns.K[c, 2, 1] = -across * dx * dy
+    turns.K[c, 2, 2] = across * dx * dx
+
+
+@procedure
+def couple_turns(island: int, robots: Robots, islands: Islands, points: ScenePoints, factors: BlockFactors) -> None:
+    """Adds the stiffness of all moments of an island to its blocks."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        _couple(robots, points, islands.points[at], factors)
+
+
+@procedure
+def _couple(robots: Robots, points: ScenePoints, c: int, factors: BlockFactors) -> None:
+    """Adds that of a point's moments to the blocks of all units that it touches."""
+    spin, reach, other, turned = local(3, 6), local(3, 6), local(3, 6), local(3, 6)
+    frame, K, push, long = points.frame[c], points.turns.K[c], points.turns.push[c], points.turns.length[c]
+    for side in range(2 if points.body[c, 1] >= 0 else 1):
+        begin, count = units_of(robots, points.body[c, side])
+        for unit in range(count):
+            _spin(robots, points, c, side, unit, spin)
+            reach_of_unit(robots, points, c, side, unit, reach)
+            for k in range(6):
+                normal = frame[0, 0] * reach[0, k] + frame[0, 1] * reach[1, k] + frame[0, 2] * reach[2, k]
+                for i in range(3):
+                    turned[i, k] = (
+                        long * (K[i, 0] * spin[0, k] + K[i, 1] * spin[1, k] + K[i, 2] * spin[2, k]) + push[i] * normal
+                    )
+            for against in range(2 if points.body[c, 1] >= 0 else 1):
+                first, most = units_of(robots, points.body[c, against])
+                for at in range(most):
+                    _spin(robots, points, c, against, at, other)
+                    for i in range(3):
+                        for k in range(6):
+                            other[i, k] *= long
+                    add_block(factors, factors.node[first + at], factors.node[begin + unit], other, turned)
+
+
+@procedure
+def _spin(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, spin: Shaped[3, 6]) -> None:
+    """spin · v of a unit is its part of the angular velocity of A relative to B, along the axes of a point."""
+    link, sign = robots.link[points.body[c, side]], 1.0 if side == 0 else -1.0
+    for i in range(3):
+        axis = points.frame[c, i]
+        for k in range(6):
+            spin[i, k] = 0.0
+        if link >= 0:
+            J = robots.jacobian[robots.first_column[link] + unit]
+            for k in range(6):
+                spin[i, k] = sign * (axis[0] * J[0, k] + axis[1] * J[1, k] + axis[2] * J[2, k])
+        else:
+            for k in range(3):
+                spin[i, k] = sign * axis[k]
+
+
+@procedure
+def add_lacks(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, effort: Floats[6]) -> None:
+    """Adds to the efforts what the moments of an island lack."""
+    lack = local(3)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        for k in range(3):
+            lack[k] = points.turns.base[c, k] - points.turns.impulse[c, k]
+        add_moment(points, c, lack, 1.0, effort[factors.node[points.body[c, 0]]])
+        if points.body[c, 1] >= 0:
+            add_moment(points, c, lack, -1.0, effort[factors.node[points.body[c, 1]]])
+
+
+@procedure
+def advance_turns(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
+    """The moments of an island after a solution; `trial.aim` has the changes of the points' velocities."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        _advance(points, islands.points[at], factors, trial.effort, trial.aim[islands.points[at], 0])
+
+
+@procedure
+def _advance(points: ScenePoints, c: int, factors: BlockFactors, changes: Floats[6], dn: float) -> None:
+    """The moments of a point after changes of the nodes' twists, by which its normal velocity changes by dn."""
+    turns, d, K = points.turns, local(3), points.turns.K[c]
+    for k in range(3):
+        axis, node = points.frame[c, k], factors.node[points.body[c, 0]]
+        about = axis[0] * changes[node, 0] + axis[1] * changes[node, 1] + axis[2] * changes[node, 2]
+        if points.body[c, 1] >= 0:
+            node = factors.node[points.body[c, 1]]
+            about -= axis[0] * changes[node, 0] + axis[1] * changes[node, 1] + axis[2] * changes[node, 2]
+        d[k] = turns.length[c] * about
+    for k in range(3):
+        turns.impulse[c, k] = turns.base[c, k] - K[k, 0] * d[0] - K[k, 1] * d[1] - K[k, 2] * d[2] - turns.push[c, k] * dn
+    onto_limits(points, c, turns.impulse[c])

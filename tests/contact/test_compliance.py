@@ -1,0 +1,104 @@
+"""Compliant contact against springs and dampers in closed form, traced pair by pair and in scenes of many bodies."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scene import Contact
+from kumitate.contact.surface import Surface
+from kumitate.errors import InputError, KumitateWarning
+from kumitate.model import Box, Sphere
+from studies.contact_problems import solid
+
+from .with_others import G, R, run, ways
+
+K, C = 2e3, 50.0
+SOFT = Contact(surface=Surface(0.5, stiffness=K, damping=C))
+SINK = G / K
+
+
+@ways
+def test_bodies_at_rest_have_sunk_in_by_their_weight_over_the_stiffness(others):
+    """A ball by m g / k, a box on four corners by a quarter; the lower of two balls by the weight of both."""
+    ball = run([solid("ball", Sphere(R))], [(0, 0, R)], np.zeros(6), SOFT, 1.0, others)
+    assert R - ball.q[-1, 6] == pytest.approx(SINK, rel=1e-6)
+    box = run([solid("box", Box((0.2, 0.16, 0.12)))], [(0, 0, 0.06)], np.zeros(6), SOFT, 1.0, others)
+    assert 0.06 - box.q[-1, 6] == pytest.approx(SINK / 4.0, rel=1e-6)
+    balls = [solid(f"ball{k}", Sphere(R)) for k in range(2)]
+    stack = run(balls, [(0, 0, R), (0, 0, 3 * R)], np.zeros(12), SOFT, 2.0, others)
+    assert R - stack.q[-1, 6] == pytest.approx(2.0 * SINK, rel=1e-6)
+    assert 2 * R - (stack.q[-1, 13] - stack.q[-1, 6]) == pytest.approx(SINK, rel=1e-6)
+
+
+@ways
+def test_a_ball_on_a_damped_spring_moves_as_in_closed_form_to_the_order_of_the_step(others):
+    """z = m g/k (1 − e^{−δt} (cos ωt + δ/ω sin ωt)), δ = c/2m, ω² = k/m − δ²."""
+    contact, decay = Contact(surface=Surface(0.5, stiffness=K, damping=8.0)), 4.0
+    omega, worst = np.sqrt(K - decay**2), []
+    for step in (1e-3, 5e-4):
+        found = run([solid("ball", Sphere(R))], [(0, 0, R)], np.zeros(6), contact, 0.5, others, step=step)
+        t = found.time
+        exact = SINK * (1.0 - np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t)))
+        worst.append(np.abs(R - found.q[:, 6] - exact).max() / SINK)
+        assert found.audit.contact.gains == 0
+    assert worst[0] < 0.12
+    assert worst[1] < 0.6 * worst[0]
+
+
+@ways
+def test_a_ball_rebounds_as_from_a_damped_spring(others):
+    """e = exp(−2 ζ arccos ζ / √(1 − ζ²)), ζ = c / 2√(k m): contact ends where the force does (Schwager and Pöschel 2007)."""
+    stiff, zeta = 1e5, 0.2
+    contact = Contact(surface=Surface(0.5, stiffness=stiff, damping=2.0 * zeta * np.sqrt(stiff)))
+    v = [0, 0, 0, 0, 0, -20.0]  # fast enough for weight not to matter
+    found = run([solid("ball", Sphere(R))], [(0, 0, R)], v, contact, 0.012, others, step=1e-5)
+    expected = 20.0 * np.exp(-2.0 * zeta * np.arccos(zeta) / np.sqrt(1.0 - zeta**2))
+    assert found.v[:, 5].max() == pytest.approx(expected, rel=0.01)
+
+
+@ways
+def test_the_less_stiff_of_two_surfaces_counts_unless_the_pair_has_its_own(others):
+    balls, places = [solid("one", Sphere(R)), solid("two", Sphere(R))], [(0, 0, R), (1, 0, R)]
+    surfaces = {"ground": Surface(stiffness=2 * K, damping=C), "one": Surface(stiffness=K, damping=C)}
+    contact = Contact(surfaces=surfaces, pairs={("ground", "two"): Surface(stiffness=4 * K, damping=C)})
+    found = run(balls, places, np.zeros(12), contact, 1.0, others)
+    assert R - found.q[-1, [6, 13]] == pytest.approx([SINK, SINK / 4.0], rel=1e-5)
+
+
+@ways
+def test_what_has_sunk_in_is_no_overlap_that_must_be_pushed_apart(others):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KumitateWarning)
+        found = run([solid("ball", Sphere(R))], [(0, 0, R - SINK)], np.zeros(6), SOFT, 0.01, others)
+    assert np.abs(found.q[:, 6] - (R - SINK)).max() < 1e-12
+    with pytest.warns(KumitateWarning, match="overlap at the start"):
+        run([solid("ball", Sphere(R))], [(0, 0, R - SINK)], np.zeros(6), "rigid", 0.01, others)
+
+
+@ways
+def test_sliding_and_rolling_go_on_upon_soft_ground(others):
+    """A settled ball that slides loses μ g until it rolls with v / (1 + I / m s²), s being its height above the ground."""
+    contact = Contact(surface=Surface(0.3, stiffness=K, damping=C))
+    found = run([solid("ball", Sphere(R))], [(0, 0, R - SINK)], [0, 0, 0, 1, 0, 0], contact, 0.2, others)
+    speed = np.linalg.norm(found.v[:, 3:6], axis=1)
+    assert speed[50] == pytest.approx(1.0 - 0.3 * G * 0.05, abs=1e-3)
+    assert speed[-1] == pytest.approx(1.0 / (1.0 + 0.4 * (R / (R - SINK)) ** 2), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Surface(stiffness=0.0), "stiffness"),
+        (lambda: Surface(stiffness=-1.0), "stiffness"),
+        (lambda: Surface(damping=1.0), "no stiffness"),
+        (lambda: Surface(stiffness=1e4, damping=-1.0), "damping"),
+        (lambda: Surface(stiffness=1e4, restitution=0.5), "rebounds follows from its damping"),
+        (lambda: Contact("multipoint", surface=Surface(stiffness=1e4)), "only rigid contact"),
+    ],
+)
+def test_refusals_say_why(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
