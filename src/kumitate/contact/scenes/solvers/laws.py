@@ -6,7 +6,7 @@ import math
 
 from ....procedure import Shaped, procedure
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
-from ..points import along
+from ..points import relative
 from ..robots import leads, pushed
 
 __all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
@@ -68,12 +68,9 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
             twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
-        a, b = points.body[c, 0], points.body[c, 1]
+        relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         for k in range(3):
-            u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
-            if b >= 0:
-                u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
-            points.speed[c, k] = u + points.drift[c, k]
+            points.speed[c, k] += points.drift[c, k]
 
 
 @procedure
