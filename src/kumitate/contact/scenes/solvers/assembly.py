@@ -38,11 +38,15 @@ def _assemble_pair(
     Their stiffness S, summed about the center of A, is S X about that of B: X [ω; v] is the velocity v + ω × d at A's center.
     """
     stiffness, moved, shift, c = local(6, 6), local(6, 6), local(3), islands.points[at]
-    one, other, e = points.body[c, 0], points.body[c, 1], points.edge[c]
+    one, other, e, pushing = points.body[c, 0], points.body[c, 1], points.edge[c], 0
     while at < last and points.body[islands.points[at], 0] == one and points.body[islands.points[at], 1] == other:
         c = islands.points[at]
-        _stiffen(points.frame[c], trial.K[c], points.lever_a[c], stiffness)
+        if trial.K[c, 0, 0] != 0.0:  # else the point is apart
+            _stiffen(points.frame[c], trial.K[c], points.lever_a[c], stiffness)
+            pushing = 1
         at += 1
+    if pushing == 0:
+        return at
     _plus(factors.diagonal[factors.node[one]], stiffness)
     if other >= 0:
         for k in range(3):
@@ -93,13 +97,18 @@ def advance(
         lack = trial.aim[c]
         for k in range(3):
             lack[k] = trial.base[c, k] - points.impulse[c, k]
-        add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
+        if lack[0] != 0.0 or lack[1] != 0.0 or lack[2] != 0.0:
+            add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
+            if points.body[c, 1] >= 0:
+                add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
     solve_twists(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, new = trial.aim[c], points.impulse[c]
+        if trial.K[c, 0, 0] == 0.0:
+            for k in range(3):
+                new[k] = 0.0
+            continue
         change_of(points, factors, trial.effort, c, du)
         for k in range(3):
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]

@@ -51,6 +51,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         a, b = points.body[c, 0], points.body[c, 1]
+        if points.impulse[c, 0] == 0.0:  # all of them are in their cones
+            continue
         add_wrench(points.frame[c], points.lever_a[c], points.impulse[c], 1.0, bodies.after[a])
         if b >= 0:
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
