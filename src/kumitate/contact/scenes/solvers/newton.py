@@ -21,8 +21,6 @@ STIFF = 1e7
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
 ALIKE = 4
-#: The method ends where it has not reduced the least residual to the part HALVED in so many steps.
-PATIENCE, HALVED = 5, 0.5
 #: Below this residual, relative to the largest velocity, a second solution with the same factors removes the error of STIFF.
 SOFT = 10.0 / STIFF
 
@@ -38,10 +36,10 @@ def newton(
     first step. fastest: the largest velocity of a point [m/s].
     """
     now = residual(island, islands, points, trial)
-    best, strength, aim, left = now, STIFF, HALVED * now, PATIENCE
+    best, strength = now, STIFF
     save(island, islands, points, trial.best)
     for step in range(passes):
-        if now <= enough or left == 0:
+        if now <= enough:
             break
         save(island, islands, points, trial.kept)
         by_mode = 1 if step == 0 and begun == 0 else 0
@@ -62,9 +60,7 @@ def newton(
             else:
                 restore(island, islands, points, trial.tried)
                 move(island, bodies, islands, points)
-        best, left = keep_best(island, after, best, islands, points, trial), left - 1
-        if best <= aim:
-            aim, left = HALVED * best, PATIENCE
+        best = keep_best(island, after, best, islands, points, trial)
         done, weakest = after < now, strength <= WEAKEST
         strength = min(strength * STRONGER, STIFF) if after < PROGRESS * now else max(strength / WEAKER, WEAKEST)
         if done or weakest:

@@ -23,9 +23,9 @@ STEADY = 1e-8
 #: ACCEPTED, as a part of the fastest velocity of a point.
 RELATIVE = 1e-10
 #: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
-SMALL, PASSES, FEW = 20, 20, 16
+SMALL, PASSES, FEW = 20, 20, 8
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
-ROUNDS, POLISH = 40, 16
+ROUNDS, POLISH = 40, 6
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: in small islands, in large ones.
 GOOD, FAIR = 1e-8, 2e-7
 #: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
