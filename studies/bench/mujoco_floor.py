@@ -28,6 +28,7 @@ class Settings:
         cone: of friction: "pyramidal" or "elliptic".
         tolerance: of its Newton solver; `impratio`: how much stiffer friction is than the normal direction.
         solref, solimp: of every contact: time constant [s] and damping ratio; impedance.
+        solver: "Newton" or "CG".
     """
 
     name: str
@@ -36,6 +37,7 @@ class Settings:
     impratio: float = 1.0
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, float, float] = (0.9, 0.95, 0.001)
+    solver: str = "Newton"
 
 
 #: MuJoCo's defaults.

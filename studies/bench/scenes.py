@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Scene:
         ends: of the stretches [s].
         small: whether it is quick enough for a trial.
         sleeping: whether bodies may sleep.
+        rounds: how often it is run at full effort.
+        solver: of MuJoCo.
     """
 
     title: str
@@ -47,6 +49,8 @@ class Scene:
     ends: tuple[float, ...]
     small: bool = False
     sleeping: bool = False
+    rounds: int = 2
+    solver: str = "Newton"
 
 
 def thrown(count: int, seed: int = 1) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
@@ -90,6 +94,7 @@ SCENES = (
     Scene("a wall of 100 bricks", lambda: wall(10, 10), (0.2, 0.4)),
     Scene("a wall of 100 bricks, sleeping", lambda: wall(10, 10), (0.2, 0.4), sleeping=True),
     Scene("100 bricks thrown into a bin", lambda: thrown(100), (0.5, 1.0, 1.5, 2.0, 2.5)),
+    Scene("1000 bricks thrown into a bin", lambda: thrown(1000), (0.4, 0.5), rounds=1, solver="CG"),
 )
 
 
@@ -98,6 +103,7 @@ class Scenes(Case):
     """Steps of 1 ms of scenes of many bodies with rigid contact, beside MuJoCo's with soft contact as it comes.
 
     The motions are not the same: MuJoCo's contact is soft, and piles are chaotic. Each side goes its own way from one start.
+    Neither records anything while it is timed; residuals are of the same motion, made once more with records.
     """
 
     settings: Settings = DEFAULT
@@ -110,7 +116,7 @@ class Scenes(Case):
         quick = effort.scale < 1.0
         for scene in SCENES:
             if scene.small or not quick:
-                yield from self._rows(scene, 1 if quick else 2, effort.scale)
+                yield from self._rows(scene, 1 if quick else scene.rounds, effort.scale)
 
     def _rows(self, scene: Scene, rounds: int, scale: float) -> Iterator[Row]:
         mechanism, contact, q, v = scene.make()
@@ -118,37 +124,65 @@ class Scenes(Case):
         counts = [round((end - start) / STEP * min(1.0, 2.0 * scale)) for start, end in zip((0.0, *ends), ends, strict=False)]
         contact = Contact(ground=contact.ground, options={"sleeping": 1.0} if scene.sleeping else {})
         ours = _ours(mechanism, contact, q, v, counts, rounds)
-        theirs = _theirs(mechanism, contact, self.settings, q, v, counts, rounds) if MuJoCo.installed() else None
+        settings = replace(self.settings, solver=scene.solver)
+        theirs = _theirs(mechanism, contact, settings, q, v, counts, rounds) if MuJoCo.installed() else None
         for k, (begin, end) in enumerate(zip((0.0, *ends), ends, strict=False)):
-            timing, residual, part, depth = ours[k]
-            remarks = f"residual at most {residual:.0e} m/s, above 1e-6 in {part:.1%} of steps, {depth:.0e} m deep"
+            timing, facts = ours[k]
+            remarks = (
+                f"residual at most {facts.residual:.0e} m/s, above 1e-8 in {facts.fine:.1%} and above 1e-6 in "
+                f"{facts.coarse:.1%} of steps, {facts.depth:.0e} m deep; {facts.bytes / 1e6:.2g} MB"
+            )
             other = None
             if theirs is not None:
                 other, sunk = theirs[k]
                 remarks += f"; MuJoCo {sunk:.0e} m deep"
             what = f"a step, {begin:g} to {end:g} s"
-            yield Row(scene.title, what, timing, f"MuJoCo, {self.settings.name}", other, remarks=remarks)
+            yield Row(scene.title, what, timing, f"MuJoCo's {scene.solver}, {self.settings.name}", other, remarks=remarks)
+
+
+class Facts(NamedTuple):
+    """Of a stretch: the largest residual [m/s], the parts of steps above 1e-8 and 1e-6 m/s, the depth [m], bytes of arrays."""
+
+    residual: float
+    fine: float
+    coarse: float
+    depth: float
+    bytes: int
 
 
 def _ours(
     mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
-) -> list[tuple[Timing, float, float, float]]:
-    """For every stretch: seconds per step, the largest residual, the part of steps above 1e-6 m/s, and the depth [m]."""
+) -> list[tuple[Timing, Facts]]:
+    """For every stretch: seconds per step, and how well the laws are kept."""
     simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
     assert isinstance(simulation.interaction, SceneContact)
     simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles
     seconds: list[list[float]] = [[] for _ in counts]
-    facts: list[tuple[float, float, float]] = []
     code = SceneCode(simulation.interaction, simulation.integrator, simulation.actuation.forcing)
     for _ in range(rounds):
         stepper = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel())
         for k, count in enumerate(counts):
             begin = thread_seconds()
-            stepper.run({}, count, 1)
+            stepper.run({}, 1, count)
             seconds[k].append(thread_seconds() - begin)
-            sums = stepper.logged[-1].log.sums
-            facts.append((float(sums[:, 0].max()), float((sums[:, 0] > 1e-6).mean()), float(sums[:, 2].max())))
-    return [(Timing.of(some, count), *facts[k]) for k, (some, count) in enumerate(zip(seconds, counts, strict=True))]
+    stepper, facts = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel()), []
+    for count in counts:
+        stepper.run({}, count, 1)
+        left, depth = stepper.logged[-1].log.sums[:, 0], stepper.logged[-1].log.sums[:, 2]
+        facts.append(
+            Facts(
+                float(left.max()), float((left > 1e-8).mean()), float((left > 1e-6).mean()), float(depth.max()),
+                _bytes(stepper.scene),
+            )
+        )  # fmt: skip
+    return [(Timing.of(some, count), fact) for some, count, fact in zip(seconds, counts, facts, strict=True)]
+
+
+def _bytes(arrays: Any) -> int:
+    """The memory of the arrays of a scene, which is all that grows with its bodies."""
+    if isinstance(arrays, tuple):
+        return sum(map(_bytes, arrays))
+    return int(getattr(arrays, "nbytes", 0))
 
 
 def _theirs(
@@ -185,7 +219,8 @@ def _mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
     friction = contact.surface.friction
     return (
         f'<mujoco><size memory="200M"/><option timestep="{STEP!r}" gravity="{listed(mechanism.gravity)}" '
-        f'cone="{settings.cone}" tolerance="{settings.tolerance!r}" impratio="{settings.impratio!r}"/>'
+        f'solver="{settings.solver}" cone="{settings.cone}" tolerance="{settings.tolerance!r}" '
+        f'impratio="{settings.impratio!r}"/>'
         f'<default><geom friction="{friction!r} 0 0" solref="{listed(settings.solref)}" solimp="{listed(settings.solimp)}" '
         f'condim="3"/></default><worldbody>{ground}{bodies}</worldbody></mujoco>'
     )

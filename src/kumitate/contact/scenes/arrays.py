@@ -62,6 +62,8 @@ class MovingBodies(NamedTuple):
         before, free, after: twists at the start of a step, after the step without contact, and after it with contact.
         quiet: the number of steps in which the body has hardly moved; it sleeps from `Rules.patience` on.
         still: 1 if it sleeps in this step.
+        bed: of a body that sleeps on from the last step, 1 + the first body of its island, whose contact is not computed
+            again; else 0.
         robots: what the links among them belong to.
     """
 
@@ -82,6 +84,7 @@ class MovingBodies(NamedTuple):
     after: Floats[6]
     quiet: Ints
     still: Ints
+    bed: Ints
     robots: Robots
 
 
@@ -113,6 +116,7 @@ class Placed(NamedTuple):
             torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
+        resting: 1 of the world's solids and of bodies that sleep.
         sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
     """
 
@@ -130,6 +134,7 @@ class Placed(NamedTuple):
     belt: Floats[3]
     low: Floats[3]
     high: Floats[3]
+    resting: Ints
     sorted: Ints
     planes: Ints
 
@@ -177,8 +182,8 @@ class ScenePoints(NamedTuple):
         before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
         mode: the velocity from which the first guess is made whether the point is apart, sticks or slides.
         impulse: along the frame's axes [N·s]; speed: the velocity after it.
-        known: 1 if the impulse is remembered from the last step; recalled: that impulse; steady: the part of it that is kept in
-            what is remembered of this step.
+        known: 1 if the impulse is remembered from the last step; recalled: that impulse, in the world; steady: the part of it
+            that is kept in what is remembered of this step.
         common: the largest mass of a point of the same two bodies.
         edge: the block that couples A and B in the factors of their island.
         turns: torsional and rolling friction.

@@ -16,6 +16,7 @@ def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
     """Poses and bounding boxes of the solids, larger by half of the margin [m] on every side."""
     for s in range(len(placed.body)):
         body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
+        placed.resting[s] = 1 if body < 0 else bodies.still[body]
         if body >= 0:
             turn = bodies.turn[body]
             for i in range(3):
@@ -36,7 +37,7 @@ def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
 def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], starts: Ints, space: Ints[2]) -> int:
     """Lists the pairs (A, B), A of a moving body and before B, sorted by A and then B; returns how many there are.
 
-    If there is not room for all, the list is not usable.
+    Solids that both rest are not listed. If there is not room for all, the list is not usable.
 
     Args:
         allowed: 2³¹ · A's owner + B's owner of the pairs of bodies that may touch, sorted; empty: all may.
@@ -44,9 +45,10 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
     """
     _sort_along_x(placed.sorted, placed.low)
     solids, found = len(placed.body), 0
+    _list_awake(placed, starts)
     for one in range(len(placed.sorted)):
         i = placed.sorted[one]
-        other = one + 1
+        other = starts[one] if placed.resting[i] == 1 else one + 1
         while other < len(placed.sorted) and placed.low[placed.sorted[other], 0] <= placed.high[i, 0]:
             j = placed.sorted[other]
             if _overlap(placed, i, j) == 1 and _may(placed, allowed, i, j) == 1:
@@ -54,13 +56,14 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
                     space[found, 0] = min(i, j)
                     space[found, 1] = max(i, j)
                 found += 1
-            other += 1
+            other = starts[other] if placed.resting[i] == 1 else other + 1
     for at in range(len(placed.planes)):
         plane = placed.planes[at]
         for i in range(solids):
             if (
                 placed.body[i] >= 0
                 and i != plane
+                and placed.resting[i] * placed.resting[plane] == 0
                 and _above(placed, plane, i) <= margin
                 and _may(placed, allowed, i, plane) == 1
             ):
@@ -85,6 +88,17 @@ def _sort_along_x(order: Ints, low: Floats[3]) -> None:
             order[at] = order[at - 1]
             at -= 1
         order[at] = number
+
+
+@procedure
+def _list_awake(placed: Placed, after: Ints) -> None:
+    """after: of every place in the order along x, the next place of a solid that does not rest."""
+    following = len(placed.sorted)
+    for step in range(len(placed.sorted)):
+        one = len(placed.sorted) - 1 - step
+        after[one] = following
+        if placed.resting[placed.sorted[one]] == 0:
+            following = one
 
 
 @procedure

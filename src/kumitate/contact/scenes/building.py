@@ -95,21 +95,22 @@ def scene_of(
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
         factors=_factors(units, _COUPLINGS * units),
         trial=_trial(0, units + links),
-        counts=np.zeros(4, dtype=np.int64),
+        settled=np.zeros((0, 21)),
+        counts=np.zeros(6, dtype=np.int64),
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
 def roomier(scene: Scene) -> Scene:
     """The scene with the room that `counts` says it lacked, and some more; everything that is remembered is kept."""
     links, units = len(scene.bodies.mass), len(scene.factors.unit)
-    _, pairs, points, couplings = (int(count) for count in scene.counts)
+    _, pairs, points, couplings, _, _ = (int(count) for count in scene.counts)
     wanted_pairs = _more(pairs, len(scene.pairs))
     wanted_points = _more(points, len(scene.points.gap))
     changed: dict[str, Any] = {}
     if wanted_pairs > len(scene.pairs) or wanted_points > len(scene.points.gap):
         turning = len(scene.points.turns.length) > 0
         changed = _room(wanted_pairs, wanted_points, links, units, turning=turning)
-        for new, old in zip(changed["memory"], scene.memory, strict=True):
+        for new, old in zip((*changed["memory"], changed["settled"]), (*scene.memory, scene.settled), strict=True):
             new[: len(old)] = old
     if couplings > len(scene.factors.later):
         changed["factors"] = _factors(units, _more(couplings, 0))
@@ -217,6 +218,7 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
         "points": _made(ScenePoints, points, turns=_made(Turns, turns)),
         "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
         "trial": _trial(points, units + links, turns),
+        "settled": np.zeros((points, 21)),
     }
 
 

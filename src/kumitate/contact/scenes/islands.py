@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...procedure import Ints, procedure
 from .arrays import Islands, Robots, ScenePoints
 
-__all__ = ["group"]
+__all__ = ["group", "root_of"]
 
 
 @procedure
@@ -22,11 +22,11 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
     for c in range(count):
         a, b = points.body[c, 0], points.body[c, 1]
         if b >= 0:
-            one, other = _root(islands.parent, a), _root(islands.parent, b)
+            one, other = root_of(islands.parent, a), root_of(islands.parent, b)
             islands.parent[max(one, other)] = min(one, other)
     found = 0
     for c in range(count):  # islands are numbered in the order of their first points
-        root = _root(islands.parent, points.body[c, 0])
+        root = root_of(islands.parent, points.body[c, 0])
         if islands.label[root] < 0:
             islands.label[root] = found
             found += 1
@@ -34,7 +34,7 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
         islands.first_body[island] = 0
         islands.first_point[island] = 0
     for body in range(bodies):
-        islands.label[body] = islands.label[_root(islands.parent, body)]
+        islands.label[body] = islands.label[root_of(islands.parent, body)]
         if islands.label[body] >= 0:
             islands.first_body[islands.label[body] + 1] += 1
     for c in range(count):
@@ -57,7 +57,7 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
 
 
 @procedure
-def _root(parent: Ints, body: int) -> int:
+def root_of(parent: Ints, body: int) -> int:
     """The root of a body's tree; the path to it is halved on the way."""
     while parent[body] != body:
         parent[body] = parent[parent[body]]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...procedure import Floats, procedure
+from ...procedure import Floats, Shaped, procedure
 from .points import stored
 from .scene import Scene, SceneLog
 
-__all__ = ["log_record", "log_touches"]
+__all__ = ["gained_at", "log_record", "log_touches", "write_touch"]
 
 
 @procedure
@@ -28,13 +28,11 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
     deepest, gained = 0.0, 0.0
     for c in range(count):
         deepest = max(deepest, -points.gap[c])
-        for k in range(3):
-            gained += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
-        if points.softness[c] > 0.0:
-            gained += stored(scene.rules, scene.placed, points, c)
-        if c < len(points.turns.length):
-            for k in range(3):
-                gained += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
+        gained += gained_at(scene, c)
+    for row in range(scene.counts[4]):
+        if _sleeps(scene, row) == 1:
+            deepest = max(deepest, -scene.settled[row, 12])
+            gained += scene.settled[row, 20]
     if log.marks[1] == 0:
         for k in range(4):
             log.sums[record, k] = 0.0
@@ -48,8 +46,9 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
                 and points.solid[end, 1] == points.solid[first, 1]
             ):
                 end += 1
-            _write_touch(scene, first, end, log)
+            log.marks[2] += write_touch(scene, first, end, log.touches[log.marks[2]], record)
             first = end
+        _write_settled(scene, log)
     log.sums[record, 0] = max(log.sums[record, 0], worst)
     log.sums[record, 1] = max(log.sums[record, 1], part)
     log.sums[record, 2] = max(log.sums[record, 2], deepest)
@@ -62,7 +61,7 @@ def _write_reached(scene: Scene, count: int, log: SceneLog) -> None:
     bodies, start = scene.bodies, log.marks[0] * len(scene.bodies.mass)
     for body in range(len(bodies.mass)):
         turn, center, twist = bodies.turn[body], bodies.center[body], bodies.after[body]
-        if scene.islands.label[body] < 0:
+        if bodies.still[body] == 0 and scene.islands.label[body] < 0:
             twist = bodies.free[body]
         out = log.reached[start + body]
         for i in range(3):
@@ -74,17 +73,49 @@ def _write_reached(scene: Scene, count: int, log: SceneLog) -> None:
 
 
 @procedure
-def _write_touch(scene: Scene, first: int, end: int, log: SceneLog) -> None:
-    """One row for the points of a pair of solids, if they carry any impulse."""
+def _write_settled(scene: Scene, log: SceneLog) -> None:
+    """The rows of bodies that sleep on, which are not pushed by any others."""
+    for at in range(scene.counts[4]):
+        if _sleeps(scene, at) == 1:
+            row = log.touches[log.marks[2]]
+            for k in range(20):
+                row[k] = scene.settled[at, k]
+            row[0] = float(log.marks[0])
+            log.marks[2] += 1
+
+
+@procedure
+def _sleeps(scene: Scene, row: int) -> int:
+    """Whether the bodies of a settled row have not been woken in this step."""
+    return scene.bodies.still[scene.placed.body[int(scene.settled[row, 1])]]
+
+
+@procedure
+def gained_at(scene: Scene, c: int) -> float:
+    """The energy that the impulse of a point adds to that of the step without it, kinetic and in the point's spring [J]."""
+    points, total = scene.points, 0.0
+    for k in range(3):
+        total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+    if points.softness[c] > 0.0:
+        total += stored(scene.rules, scene.placed, points, c)
+    if c < len(points.turns.length):
+        for k in range(3):
+            total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
+    return total
+
+
+@procedure
+def write_touch(scene: Scene, first: int, end: int, row: Shaped[20], record: int) -> int:
+    """A row for the points of a pair of solids, if they carry any impulse; returns how many rows that are."""
     points, total = scene.points, 0.0
     for c in range(first, end):
         total += points.impulse[c, 0]
     if total <= 0.0:
-        return
-    row, least = log.touches[log.marks[2]], points.gap[first]
+        return 0
+    least = points.gap[first]
     for k in range(20):
         row[k] = 0.0
-    row[0] = float(log.marks[0])
+    row[0] = float(record)
     row[1] = float(points.solid[first, 0])
     row[2] = float(points.solid[first, 1])
     for c in range(first, end):
@@ -102,4 +133,4 @@ def _write_touch(scene: Scene, first: int, end: int, log: SceneLog) -> None:
             for k in range(3):
                 row[17 + k] += share * (frame[0, k] * moment[0] + frame[1, k] * moment[1] + frame[2, k] * moment[2])
     row[12] = least
-    log.marks[2] += 1
+    return 1

@@ -19,7 +19,6 @@ __all__ = ["flown", "moved", "read_state"]
 def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v: Floats[6]) -> None:
     """Poses, inertias, and the twists before the step and after it without contact; robots are at their poses already."""
     for body in range(len(bodies.mass)):
-        bodies.still[body] = 0
         if bodies.robots.link[body] < 0:
             _pose(bodies, body, q[body])
             _twist(bodies, body, v[body])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...procedure import Ints, procedure
 from ..touching.solids import MOST, Points, Solids
 from ..touching.touch import touch
-from .arrays import Memory, Placed, ScenePoints
+from .arrays import Memory, MovingBodies, Placed, ScenePoints
 
 __all__ = ["find_points", "recall", "remember"]
 
@@ -70,30 +70,72 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
                     points.impulse[c, k] = (
                         axis[0] * memory.impulse[at, 0] + axis[1] * memory.impulse[at, 1] + axis[2] * memory.impulse[at, 2]
                     )
-                    points.recalled[c, k] = points.impulse[c, k]
+                    points.recalled[c, k] = memory.impulse[at, k]
                 break
             at += 1
 
 
 @procedure
-def remember(points: ScenePoints, count: int, memory: Memory) -> int:
-    """Writes the points that carry impulses to the memory; returns how many they are.
+def remember(bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, memory: Memory, known: int) -> int:
+    """Writes the points that carry impulses to the memory, which keeps those that rested; returns how many they are."""
+    resting = _keep_resting(placed, memory, known, count)
+    if count == 0:
+        return resting
+    rest, known = len(memory.feature) - resting, 0
+    for c in range(count):
+        if points.impulse[c, 0] > 0.0:
+            a, b = points.solid[c, 0], points.solid[c, 1]
+            while rest < len(memory.feature) and (
+                memory.solid[rest, 0] < a or (memory.solid[rest, 0] == a and memory.solid[rest, 1] < b)
+            ):
+                _copy_known(memory, rest, known)
+                rest += 1
+                known += 1
+            _write_known(bodies, points, c, memory, known)
+            known += 1
+    while rest < len(memory.feature):
+        _copy_known(memory, rest, known)
+        rest += 1
+        known += 1
+    return known
+
+
+@procedure
+def _keep_resting(placed: Placed, memory: Memory, known: int, count: int) -> int:
+    """Moves the points of solids that both rest to the end, or without other points to the begin; returns how many they are."""
+    found = 0
+    for step in range(known):
+        at = step if count == 0 else known - 1 - step
+        if placed.resting[memory.solid[at, 0]] * placed.resting[memory.solid[at, 1]] == 1:
+            found += 1
+            to = found - 1 if count == 0 else len(memory.feature) - found
+            if to != at:
+                _copy_known(memory, at, to)
+    return found
+
+
+@procedure
+def _copy_known(memory: Memory, at: int, to: int) -> None:
+    memory.feature[to] = memory.feature[at]
+    for k in range(2):
+        memory.solid[to, k] = memory.solid[at, k]
+    for k in range(3):
+        memory.impulse[to, k] = memory.impulse[at, k]
+
+
+@procedure
+def _write_known(bodies: MovingBodies, points: ScenePoints, c: int, memory: Memory, at: int) -> None:
+    """Writes one point to the memory; of a sleeping body, what was there.
 
     Impulses of bodies at rest that had to be improved have also stopped what the last ones had let move: kept as they are,
     they would miss by as much the other way, and be improved in every second step for ever. What rest needs is between both.
     """
-    known = 0
-    for c in range(count):
-        if points.impulse[c, 0] > 0.0:
-            memory.solid[known, 0] = points.solid[c, 0]
-            memory.solid[known, 1] = points.solid[c, 1]
-            memory.feature[known] = points.feature[c]
-            for k in range(3):
-                frame, impulse, recalled = points.frame[c], points.impulse[c], points.recalled[c]
-                total = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
-                if points.known[c] == 1 and points.steady[c] > 0.0:
-                    before = frame[0, k] * recalled[0] + frame[1, k] * recalled[1] + frame[2, k] * recalled[2]
-                    total += points.steady[c] * (before - total)
-                memory.impulse[known, k] = total
-            known += 1
-    return known
+    frame, impulse, recalled = points.frame[c], points.impulse[c], points.recalled[c]
+    memory.feature[at] = points.feature[c]
+    for k in range(2):
+        memory.solid[at, k] = points.solid[c, k]
+    for k in range(3):
+        total = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
+        if points.known[c] == 1 and points.steady[c] > 0.0:
+            total += points.steady[c] * (recalled[k] - total)
+        memory.impulse[at, k] = recalled[k] if bodies.still[points.body[c, 0]] == 1 else total

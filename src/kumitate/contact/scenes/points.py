@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Shaped, local, procedure
+from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
 from .arrays import MovingBodies, Placed, ScenePoints
 from .rules import Rules
 from .turns import move_turn, prepare_turn
 
-__all__ = ["along", "keep_near", "prepare", "stored"]
+__all__ = ["keep_near", "prepare", "relative", "stored"]
 
 #: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
 TOUCHING = 1e-11
@@ -105,21 +105,17 @@ def _stand(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) ->
 @procedure
 def _measure(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
     """The velocities of a point, and its effective mass."""
-    a, b, most = points.body[c, 0], points.body[c, 1], SMALLEST
+    a, b, sizes = points.body[c, 0], points.body[c, 1], local(3)
+    relative(points, c, bodies.before, a, b, points.before[c])
+    relative(points, c, bodies.free, a, b, points.free[c])
+    _yields(bodies, a, points.frame[c], points.lever_a[c], sizes)
+    if b >= 0:
+        _yields(bodies, b, points.frame[c], points.lever_b[c], sizes)
     for k in range(3):
-        axis = points.frame[c, k]
-        before = along(axis, points.lever_a[c], bodies.before[a])
-        free = along(axis, points.lever_a[c], bodies.free[a])
-        size = _yield(bodies, a, axis, points.lever_a[c])
-        if b >= 0:
-            before -= along(axis, points.lever_b[c], bodies.before[b])
-            free -= along(axis, points.lever_b[c], bodies.free[b])
-            size += _yield(bodies, b, axis, points.lever_b[c])
-        points.before[c, k] = before + points.drift[c, k]
-        points.free[c, k] = free + points.drift[c, k]
-        most = max(most, size)
-    points.size[c] = most
-    points.mass[c] = 1.0 / most
+        points.before[c, k] += points.drift[c, k]
+        points.free[c, k] += points.drift[c, k]
+    points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
+    points.mass[c] = 1.0 / points.size[c]
 
 
 @procedure
@@ -142,27 +138,38 @@ def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) ->
 
 
 @procedure
-def along(axis: Shaped[3], lever: Shaped[3], twist: Shaped[6]) -> float:
-    """The velocity along an axis at a lever from a body's center of mass."""
+def relative(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int, u: Shaped[3]) -> None:
+    """The velocity of A's surface relative to B's along the frame's axes, of the twists in the rows a and b.
+
+    B does not move if b is negative.
+    """
+    frame, lever, twist = points.frame[c], points.lever_a[c], twists[a]
     x = twist[3] + twist[1] * lever[2] - twist[2] * lever[1]
     y = twist[4] + twist[2] * lever[0] - twist[0] * lever[2]
     z = twist[5] + twist[0] * lever[1] - twist[1] * lever[0]
-    return axis[0] * x + axis[1] * y + axis[2] * z
+    if b >= 0:
+        arm, other = points.lever_b[c], twists[b]
+        x -= other[3] + other[1] * arm[2] - other[2] * arm[1]
+        y -= other[4] + other[2] * arm[0] - other[0] * arm[2]
+        z -= other[5] + other[0] * arm[1] - other[1] * arm[0]
+    for k in range(3):
+        u[k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
 
 
 @procedure
-def _yield(bodies: MovingBodies, body: int, axis: Shaped[3], lever: Shaped[3]) -> float:
-    """The velocity of a body along an axis per unit impulse along it [1/kg]."""
-    x = lever[1] * axis[2] - lever[2] * axis[1]
-    y = lever[2] * axis[0] - lever[0] * axis[2]
-    z = lever[0] * axis[1] - lever[1] * axis[0]
-    link, mobility = bodies.robots.link[body], bodies.mobility[body]
-    if link >= 0:
-        return _yield_of(bodies.robots.give[link], x, y, z, axis)
-    turned = x * (mobility[0, 0] * x + mobility[0, 1] * y + mobility[0, 2] * z)
-    turned += y * (mobility[1, 0] * x + mobility[1, 1] * y + mobility[1, 2] * z)
-    turned += z * (mobility[2, 0] * x + mobility[2, 1] * y + mobility[2, 2] * z)
-    return turned + 1.0 / bodies.mass[body]
+def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], sizes: Shaped[3]) -> None:
+    """Adds the velocity of a body along each axis per unit impulse along it [1/kg]."""
+    link, mobility, each = bodies.robots.link[body], bodies.mobility[body], 1.0 / bodies.mass[body]
+    for k in range(3):
+        axis = frame[k]
+        x = lever[1] * axis[2] - lever[2] * axis[1]
+        y = lever[2] * axis[0] - lever[0] * axis[2]
+        z = lever[0] * axis[1] - lever[1] * axis[0]
+        if link >= 0:
+            sizes[k] += _yield_of(bodies.robots.give[link], x, y, z, axis)
+        else:  # the mobility is symmetric
+            turned = mobility[0, 0] * x * x + mobility[1, 1] * y * y + mobility[2, 2] * z * z
+            sizes[k] += each + turned + 2.0 * (mobility[0, 1] * x * y + mobility[0, 2] * x * z + mobility[1, 2] * y * z)
 
 
 @procedure

@@ -41,8 +41,9 @@ class Scene(NamedTuple):
         rules, bodies, pulls, solids, placed, memory, points, islands, factors, trial: see there.
         allowed, pairs, starts, space: see `broad_phase.near_pairs`.
         found: where solids touch.
-        counts: [known points in the memory; needed pairs; needed points; needed couplings], the last three after a step that
-            lacked room.
+        settled: of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J].
+        counts: [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step],
+            the second to the fourth after a step that lacked room.
     """
 
     rules: Rules
@@ -60,4 +61,5 @@ class Scene(NamedTuple):
     islands: Islands
     factors: BlockFactors
     trial: SolverSpace
+    settled: Floats[21]
     counts: Ints

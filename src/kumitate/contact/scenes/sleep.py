@@ -1,12 +1,19 @@
-"""Sleep: bodies of an island that have hardly moved for a while keep their place, velocities zero and impulses, until woken."""
+"""Sleep: bodies of an island that have hardly moved for a while keep their place, velocities zero and impulses, until woken.
+
+After the first such step the contact of the island is not computed again: its impulses stay in the memory, and what is
+recorded of it in `Scene.settled`. It wakes when a point with a body that is awake is found, or when efforts act on it.
+"""
 
 from __future__ import annotations
 
 from ...procedure import procedure
-from .arrays import Islands, MovingBodies
+from .arrays import Islands, MovingBodies, ScenePoints
+from .islands import root_of
+from .logs import gained_at, write_touch
 from .rules import Rules
+from .scene import Scene
 
-__all__ = ["asleep", "count_quiet"]
+__all__ = ["asleep", "count_quiet", "lie_down", "sleep_on", "wake_all", "wake_touched"]
 
 #: A body hardly moves if its velocities are below this [m/s, rad/s].
 QUIET = 1e-9
@@ -37,3 +44,102 @@ def count_quiet(bodies: MovingBodies, body: int, touched: int) -> None:
         bodies.quiet[body] += 1
     else:
         bodies.quiet[body] = 0
+
+
+@procedure
+def lie_down(scene: Scene) -> None:
+    """Takes islands that fell asleep in the last step out of the search for contact, and those that it woke in again.
+
+    Repeating it, as a step that is made again does, changes nothing.
+    """
+    bodies, lying, changed = scene.bodies, 0, 0
+    for body in range(len(bodies.mass)):
+        lying = max(lying, bodies.still[body])
+        changed = max(changed, 1 if (bodies.still[body] == 1) != (bodies.bed[body] > 0) else 0)
+    if changed == 0:
+        return
+    _get_up(scene)
+    if lying == 0:
+        return
+    for body in range(len(bodies.mass)):
+        if bodies.still[body] == 1 and bodies.bed[body] == 0:
+            bodies.bed[body] = -1 - root_of(scene.islands.parent, body)  # negative until its rows are written
+    _write_rows(scene)
+    for body in range(len(bodies.mass)):
+        bodies.bed[body] = abs(bodies.bed[body])
+
+
+@procedure
+def _write_rows(scene: Scene) -> None:
+    """Writes what is recorded of the contact of bodies that have just lain down."""
+    points, first = scene.points, 0
+    while first < scene.counts[5]:
+        end = first + 1
+        while (
+            end < scene.counts[5]
+            and points.solid[end, 0] == points.solid[first, 0]
+            and points.solid[end, 1] == points.solid[first, 1]
+        ):
+            end += 1
+        if scene.bodies.bed[points.body[first, 0]] < 0:
+            row = scene.settled[scene.counts[4]]
+            if write_touch(scene, first, end, row[0:20], 0) == 1:
+                row[20] = 0.0
+                for c in range(first, end):
+                    row[20] += gained_at(scene, c)
+                scene.counts[4] += 1
+        first = end
+
+
+@procedure
+def _get_up(scene: Scene) -> None:
+    """Takes the rows of bodies that are awake out of `Scene.settled`."""
+    bodies, kept = scene.bodies, 0
+    for body in range(len(bodies.mass)):
+        if bodies.still[body] == 0:
+            bodies.bed[body] = 0
+    for row in range(scene.counts[4]):
+        if bodies.bed[scene.placed.body[int(scene.settled[row, 1])]] > 0:
+            for k in range(21):
+                scene.settled[kept, k] = scene.settled[row, k]
+            kept += 1
+    scene.counts[4] = kept
+
+
+@procedure
+def sleep_on(bodies: MovingBodies) -> None:
+    """Lets bodies that lie sleep in this step too, but for islands that efforts act on."""
+    for body in range(len(bodies.mass)):
+        bodies.still[body] = 1 if bodies.bed[body] > 0 else 0
+        if bodies.bed[body] > 0:
+            for k in range(6):
+                bodies.after[body, k] = 0.0
+    for body in range(len(bodies.mass)):
+        for k in range(6):
+            if bodies.still[body] == 1 and bodies.push[body, k] != 0.0:
+                _wake(bodies, bodies.bed[body])
+
+
+@procedure
+def wake_touched(bodies: MovingBodies, points: ScenePoints, count: int) -> int:
+    """Wakes the islands that points are found on; returns whether there are any."""
+    woken = 0
+    for c in range(count):
+        for side in range(2):
+            body = points.body[c, side]
+            if body >= 0 and bodies.still[body] == 1:
+                _wake(bodies, bodies.bed[body])
+                woken = 1
+    return woken
+
+
+@procedure
+def _wake(bodies: MovingBodies, bed: int) -> None:
+    for body in range(len(bodies.mass)):
+        if bodies.bed[body] == bed:
+            bodies.still[body] = 0
+
+
+def wake_all(scene: Scene) -> None:
+    """Lets the next step compute the contact of all bodies, as before a new state; who sleeps, goes on sleeping."""
+    scene.bodies.still[:], scene.bodies.bed[:], scene.counts[4] = 0, 0, 0

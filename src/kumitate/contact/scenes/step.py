@@ -13,7 +13,7 @@ from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
 from .scene import Scene, SceneLog
-from .sleep import asleep, count_quiet
+from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 
 __all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
@@ -52,11 +52,13 @@ def advance_scene(
 @procedure
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
     rules, bodies, points = scene.rules, scene.bodies, scene.points
+    lie_down(scene)
     read_state(rules, bodies, scene.pulls, q, v)
+    sleep_on(bodies)
     count = find(scene)
     if count < 0:
         return ROOM
-    if log.marks[1] == 0 and log.marks[2] + scene.counts[1] > len(log.touches):
+    if log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
         return FULL
     islands = group(bodies.robots, count, points, scene.islands)
     worst, part = 0.0, 0.0
@@ -72,13 +74,28 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
             part = max(part, left / (fastest + RESTING))
     log_touches(scene, count, v, worst, part, log)
     _go(scene, count, q, v, work)
-    scene.counts[0] = remember(points, count, scene.memory)
+    scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
     return DONE if part <= STOPPED else UNSOLVED
 
 
 @procedure
 def find(scene: Scene) -> int:
-    """The points of contact, with the impulses of the last step; −1 if there is not enough room."""
+    """The points of contact, with the impulses of the last step; −1 if there is not enough room.
+
+    Points between bodies that sleep on are left out; a point with a body that is awake wakes their island.
+    """
+    count = _find_awake(scene)
+    while count > 0 and wake_touched(scene.bodies, scene.points, count) == 1:
+        count = _find_awake(scene)
+    scene.counts[5] = count
+    if count >= 0:
+        recall(scene.points, count, scene.memory, scene.counts[0])
+    return count
+
+
+@procedure
+def _find_awake(scene: Scene) -> int:
+    """The points of solids that do not both rest, without impulses."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
     margin = REACH * rules.step * _fastest(scene)
     place_solids(bodies, scene.placed, margin)
@@ -88,13 +105,11 @@ def find(scene: Scene) -> int:
         return -1
     known = scene.counts[0]
     count = find_points(scene.solids, scene.placed, scene.pairs, pairs, margin, scene.memory, known, scene.found, points)
-    scene.counts[2] = count
-    if count > len(points.gap):
+    scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
+    if scene.counts[2] > len(points.gap):
         return -1
     fastest = prepare(rules, bodies, scene.placed, points, count)
-    count = keep_near(points, count, REACH * rules.step * fastest)
-    recall(points, count, scene.memory, known)
-    return count
+    return keep_near(points, count, REACH * rules.step * fastest)
 
 
 @procedure
@@ -103,7 +118,7 @@ def _fastest(scene: Scene) -> float:
     bodies, placed, most = scene.bodies, scene.placed, scene.rules.fall
     for s in range(len(placed.body)):
         body = placed.body[s]
-        if body >= 0:
+        if body >= 0 and bodies.still[body] == 0:
             x, y, z = placed.own[s, 9], placed.own[s, 10], placed.own[s, 11]
             reach = math.sqrt(x * x + y * y + z * z) + placed.reach[s]
             for state in range(2):
@@ -124,7 +139,7 @@ def _rest(scene: Scene, island: int) -> None:
             bodies.after[islands.bodies[at], k] = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         for k in range(3):
-            points.speed[islands.points[at], k] = 0.0
+            points.speed[islands.points[at], k] = points.drift[islands.points[at], k]
 
 
 @procedure
@@ -148,6 +163,11 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
         if bodies.robots.link[body] >= 0:
             if pushed == 1:
                 bodies.robots.pushed[bodies.robots.owner[bodies.robots.link[body]]] = 1
+            continue
+        if bodies.still[body] == 1 and bodies.bed[body] > 0:
+            bodies.quiet[body] += 1
+            for k in range(6):
+                v[body, k] = 0.0
             continue
         if pushed == 0:
             for k in range(6):

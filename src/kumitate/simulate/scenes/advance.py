@@ -49,7 +49,7 @@ class Advance:
                 self.make_room()
                 continue
             log = self._log
-            more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1]), log.touches.shape[1]))
+            more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1] + self.scene.counts[4]), log.touches.shape[1]))
             more[: len(log.touches)] = log.touches
             self._log, self._run = log._replace(touches=more), None
         return ended == DONE
@@ -59,13 +59,14 @@ class Advance:
         memory, known = self.scene.memory, int(self.scene.counts[0])
         impulses = [array[:known].copy() for array in memory]
         marks, sums = self._log.marks.copy(), self._log.sums[self._log.marks[0] : self._log.marks[0] + 1].copy()
-        quiet, work = self.scene.bodies.quiet.copy(), self.work.copy()
+        quiet, still, work = self.scene.bodies.quiet.copy(), self.scene.bodies.still.copy(), self.work.copy()
 
         def undo() -> None:
             for array, values in zip(self.scene.memory, impulses, strict=True):
                 array[:known] = values
             self.scene.counts[0] = known
-            self.scene.bodies.quiet[:], self.work[:], self._log.marks[:] = quiet, work, marks
+            self.scene.bodies.quiet[:], self.scene.bodies.still[:] = quiet, still
+            self.work[:], self._log.marks[:] = work, marks
             self._log.sums[marks[0] : marks[0] + 1] = sums
 
         return undo

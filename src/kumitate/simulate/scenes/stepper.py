@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...contact.scenes.scene import Scene, SceneLog
+from ...contact.scenes.sleep import wake_all
 from ...errors import InputError
 from ...model import Bound
 from ..integrators import FAILED
@@ -77,17 +78,19 @@ class SceneStepper(Stepper):
         super().begin(q, v)
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
+        wake_all(self.scene)
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         super().load({name: carried[name] for name in self.state})
         rows = carried[LIST]
         while len(rows) > len(self.scene.memory.feature):
-            self.scene.counts[1:] = (0, len(rows), 0)
+            self.scene.counts[1:4] = (0, len(rows), 0)
             self._steps.make_room()
         memory, known = self.scene.memory, len(rows)
         memory.solid[:known], memory.feature[:known], memory.impulse[:known] = rows[:, :2], rows[:, 2], rows[:, 3:]
         self.scene.counts[0] = known
         self.scene.bodies.quiet[:] = carried["quiet"]
+        wake_all(self.scene)
 
     def carried(self) -> dict[str, np.ndarray]:
         memory, known = self.scene.memory, int(self.scene.counts[0])

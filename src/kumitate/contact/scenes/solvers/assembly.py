@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
-from ..points import along
+from ..points import relative
 from .articulated import couple, forget_links, inertial_row, on_robot, put_inertia, solve_twists
 from .laws import add_wrench, onto_cone
 from .turning import add_lacks, advance_turns, couple_turns
@@ -20,30 +20,51 @@ def assemble(
     _assemble_inertias(bodies, factors)
     if len(points.turns.length) > 0:
         couple_turns(island, bodies.robots, islands, points, factors)
-    felt, reach_a, reach_b, turned = local(3, 3), local(3, 6), local(3, 6), local(3, 6)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+    felt = local(3, 3)
+    at, last = islands.first_point[island], islands.first_point[island + 1]
+    while at < last:
         c = islands.points[at]
-        _felt(points.frame[c], trial.K[c], felt)
         if on_robot(bodies.robots, points, c):
+            _felt(points.frame[c], trial.K[c], felt)
             couple(bodies.robots, points, c, felt, factors)
-            continue
-        a = factors.node[points.body[c, 0]]
-        _reach(points.lever_a[c], reach_a)
-        _turn(felt, reach_a, turned)
-        _add(factors.diagonal[a], reach_a, turned, 1.0)
-        if points.body[c, 1] >= 0:
-            b, e = factors.node[points.body[c, 1]], points.edge[c]
-            _reach(points.lever_b[c], reach_b)
-            if a < b:  # turned: felt · reach_a, which belongs in the column of a
-                _add(factors.lower[e], reach_b, turned, -1.0)
-            else:
-                _add(factors.upper[e], reach_b, turned, -1.0)
-            _turn(felt, reach_b, turned)
-            _add(factors.diagonal[b], reach_b, turned, 1.0)
-            if a < b:
-                _add(factors.upper[e], reach_a, turned, -1.0)
-            else:
-                _add(factors.lower[e], reach_a, turned, -1.0)
+            at += 1
+        else:
+            at = _assemble_pair(at, last, bodies, islands, points, factors, trial)
+
+
+@procedure
+def _assemble_pair(
+    at: int, last: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
+) -> int:  # fmt: skip
+    """Adds the points of two free bodies, which stand next to each other; returns where the next pair begins.
+
+    Their stiffness S, summed about the center of A, is S X about that of B: X [ω; v] is the velocity v + ω × d at A's center.
+    """
+    stiffness, moved, shift, c = local(6, 6), local(6, 6), local(3), islands.points[at]
+    one, other, e, pushing = points.body[c, 0], points.body[c, 1], points.edge[c], 0
+    while at < last and points.body[islands.points[at], 0] == one and points.body[islands.points[at], 1] == other:
+        c = islands.points[at]
+        if trial.K[c, 0, 0] != 0.0:  # else the point is apart
+            _stiffen(points.frame[c], trial.K[c], points.lever_a[c], stiffness)
+            pushing = 1
+        at += 1
+    if pushing == 0:
+        return at
+    _plus(factors.diagonal[factors.node[one]], stiffness)
+    if other >= 0:
+        for k in range(3):
+            shift[k] = bodies.place[one, k] - bodies.place[other, k]
+        _move_columns(stiffness, shift, moved)
+        _move_rows(stiffness, shift)
+        if factors.node[one] < factors.node[other]:
+            _minus(factors.upper[e], moved)
+            _minus(factors.lower[e], stiffness)
+        else:
+            _minus(factors.lower[e], moved)
+            _minus(factors.upper[e], stiffness)
+        _move_rows(moved, shift)
+        _plus(factors.diagonal[factors.node[other]], moved)
+    return at
 
 
 @procedure
@@ -79,15 +100,20 @@ def advance(
         lack = trial.aim[c]
         for k in range(3):
             lack[k] = trial.base[c, k] - points.impulse[c, k]
-        add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
+        if lack[0] != 0.0 or lack[1] != 0.0 or lack[2] != 0.0:
+            add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
+            if points.body[c, 1] >= 0:
+                add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
     if len(points.turns.length) > 0:
         add_lacks(island, islands, points, factors, trial.effort)
     solve_twists(island, bodies.robots, islands, factors, trial.effort)
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         du, new = trial.aim[c], points.impulse[c]
+        if trial.K[c, 0, 0] == 0.0:
+            for k in range(3):
+                new[k] = 0.0
+            continue
         change_of(points, factors, trial.effort, c, du)
         for k in range(3):
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
@@ -113,10 +139,8 @@ def inertial(bodies: MovingBodies, body: int, effort: Shaped[6]) -> None:
 @procedure
 def change_of(points: ScenePoints, factors: BlockFactors, changes: Floats[6], c: int, du: Shaped[3]) -> None:
     """The change of a point's velocity with the changes of the nodes' twists."""
-    for k in range(3):
-        du[k] = along(points.frame[c, k], points.lever_a[c], changes[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            du[k] -= along(points.frame[c, k], points.lever_b[c], changes[factors.node[points.body[c, 1]]])
+    other = points.body[c, 1]
+    relative(points, c, changes, factors.node[points.body[c, 0]], factors.node[other] if other >= 0 else -1, du)
 
 
 @procedure
@@ -139,34 +163,63 @@ def _felt(frame: Shaped[3, 3], K: Shaped[3, 3], felt: Shaped[3, 3]) -> None:
 
 
 @procedure
-def _reach(lever: Shaped[3], reach: Shaped[3, 6]) -> None:
-    """reach · [ω; v] is the velocity at a lever: v + ω × lever."""
+def _stiffen(frame: Shaped[3, 3], K: Shaped[3, 3], lever: Shaped[3], stiffness: Shaped[6, 6]) -> None:
+    """Adds Jᵀ frameᵀ K frame J of a point, J [ω; v] = v + ω × lever."""
+    felt, turned, x, y, z = local(3, 3), local(3, 6), lever[0], lever[1], lever[2]
+    _felt(frame, K, felt)
+    for i in range(3):
+        turned[i, 0] = y * felt[i, 2] - z * felt[i, 1]
+        turned[i, 1] = z * felt[i, 0] - x * felt[i, 2]
+        turned[i, 2] = x * felt[i, 1] - y * felt[i, 0]
+        turned[i, 3] = felt[i, 0]
+        turned[i, 4] = felt[i, 1]
+        turned[i, 5] = felt[i, 2]
+    for j in range(6):
+        stiffness[0, j] += y * turned[2, j] - z * turned[1, j]
+    for j in range(6):
+        stiffness[1, j] += z * turned[0, j] - x * turned[2, j]
+    for j in range(6):
+        stiffness[2, j] += x * turned[1, j] - y * turned[0, j]
     for i in range(3):
         for j in range(6):
-            reach[i, j] = 0.0
-        reach[i, 3 + i] = 1.0
-    reach[0, 1] = lever[2]
-    reach[0, 2] = -lever[1]
-    reach[1, 0] = -lever[2]
-    reach[1, 2] = lever[0]
-    reach[2, 0] = lever[1]
-    reach[2, 1] = -lever[0]
+            stiffness[3 + i, j] += turned[i, j]
 
 
 @procedure
-def _turn(felt: Shaped[3, 3], reach: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
-    """turned = felt · reach."""
-    for i in range(3):
-        for j in range(6):
-            turned[i, j] = felt[i, 0] * reach[0, j] + felt[i, 1] * reach[1, j] + felt[i, 2] * reach[2, j]
+def _move_columns(block: Shaped[6, 6], shift: Shaped[3], moved: Shaped[6, 6]) -> None:
+    """moved = block X, X [ω; v] = [ω; v + ω × shift]."""
+    x, y, z = shift[0], shift[1], shift[2]
+    for i in range(6):
+        a, b, c = block[i, 3], block[i, 4], block[i, 5]
+        moved[i, 0] = block[i, 0] + y * c - z * b
+        moved[i, 1] = block[i, 1] + z * a - x * c
+        moved[i, 2] = block[i, 2] + x * b - y * a
+        moved[i, 3] = a
+        moved[i, 4] = b
+        moved[i, 5] = c
 
 
 @procedure
-def _add(block: Shaped[6, 6], reach: Shaped[3, 6], turned: Shaped[3, 6], share: float) -> None:
-    """block += share · reachᵀ turned."""
-    for k in range(3):
-        for i in range(6):
-            factor = share * reach[k, i]
-            if factor != 0.0:
-                for j in range(6):
-                    block[i, j] += factor * turned[k, j]
+def _move_rows(block: Shaped[6, 6], shift: Shaped[3]) -> None:
+    """block = Xᵀ block."""
+    x, y, z = shift[0], shift[1], shift[2]
+    for j in range(6):
+        block[0, j] += y * block[5, j] - z * block[4, j]
+    for j in range(6):
+        block[1, j] += z * block[3, j] - x * block[5, j]
+    for j in range(6):
+        block[2, j] += x * block[4, j] - y * block[3, j]
+
+
+@procedure
+def _plus(block: Shaped[6, 6], more: Shaped[6, 6]) -> None:
+    for i in range(6):
+        for j in range(6):
+            block[i, j] += more[i, j]
+
+
+@procedure
+def _minus(block: Shaped[6, 6], less: Shaped[6, 6]) -> None:
+    for i in range(6):
+        for j in range(6):
+            block[i, j] -= less[i, j]

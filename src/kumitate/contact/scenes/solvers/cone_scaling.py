@@ -20,9 +20,10 @@ def product(a: Shaped[3], b: Shaped[3], ab: Shaped[3]) -> None:
 @procedure
 def divided(a: Shaped[3], d: Shaped[3], x: Shaped[3]) -> None:
     """The x of a∘x = d, for an a inside the cone."""
-    x[0] = (a[0] * d[0] - a[1] * d[1] - a[2] * d[2]) / inner(a)
-    x[1] = (d[1] - x[0] * a[1]) / a[0]
-    x[2] = (d[2] - x[0] * a[2]) / a[0]
+    first, each = (a[0] * d[0] - a[1] * d[1] - a[2] * d[2]) / inner(a), 1.0 / a[0]
+    x[0] = first
+    x[1] = (d[1] - first * a[1]) * each
+    x[2] = (d[2] - first * a[2]) * each
 
 
 @procedure
@@ -36,10 +37,10 @@ def inner(a: Shaped[3]) -> float:
 def scale_point(x: Shaped[3], z: Shaped[3], W: Shaped[3, 3]) -> None:
     """The symmetric W with W z = W⁻¹ x (Nesterov and Todd 1997; Vandenberghe's notes on CVXOPT, section 4)."""
     of_x, of_z = math.sqrt(inner(x)), math.sqrt(inner(z))
-    x0, x1, x2 = x[0] / of_x, x[1] / of_x, x[2] / of_x
-    z0, z1, z2 = z[0] / of_z, z[1] / of_z, z[2] / of_z
-    gamma = math.sqrt(0.5 * (1.0 + x0 * z0 + x1 * z1 + x2 * z2))
-    w1, w2 = (x1 - z1) / (2.0 * gamma), (x2 - z2) / (2.0 * gamma)
+    per_x, per_z = 1.0 / of_x, 1.0 / of_z
+    x1, x2, z1, z2 = per_x * x[1], per_x * x[2], per_z * z[1], per_z * z[2]
+    half = 1.0 / math.sqrt(2.0 * (1.0 + per_x * x[0] * per_z * z[0] + x1 * z1 + x2 * z2))
+    w1, w2 = half * (x1 - z1), half * (x2 - z2)
     w0 = math.sqrt(1.0 + w1 * w1 + w2 * w2)
     eta, part = math.sqrt(of_x / of_z), 1.0 / (1.0 + w0)
     W[0, 0] = eta * w0

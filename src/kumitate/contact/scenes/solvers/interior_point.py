@@ -112,8 +112,10 @@ def _tau(island: int, share: float, islands: Islands, points: ScenePoints, trial
     total, first, last = 0.0, islands.first_point[island], islands.first_point[island + 1]
     for at in range(first, last):
         c = islands.points[at]
+        along = 0.0
         for k in range(3):
-            total += (trial.x[c, k] + share * trial.dx[c, k]) * (trial.z[c, k] + share * trial.dz[c, k]) / points.mass[c]
+            along += (trial.x[c, k] + share * trial.dx[c, k]) * (trial.z[c, k] + share * trial.dz[c, k])
+        total += along * points.size[c]
     return max(total / float(last - first), 1e-30)
 
 
@@ -210,10 +212,10 @@ def _push(c: int, wanted: float, seconds: float, points: ScenePoints, trial: Sol
 def _second(c: int, trial: SolverSpace) -> None:
     """The product (W⁻¹ dx)∘(W dz) of a step; W⁻¹ = J W J / η², η² = √(det W)^(2/3) of the scaling."""
     W, dx, dz, one, other = trial.W[c], trial.dx[c], trial.dz[c], local(3), local(3)
-    square = W[0, 0] * W[0, 0] - W[0, 1] * W[0, 1] - W[0, 2] * W[0, 2]
+    per_square = 1.0 / (W[0, 0] * W[0, 0] - W[0, 1] * W[0, 1] - W[0, 2] * W[0, 2])
     for i in range(3):
-        sign = 1.0 if i == 0 else -1.0
-        one[i] = sign * (W[i, 0] * dx[0] - W[i, 1] * dx[1] - W[i, 2] * dx[2]) / square
+        sign = per_square if i == 0 else -per_square
+        one[i] = sign * (W[i, 0] * dx[0] - W[i, 1] * dx[1] - W[i, 2] * dx[2])
         other[i] = W[i, 0] * dz[0] + W[i, 1] * dz[1] + W[i, 2] * dz[2]
     product(one, other, trial.second[c])
 

@@ -6,7 +6,7 @@ import math
 
 from ....procedure import Shaped, procedure
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
-from ..points import along
+from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
@@ -52,6 +52,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         a, b = points.body[c, 0], points.body[c, 1]
+        if points.impulse[c, 0] == 0.0:  # all of them are in their cones
+            continue
         add_wrench(points.frame[c], points.lever_a[c], points.impulse[c], 1.0, bodies.after[a])
         if b >= 0:
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
@@ -71,12 +73,9 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
             twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
-        a, b = points.body[c, 0], points.body[c, 1]
+        relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         for k in range(3):
-            u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
-            if b >= 0:
-                u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
-            points.speed[c, k] = u + points.drift[c, k]
+            points.speed[c, k] += points.drift[c, k]
     if len(points.turns.length) > 0:
         turning_speeds(island, islands, points, bodies.after)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
-from ..points import along
+from ..points import relative
 from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
 from .laws import add_wrench, move, onto_cone, residual
@@ -33,11 +33,9 @@ def relax(island: int, sweeps: int, bodies: MovingBodies, islands: Islands, poin
 @procedure
 def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: SolverSpace) -> None:
     a, b, aim = points.body[c, 0], points.body[c, 1], trial.aim[c]
+    relative(points, c, bodies.after, a, b, aim)
     for k in range(3):
-        u = along(points.frame[c, k], points.lever_a[c], bodies.after[a])
-        if b >= 0:
-            u -= along(points.frame[c, k], points.lever_b[c], bodies.after[b])
-        aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (u + points.drift[c, k])
+        aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (aim[k] + points.drift[c, k])
     aim[0] += SHARE * points.mass[c] * points.target[c]
     aim[0] /= 1.0 + SHARE * points.mass[c] * points.softness[c]
     onto_cone(aim, points.friction[c])

@@ -1,0 +1,130 @@
+"""Sleeping bodies: their contact is not computed again, and nothing else changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.step import DONE
+from kumitate.contact.surface import Surface
+from kumitate.model import Sphere
+from kumitate.simulate.interactions.scene import SceneCode
+from kumitate.simulate.scenes.stepper import SceneStepper
+from studies.contact_problems import solid, unconnected
+
+from .places import BRICK, G, bin_of, simulation, upright
+
+H = 1e-3
+WALL = [(0.2 * (column + 0.25 * (row % 2)), 0.0, 0.06 + 0.12 * row) for row in range(3) for column in range(3)]
+SLEEPY, AWAKE = Contact(options={"sleeping": 1.0}), Contact()
+
+
+def wall_and(*others) -> list:
+    return unconnected(*(solid(f"brick{k}", BRICK) for k in range(len(WALL))), *others)
+
+
+def test_an_asleep_wall_does_not_move_a_bit_and_still_carries_its_weight():
+    run = simulation(wall_and(), SLEEPY).run(upright(*WALL), duration=0.3)
+    assert not run.v[60:].any()
+    assert (run.q[60:] == run.q[60]).all()
+    on_ground = [k for k, pair in enumerate(run.contact.bodies) if "ground" in pair]
+    carried = run.contact.force[60:, on_ground, 2].sum(axis=1)
+    assert carried == pytest.approx(np.full(len(carried), len(WALL) * G), rel=1e-8)
+    assert (run.contact.force[100:] == run.contact.force[100]).all()
+
+
+@pytest.mark.parametrize(("aside", "steps", "near"), [(0.0, 80, 1e-10), (0.01, 20, 1e-7)])
+def test_a_stack_that_is_hit_moves_as_if_it_had_never_slept(aside, steps, near):
+    """Bodies stop from 1e-9 m/s, so that the two motions differ by that and by what impacts make of it.
+
+    Which of the contact points of two faces carry an impact is not unique, hence the less exact match of the hit off center.
+    """
+    mechanism = unconnected(*(solid(f"brick{k}", BRICK) for k in range(3)), solid("ball", Sphere(0.05), 0.5))
+    q, v = upright(*((0.0, 0.0, 0.06 + 0.12 * k) for k in range(3)), (0.4, aside, 0.3)), np.zeros(24)
+    v[21:] = -4.0, 0.0, 0.3
+    runs = [simulation(mechanism, contact).run(q, v, duration=0.15) for contact in (SLEEPY, AWAKE)]
+    speeds = [np.abs(run.v[:, :18]).max(axis=1) for run in runs]
+    hits = [int(np.argmax(found > 1e-2)) for found in speeds]
+    assert hits[0] == hits[1] > 50
+    assert speeds[0][40 : hits[0] - 6].max() == 0.0  # the ball is near for some steps before it hits
+    assert speeds[0][hits[0] :].max() > 0.2
+    until = hits[0] + steps
+    assert np.abs(runs[0].q[:until] - runs[1].q[:until]).max() < near
+    assert np.abs(runs[0].contact.work[:until] - runs[1].contact.work[:until]).max() < near
+    assert runs[0].contact.residual.max() < 1e-9
+
+
+def test_a_wall_wakes_at_the_step_in_which_a_ball_hits_it():
+    mechanism = wall_and(solid("ball", Sphere(0.05), 2.0))
+    q, v = upright(*WALL, (0.1, 0.4, 0.2)), np.zeros(60)
+    v[57:] = 0.0, -4.0, 0.9
+    runs = [simulation(mechanism, contact).run(q, v, duration=0.2) for contact in (SLEEPY, AWAKE)]
+    hits = [int(np.argmax(np.abs(run.v[:, :54]).max(axis=1) > 1e-2)) for run in runs]
+    assert hits[0] == hits[1] > 50
+    assert not runs[0].v[40 : hits[0] - 6, :54].any()
+
+
+def test_one_stack_wakes_and_the_other_sleeps_on():
+    places = [(x, 0.0, 0.06 + 0.12 * k) for x in (0.0, 1.0) for k in range(2)]
+    mechanism = unconnected(*(solid(f"brick{k}", BRICK) for k in range(4)))
+    sim = simulation(mechanism, SLEEPY, wrenches={"brick0": lambda t, q, v: [0, 0, 0, 30.0 if 0.05 <= t < 0.06 else 0, 0, 0]})
+    run = sim.run(upright(*places), duration=0.5)
+    moved = np.abs(run.v).reshape(len(run.v), 4, 6).max(axis=2) > 1e-6
+    assert moved[51:60, :2].any(axis=1).all()  # the push wakes what it acts on and what stands on it
+    assert not moved[:, 2:].any()
+    assert not run.v[-1].any()  # and all sleep again
+    assert run.audit.contact.gains == 0
+
+
+def test_a_saved_state_goes_on_from_its_sleep_with_the_same_motion_to_the_bit(tmp_path):
+    mechanism = wall_and(solid("ball", Sphere(0.05), 2.0))
+    q, v = upright(*WALL, (0.2, 0.01, 0.8)), np.zeros(60)
+    sim = simulation(mechanism, SLEEPY)
+    state = sim.step(sim.start(q, v), 100)
+    again = simulation(mechanism, SLEEPY).restore(sim.save(state, tmp_path / "state.npz"))
+    ahead = sim.step(state, 300)
+    assert np.array_equal(ahead.q, sim.step(again, 300).q)
+    assert np.array_equal(ahead.q, sim.run(q, v, duration=0.4, every=20).q[-1])
+
+
+def test_a_step_that_is_made_again_finds_the_same_sleepers():
+    """As with robots whose drives reach their limits: rows, marks and sleep are taken back between two tries."""
+    places = [(0.0, 0.0, 0.06), (0.0, 0.0, 0.18), (0.3, 0.0, 0.3)]
+    sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(2)), solid("ball", Sphere(0.05))), SLEEPY)
+    code = SceneCode(sim.interaction, sim.integrator, sim.actuation.forcing)
+    v = np.zeros(18)
+    v[15:] = -1.2, 0.0, 0.2
+    once, twice = (SceneStepper(code, sim.actuation, H, upright(*places), v) for _ in range(2))
+    slept = 0
+    for _ in range(250):
+        once.run({}, 1, 1)
+        twice._steps.begin(1, 1, 1)
+        undo, rows = twice._steps.kept(), (twice.state["q"].copy(), twice.state["v"].copy())
+        assert twice._steps.go()
+        undo()
+        twice.state["q"][:], twice.state["v"][:] = rows
+        assert twice._steps._ended() == DONE
+        assert np.array_equal(once.state["q"], twice.state["q"])
+        assert np.array_equal(once.scene.bodies.quiet, twice.scene.bodies.quiet)
+        assert once.scene.counts[4] == twice.scene.counts[4]
+        slept += int(once.scene.counts[4] > 0)
+    assert 20 < slept < 240
+
+
+def test_a_brick_sleeps_on_a_belt_that_slips_under_it():
+    """A wall holds it; what is recorded of its contact is the same as if it were awake."""
+    ground = bin_of(0.3).ground[:2]  # the floor, and a wall at the end of the belt
+    belt = {"ground": Surface(0.3, belt=(0.5, 0.0, 0.0))}
+    mechanism = unconnected(solid("brick", BRICK), solid("far", BRICK), solid("far too", BRICK))
+    q = upright((0.18, 0.0, 0.06), (-5.0, 0.0, 0.06), (-9.0, 0.0, 0.06))
+    runs = []
+    for options in ({"sleeping": 1.0}, {}):
+        sim = simulation(mechanism, Contact(ground=ground, surface=Surface(0.3), surfaces=belt, options=options))
+        runs.append(sim.run(q, duration=0.4))
+    assert not runs[0].v[-1, :6].any()
+    forces = [run.contact.force[-1, [pair[0] == "brick" for pair in run.contact.bodies]].sum(axis=0) for run in runs]
+    assert forces[0] == pytest.approx(forces[1], abs=1e-6)
+    slips = [run.contact.velocity[-1, run.contact.bodies.index(("brick", "ground")), 0] for run in runs]
+    assert slips[0] == pytest.approx(slips[1], abs=1e-6)
+    assert abs(slips[0]) > 0.1
