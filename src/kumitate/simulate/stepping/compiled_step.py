@@ -128,6 +128,14 @@ class StepCode:
         return driven_dynamics(program, self._forcing, implicit=implicit) if driven else program
 
     @cached_property
+    def acting(self) -> Program:
+        """(t, q, v, u) → u with the values of the compiled functions."""
+        hole = self.efforts
+        assert hole is not None
+        sizes: dict[str, int | tuple[int, ...]] = {array.name: array.shape for array in hole.inputs}
+        return trace(lambda *given: call(hole, *given), sizes, f"efforts_{self.mechanism.name}")
+
+    @cached_property
     def projection(self) -> Program:
         """(q, v, row of parameters if there are any) → q, v with the loops closed."""
         return projection_program(self.mechanism, self._interaction.held, self.parameters)
@@ -273,6 +281,11 @@ class StepCode:
         return Kernel(self._stored("joint_efforts"))
 
     @cached_property
+    def acting_kernel(self) -> Kernel:
+        """(t, q, v, u) → u, as `acting`."""
+        return Kernel(self._stored("acting"))
+
+    @cached_property
     def projection_kernel(self) -> Kernel:
         """(q, v) → q, v with the loops closed."""
         return Kernel(self._stored("projection"))
@@ -312,7 +325,6 @@ class CompiledStep:
     def __init__(self, code: StepCode, efforts: Program | None):
         """The code with the program (t, q, v, u) → u in its slot; None if no function is compiled in."""
         self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
-        self._efforts = None if efforts is None else Kernel(efforts)
 
     @cached_property
     def recurrence(self) -> Recurrence:
@@ -329,7 +341,11 @@ class CompiledStep:
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """u at many states: `held` (n, size) or (size), with the compiled functions' values evaluated in one batch."""
         held = np.broadcast_to(held, (len(time), held.shape[-1]))
-        return held if self._efforts is None else self._efforts(time, q, v, held)
+        return held if self.code.efforts is None else self._acting(time, q, v, held)
+
+    @cached_property
+    def _acting(self) -> Kernel:
+        return self.code.acting_kernel.filled(self._fillings)
 
 
 class Signals:
