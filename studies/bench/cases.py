@@ -26,7 +26,7 @@ from .report import Report, Row
 from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import Standing
-from .start import Compilation, ImportTime
+from .start import Compilation, FirstRun, ImportTime
 from .subjects import RandomChain, RobotFile
 from .touching import TouchingPairs
 
@@ -68,6 +68,7 @@ CASES: dict[str, Case] = {
         ParameterSteps(PANDA),
         SingleRun(PANDA),
         LoopSteps(),
+        FirstRun(at_most=0.02),
         SecondRun(),
         DynamicsDerivatives(PANDA, one=6.0, batch=20.0),
         DynamicsDerivatives(HYQ, one=3.5, batch=14.0),
