@@ -25,7 +25,7 @@ from .pinocchio_peer import Pinocchio
 from .report import Report, Row
 from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
-from .standing import Standing
+from .standing import CassieStanding, Standing
 from .start import Compilation, FirstRun, ImportTime
 from .subjects import RandomChain, RobotFile
 from .touching import TouchingPairs
@@ -64,6 +64,7 @@ CASES: dict[str, Case] = {
         TouchingPairs(),
         Standing("g1", faster=6.0, at_most=4e-6),
         Standing("anymal", faster=6.0, at_most=2e-6),
+        CassieStanding(at_most=4e-6),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
