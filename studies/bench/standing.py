@@ -41,13 +41,14 @@ class Standing(Case):
     Attributes:
         robot: the environment's name.
         faster: the target beside MuJoCo's batch; `at_most`: for our seconds a step.
-        runs: states side by side.
+        runs: states side by side; `why`: the bases come to rest at other heights than MuJoCo's.
     """
 
     robot: str
     faster: float
     at_most: float
     runs: int = 256
+    why: str = ""
     peer = "MuJoCo"
 
     @property
@@ -82,7 +83,7 @@ class Standing(Case):
                 peer = _MuJoCoStanding(task.mechanism, q, runs)
                 peer.step(SETTLING)
                 apart = 1e3 * abs(peer.height() - batch.q[0, 6])
-                remarks += f"; after {SETTLING * STEP:g} s the heights of the bases differ by {apart:.1f} mm"
+                remarks += f"; after {SETTLING * STEP:g} s the heights of the bases differ by {apart:.1f} mm{self.why}"
                 contenders["peer"] = Contender(lambda: peer.step(COUNT), runs * COUNT)
             timings = by_turns(contenders, effort.rounds, clock=thread_seconds)
         what = f"step of {1e3 * STEP:g} ms, {runs} states"
@@ -127,7 +128,11 @@ class CassieStanding(Case):
 
 
 class _MuJoCoStanding:
-    """The same robot, drives and floor by `mujoco.batch`; its contact is soft, as it comes."""
+    """The same robot, drives and floor by `mujoco.batch`; its contact is soft, as it comes.
+
+    Its friction is, too, so that loaded feet creep: ANYmal's legs spread, and its base sinks by 30 mm in 1 s and by 60 mm in
+    4 s, where ours rests. With its elliptic cone and `impratio` 100 the feet stay, and the heights differ by 6 mm.
+    """
 
     def __init__(self, mechanism: Mechanism, q: np.ndarray, runs: int):
         mujoco, batches = (importlib.import_module(name) for name in ("mujoco", "mujoco.batch"))
