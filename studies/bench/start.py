@@ -130,7 +130,7 @@ class FirstRun(Case):
         modules = [name for name in _in_a_process(_FIRST).split() if name != "__main__"]
         samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
         told = "processor time of 1 step of 1 ms, after all modules that it needs were imported and the robot was read"
-        yield Row(self.name, "simulate, besides import", Timing.of(samples), at_most=self.at_most, remarks=told)
+        yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
 
 
 def _in_a_process(script: str, *arguments: str) -> str:

@@ -65,7 +65,7 @@ def standing() -> tuple[Mechanism, np.ndarray]:
     held = cassie()
     posture = _assembled(held, {f"{side}-{name}": angle for side in SIDES for name, angle in STANDING.items()})
     bodies = (replace(body, collisions=_ends(body) if body.name.endswith("-foot") else ()) for body in held.bodies)
-    base = Joint("base", "floating", "world", "pelvis")
+    base = Joint("base", KINDS["floating"], "world", "pelvis")
     joints = (base if joint.child == "pelvis" else joint for joint in held.joints)
     robot = replace(held, name="cassie_standing", bodies=tuple(bodies), joints=tuple(joints)).with_drives(
         {f"{side}-{name}": PositionDrive(kp=kp, kd=kd) for side in SIDES for name, (kp, kd) in STIFF.items()}
