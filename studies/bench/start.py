@@ -20,7 +20,7 @@ from .ours import forward_dynamics
 from .report import Row
 from .subjects import Subject
 
-__all__ = ["Compilation", "ImportTime"]
+__all__ = ["Compilation", "FirstRun", "ImportTime"]
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,49 @@ class ImportTime(Case):
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         probe = "import time; begin = time.perf_counter(); import kumitate; print(time.perf_counter() - begin)"
-        sources = str(Path(__file__).absolute().parents[3])
-        paths = os.pathsep.join(filter(None, (sources, os.environ.get("PYTHONPATH", ""))))
-        environment = os.environ | {"PYTHONPATH": paths}
-        samples = []
-        for _ in range(min(self.repeats, effort.rounds)):
-            call = [sys.executable, "-c", probe]
-            answer = subprocess.run(call, capture_output=True, text=True, check=True, env=environment)
-            samples.append(float(answer.stdout))
+        samples = [float(_in_a_process(probe)) for _ in range(min(self.repeats, effort.rounds))]
         yield Row(self.name, "import kumitate", Timing.of(samples), at_most=self.at_most, remarks="NumPy included")
+
+
+#: Simulates once. Given the names of modules, imports them and prints the processor time that the simulation takes then.
+_FIRST = """
+import contextlib, importlib, sys, time, warnings
+import kumitate as km
+from kumitate.model.samples.hoap1 import hoap1
+
+warnings.simplefilter("ignore")
+for name in sys.argv[1:]:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+robot, begin = km.load(hoap1()), time.process_time()
+km.simulate(robot, duration=1e-3, contact="rigid", controller=lambda t, q, v: -0.1 * v)
+print(time.process_time() - begin if sys.argv[1:] else " ".join(sorted(sys.modules)))
+"""
+
+
+@dataclass(frozen=True)
+class FirstRun(Case):
+    """The first `simulate` of a process, of a humanoid with contact whose programs another process left on disk."""
+
+    at_most: float
+    repeats: int = 5
+    name: str = "first_run"
+    title: str = "the first simulate of a process, its programs on disk"
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        modules = [name for name in _in_a_process(_FIRST).split() if name != "__main__"]
+        samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
+        told = "processor time of 1 step of 1 ms, after all modules that it needs were imported and the robot was read"
+        yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
+
+
+def _in_a_process(script: str, *arguments: str) -> str:
+    """What a script prints in a new process."""
+    sources = str(Path(__file__).absolute().parents[3])
+    paths = os.pathsep.join(filter(None, (sources, os.environ.get("PYTHONPATH", ""))))
+    call = [sys.executable, "-c", script, *arguments]
+    environment = os.environ | {"PYTHONPATH": paths}
+    return subprocess.run(call, capture_output=True, text=True, check=True, env=environment).stdout
 
 
 @contextmanager

@@ -22,7 +22,18 @@ __all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "
 _FORM = "2"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
+_SHARE = 16  # so many libraries share a linker
 _switch = threading.Lock()
+
+
+class _Here(threading.local):
+    """The linker in use in a thread, and how many libraries were linked there."""
+
+    linker: Any = None
+    libraries = 0
+
+
+_here = _Here()
 
 
 @dataclass(frozen=True)
@@ -97,11 +108,15 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
 def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
     """The linked library, which LLVM frees with the tracker.
 
-    Each library has its own linker, because LLVM keeps the names and tables of a library until its linker is freed; the tracker
-    keeps the linker alive. Objects are linked by LLVM's JITLink, which puts code and constants next to each
-    other, as the small code model needs. A linker that is given a machine does not look for the processor's features again.
+    LLVM keeps the names and tables of a library until its linker is freed, so that only a few libraries share one; making one
+    takes longer than linking a small library. Each thread has its own, and trackers keep them alive. Objects are linked
+    by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs. A linker that is given
+    a machine does not look for the processor's features again.
     """
-    return builder.link(binding().create_lljit_compiler(machine(host()), use_jit_link=True), "kumitate")
+    if _here.libraries % _SHARE == 0:
+        _here.linker = binding().create_lljit_compiler(machine(host()), use_jit_link=True)
+    _here.libraries += 1
+    return builder.link(_here.linker, f"kumitate{_here.libraries}")
 
 
 def assembly(text: str, target: Target) -> str:

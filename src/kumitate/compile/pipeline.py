@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
@@ -90,12 +92,22 @@ def generate(work: Compilation) -> None:
 def link(work: Compilation) -> None:
     """Puts the object file into memory."""
     assert work.image is not None
-    images = [work.image]
-    for name, program in work.fillings.items():
-        entry = Filling(name, program)
-        images.append(object_file(replace(work, entry=entry, python=None, key="", fillings={}, image=None, code=None)))
+    images = [work.image, *(_filling(work, name, program) for name, program in work.fillings.items())]
     work.code = link_image(images, work.functions)
 
+
+def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
+    """The object file of a program for a hole, made once for all code with such a hole."""
+    options = (name, work.lanes, work.precision.name, work.portable, work.target)
+    known = _FILLINGS.setdefault(program, {})
+    if options not in known:
+        entry = Filling(name, program)
+        known[options] = object_file(replace(work, entry=entry, python=None, key="", fillings={}, image=None, code=None))
+    return known[options]
+
+
+#: The object files of programs in holes, by program and options.
+_FILLINGS: WeakKeyDictionary[Program, dict[tuple[Any, ...], ObjectFile]] = WeakKeyDictionary()
 
 #: From programs to machine code. Each reads and adds to a `Compilation`.
 CODE_PASSES: tuple[Pass, ...] = (

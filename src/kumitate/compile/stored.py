@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -75,9 +75,15 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
 @cache
 def source_stamp() -> str:
     """An identifier of these sources of kumitate: the newest change of a file, and the number of files."""
-    newest, count = 0, 0
-    for folder, _, files in os.walk(_PACKAGE):
-        for name in files:
-            if name.endswith(".py"):
-                newest, count = max(newest, os.stat(os.path.join(folder, name)).st_mtime_ns), count + 1
-    return f"{_PACKAGE} {newest} {count}"
+    times = [entry.stat().st_mtime_ns for entry in _sources(_PACKAGE)]
+    return f"{_PACKAGE} {max(times)} {len(times)}"
+
+
+def _sources(folder: str | Path) -> Iterator[os.DirEntry[str]]:
+    """The sources in a folder and in those below it, except for folders of compiled ones."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry
+            elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                yield from _sources(entry.path)

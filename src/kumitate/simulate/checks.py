@@ -63,9 +63,8 @@ def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: 
         raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one row per run")
     if array.ndim != 2 or array.shape[1] != size or not len(array) or rows not in (None, len(array)):
         raise InputError(f"{mechanism.name}: {what} has shape {array.shape}; it must be ({rows or 'N'}, {size}), a row per run")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        run, k = bad[0]
+    if not np.isfinite(array).all():
+        run, k = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"{mechanism.name}: {what} is {array[run, k]} in column {k} of run {run}; it must be finite")
     if what == "q":
         check_manifold(mechanism, array)

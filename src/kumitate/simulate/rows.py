@@ -21,6 +21,8 @@ RUNAWAY = 1e9
 RECENT = 10
 #: Approximate time between two checks of the computed rows [s].
 LOOK = 0.03
+#: Operations of machine code that take a few milliseconds at most.
+SHORT = 5_000_000
 
 
 @dataclass
@@ -77,7 +79,7 @@ def fill(
 
     `until`: evaluated at every row; the rows end where it is true.
     """
-    count, share, told = len(rows.time) - 1, 1, 0.0
+    count, share, told = len(rows.time) - 1, _first_share(stepper, rows.every), 0.0
     while rows.reached < count:
         k = rows.reached
         if k * rows.every % hold == 0:
@@ -106,6 +108,11 @@ def fill(
     stepper.observe()
     rows.u[count] = stepper.efforts
     return ""
+
+
+def _first_share(stepper: Stepper, every: int) -> int:
+    """The number of records to begin with, which takes a few milliseconds at most; at least one."""
+    return max(1, SHORT // (every * stepper.compiled.recurrence.operations)) if stepper.whole else 1
 
 
 def _until_sampled(stepper: Stepper, rows: Rows, hold: int) -> int:

@@ -98,21 +98,22 @@ def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection
     if not loops.names:
         return q, v
     q, v = q.copy(), v.copy()
-    alone = np.flatnonzero(~_closed(loops, q, v, CLOSED) | v.any(axis=1))
+    open_by = _open_by(loops, q, v)
+    alone = np.flatnonzero(~(open_by <= CLOSED) | v.any(axis=1))
     if len(alone) > _FEW:
-        alone = _side_by_side(loops, q, v, alone, projection)
+        alone = _side_by_side(loops, q, v, alone, open_by[alone] <= NEARLY, projection)
     for k in alone:
         q[k], v[k] = closed_state(loops, q[k], v[k])
     return q, v
 
 
-def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, projection: Projection) -> np.ndarray:
-    """Closes rows in place where that is safe; returns the remaining rows."""
-    near = _closed(loops, q[rows], v[rows], NEARLY)
+def _side_by_side(
+    loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.ndarray, near: np.ndarray, projection: Projection
+) -> np.ndarray:
+    """Closes rows in place where that is safe, if they are near; returns the remaining rows."""
     there_q, there_v = projection(*projection(q[rows], v[rows]))
-    change = np.abs(there_v - v[rows]).max(axis=1, initial=0.0)
-    near &= change <= _SAME * np.abs(v[rows]).max(axis=1, initial=0.0) + NEARLY
-    near &= _closed(loops, there_q, there_v, CLOSED)
+    near = near & (_largest(there_v - v[rows]) <= _SAME * _largest(v[rows]) + NEARLY)
+    near &= _open_by(loops, there_q, there_v) <= CLOSED
     moving = np.flatnonzero(v[rows].any(axis=1))
     if len(moving):
         near[moving] &= admitted_rows(loops, there_q[moving], there_v[moving])
@@ -120,10 +121,14 @@ def _side_by_side(loops: LoopEquations, q: np.ndarray, v: np.ndarray, rows: np.n
     return rows[~near]
 
 
-def _closed(loops: LoopEquations, q: np.ndarray, v: np.ndarray, part: float) -> np.ndarray:
-    """(N) whether all loops are closed in position and velocity, to this part of the mechanism's size."""
+def _open_by(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(N) how far the loops are open in position and velocity, at most, as a part of the mechanism's size."""
     size = loops.mechanism.tree.size
-    distance, angle, speed, turning = np.moveaxis(loops.gaps_of_rows(q, v), 2, 0)
-    fastest = 1.0 + np.abs(v).max(axis=1, initial=0.0)
-    gap, rate = np.hypot(distance, angle * size).max(axis=1), np.hypot(speed, turning * size).max(axis=1)
-    return np.asarray((gap <= part * size) & (rate <= part * size * fastest))
+    distance, angle, speed, turning = loops.gaps_of_rows(q, v).T
+    gap, rate = np.hypot(distance, angle * size).max(axis=0), np.hypot(speed, turning * size).max(axis=0)
+    return np.asarray(np.maximum(gap, rate / (1.0 + _largest(v))) / size)
+
+
+def _largest(rows: np.ndarray) -> np.ndarray:
+    """(N) the largest number of each row, without its sign; NumPy is slow along short rows."""
+    return np.asarray(np.ascontiguousarray(np.abs(rows).T).max(axis=0, initial=0.0))

@@ -46,7 +46,8 @@ class Rotation(ABC):
 
     def matrix(self) -> Matrix3:
         """The nine entries."""
-        return Matrix3.of([list(self.rotate(Vector3.unit(axis))) for axis in range(3)]).T
+        x, y, z = (self.rotate(Vector3.unit(axis)) for axis in range(3))
+        return Matrix3((x, y, z)).T
 
     def __matmul__(self, other: Rotation) -> Rotation:
         """The product R_AB R_BC = R_AC, as a chain."""

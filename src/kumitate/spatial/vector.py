@@ -28,7 +28,7 @@ class Vector3:
     @classmethod
     def unit(cls, axis: int) -> Vector3:
         """The unit vector along coordinate axis 0, 1 or 2."""
-        return cls(*(1.0 if i == axis else 0.0 for i in range(3)))
+        return (_X, _Y, _Z)[axis]
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
@@ -65,6 +65,9 @@ class Vector3:
         return sqrt(self.dot(self))
 
 
+_X, _Y, _Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Matrix3:
     """A 3×3 matrix by its rows."""
@@ -74,8 +77,8 @@ class Matrix3:
     @classmethod
     def of(cls, rows: Sequence[Sequence[Scalar]]) -> Matrix3:
         """The matrix with these rows."""
-        a, b, c = (Vector3.of(list(row)) for row in rows)
-        return cls((a, b, c))
+        a, b, c = rows
+        return cls((Vector3.of(a), Vector3.of(b), Vector3.of(c)))
 
     @classmethod
     def zero(cls) -> Matrix3:
@@ -95,7 +98,8 @@ class Matrix3:
     @property
     def T(self) -> Matrix3:
         """Transpose."""
-        return Matrix3.of([[row[i] for row in self.rows] for i in range(3)])
+        a, b, c = self.rows
+        return Matrix3((Vector3(a.x, b.x, c.x), Vector3(a.y, b.y, c.y), Vector3(a.z, b.z, c.z)))
 
     def __add__(self, other: Matrix3) -> Matrix3:
         return Matrix3.of([list(a + b) for a, b in zip(self.rows, other.rows, strict=True)])
@@ -105,7 +109,8 @@ class Matrix3:
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector3):
-            return Vector3(*(row.dot(other) for row in self.rows))
+            a, b, c = self.rows
+            return Vector3(a.dot(other), b.dot(other), c.dot(other))
         columns = other.T.rows
         return Matrix3.of([[row.dot(column) for column in columns] for row in self.rows])
 

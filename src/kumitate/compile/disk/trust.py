@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 __all__ = ["folder_fault", "owner_fault"]
@@ -32,16 +34,23 @@ def owner_fault(status: os.stat_result) -> str | None:
 
 def folder_fault(folder: Path) -> str | None:
     """Why a folder, which is named, is not acceptable; None if it is, or if it does not exist."""
-    named, real = Path(os.path.abspath(folder)), Path(os.path.realpath(folder))
+    places = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))
     try:
-        faults = {place: owner_fault(place.lstat()) for place in (named, real)}
-        above = {place: place.stat().st_mode for place in (*named.parents, *real.parents)}
+        faults = {place: owner_fault(os.lstat(place)) for place in places}
+        above = {parent: os.stat(parent).st_mode for parent in dict.fromkeys(chain.from_iterable(map(_above, places)))}
     except OSError:  # it does not exist or is not accessible: reading and writing will fail
         return None
     found = [f"{place} {fault}" for place, fault in faults.items() if fault]
     if hasattr(os, "geteuid"):
         found += [f"{place} can be written to by everybody" for place, mode in above.items() if _open_to_all(mode)]
     return found[0] if found else None
+
+
+def _above(place: str) -> Iterator[str]:
+    """The folders that a place is in, to the root."""
+    while (parent := os.path.dirname(place)) != place:
+        yield parent
+        place = parent
 
 
 def _open_to_all(mode: int) -> bool:

@@ -1,17 +1,19 @@
 """Cassie, the two-legged robot, hanging by its pelvis: a machine whose file closes loops."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...analysis import LoopEquations, assemble
 from ...errors import KumitateWarning
-from ...kinematics import integrate
-from ...model import KINDS, Loop, Mechanism, lock
+from ...kinematics import integrate, link_poses, place_pose
+from ...model import KINDS, Body, Geometry, Joint, Loop, Mechanism, PositionDrive, Sphere, lock
 from ...model.read import read_file
 from ...simulate.results.result import Result
 from ...simulate.run import simulate
+from ...spatial import pose
 from ..catalogue import Example
 from ..robot_data import robot_file
 
@@ -22,6 +24,16 @@ POSTURE = {"knee-op": -0.15, "shin-tarsus-joint": 0.3, "tarsus-crank-joint": -1.
 #: And each by itself [rad].
 LEFT = {"roll-op": 0.15, "yaw-op": 0.1, "pitch-op": 0.5}
 RIGHT = {"roll-op": 0.05, "yaw-op": -0.1, "pitch-op": -0.2}
+SIDES = ("left", "right")
+#: Both legs stand so on a floor [rad]: the soles are level, and the center of mass is 2 cm behind their middles, towards which
+#: the springs of the legs give way.
+STANDING = {"pitch-op": 0.2588, "tarsus-crank-joint": -1.3615, "crank-rod-joint": 1.3615, "foot-op": -1.3615}
+#: The motors of a leg and gains that hold it standing [N·m/rad, N·m·s/rad]; cranks turn feet, whose stiffness carries the body,
+#: an inverted pendulum of m g h = 190 N·m/rad.
+STIFF = {
+    "roll-op": (500.0, 50.0), "yaw-op": (500.0, 50.0), "pitch-op": (500.0, 50.0), "knee-op": (500.0, 50.0),
+    "tarsus-crank-joint": (1000.0, 100.0),
+}  # fmt: skip
 
 
 def cassie() -> Mechanism:
@@ -38,14 +50,54 @@ def cassie() -> Mechanism:
 
 def start(mechanism: Mechanism) -> np.ndarray:
     """The assembled coordinates (nq) nearest to the posture above with all springs at ease."""
+    turned = {f"left-{name}": angle for name, angle in {**POSTURE, **LEFT}.items()}
+    return _assembled(mechanism, turned | {f"right-{name}": angle for name, angle in {**POSTURE, **RIGHT}.items()})
+
+
+def standing() -> tuple[Mechanism, np.ndarray]:
+    """The robot free on the floor z = 0, with drives that hold it upright, and the coordinates (nq) that they hold.
+
+    Only its feet touch: by spheres at the ends of the file's cylinders, which touch a level floor where these do.
+
+    Raises:
+        InputError: if the files are not there.
+    """
+    held = cassie()
+    posture = _assembled(held, {f"{side}-{name}": angle for side in SIDES for name, angle in STANDING.items()})
+    bodies = (replace(body, collisions=_ends(body) if body.name.endswith("-foot") else ()) for body in held.bodies)
+    base = Joint("base", KINDS["floating"], "world", "pelvis")
+    joints = (base if joint.child == "pelvis" else joint for joint in held.joints)
+    robot = replace(held, name="cassie_standing", bodies=tuple(bodies), joints=tuple(joints)).with_drives(
+        {f"{side}-{name}": PositionDrive(kp=kp, kd=kd) for side in SIDES for name, (kp, kd) in STIFF.items()}
+    )
+    q = [*base.kind.neutral(), *posture.tolist()]
+    lowest = lowest_point(robot, q)
+    return robot, np.array(integrate(robot.tree, q, [0.0] * 5 + [-lowest] + [0.0] * (robot.nv - 6)))
+
+
+def lowest_point(robot: Mechanism, q: Sequence[float]) -> float:
+    """The height of the lowest point of the spheres under the feet [m]."""
+    poses = link_poses(robot.tree, q)
+    feet = [(body, shape) for body in robot.bodies for shape in body.collisions]
+    places = [place_pose(robot.tree, poses, robot.tree.places[body.name]) @ shape.pose for body, shape in feet]
+    return min(float(place.translation.z) - shape.shape.radius for place, (_, shape) in zip(places, feet, strict=True))  # type: ignore[attr-defined]
+
+
+def _ends(foot: Body) -> tuple[Geometry, ...]:
+    """Spheres at both ends of a foot's cylinder."""
+    (cylinder,) = foot.collisions
+    radius, half = cylinder.shape.radius, 0.5 * cylinder.shape.length  # type: ignore[attr-defined]
+    return tuple(Geometry(Sphere(radius), cylinder.pose @ pose((0.0, 0.0, z))) for z in (-half, half))
+
+
+def _assembled(mechanism: Mechanism, turned: Mapping[str, float]) -> np.ndarray:
+    """The assembled coordinates (nq) nearest to these angles of joints [rad] with all springs at ease."""
     stiff = tuple(
         Loop(loop.name, KINDS["fixed"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b) if np.any(loop.stiffness) else loop
         for loop in mechanism.loops
     )
     springs = {joint.name: joint.rest for joint in mechanism.joints if np.any(joint.stiffness)}
     rigid = lock(replace(mechanism, loops=stiff), springs)
-    turned = {f"left-{name}": angle for name, angle in {**POSTURE, **LEFT}.items()}
-    turned |= {f"right-{name}": angle for name, angle in {**POSTURE, **RIGHT}.items()}
     neutral = [x for joint in rigid.joints for x in joint.kind.neutral()]
     moved = integrate(rigid.tree, neutral, [turned.get(name, 0.0) for name in rigid.v_names])
     found = dict(zip(rigid.q_names, assemble(LoopEquations(rigid), np.array(moved))[0], strict=True))

@@ -301,7 +301,7 @@ def alignment(axis: Sequence[float], second: Sequence[float] | None) -> Rotation
             return identity_rotation()
         columns = np.diag([1.0, -1.0, -1.0])
     else:  # Rodrigues' formula about z × axis
-        w = np.cross([0.0, 0.0, 1.0], z)
+        w = np.array([-z[1], z[0], 0.0])
         skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
         # near −z, 1 + z₃ would lose all digits; it is |w|² / (1 − z₃)
         share = 1.0 / (1.0 + z[2]) if z[2] >= 0.0 else (1.0 - z[2]) / (w @ w)

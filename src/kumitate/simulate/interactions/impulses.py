@@ -65,7 +65,7 @@ class ImpulseContact(Interaction):
         if contact.model not in IMPULSE_MODELS:
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
-        pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
+        pairs = contact_pairs(mechanism, mechanism.tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
     def impacts(self, *, resisted: bool) -> Program:
@@ -99,7 +99,7 @@ class ImpulseContact(Interaction):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
-        tree = self.mechanism.base_parameter_tree
+        tree = self.mechanism.tree
         poses = link_poses(tree, q.tolist())
         found: dict[str, None] = {}
         for pair in self.pairs:

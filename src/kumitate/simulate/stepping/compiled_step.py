@@ -16,7 +16,7 @@ from ...scalar import Hole, Program, call, maximum, minimum, trace, when
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
-from .driven import driven_dynamics, efforts_program
+from .driven import acting_program, driven_dynamics, efforts_program
 from .equations import (
     NO_STEP,
     closing_program,
@@ -28,7 +28,7 @@ from .equations import (
 )  # fmt: skip
 from .jumps import jump_program
 from .kept import Kept
-from .outputs import Output, evaluated
+from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
 from .system import step_program
 
@@ -126,6 +126,11 @@ class StepCode:
             pressing=self._interaction.forces, pushed=driven,
         )  # fmt: skip
         return driven_dynamics(program, self._forcing, implicit=implicit) if driven else program
+
+    @cached_property
+    def acting(self) -> Program:
+        """(t, q, v, u) → u with the values of the compiled functions."""
+        return acting_program(self.efforts, self.mechanism.name)  # type: ignore[arg-type]
 
     @cached_property
     def projection(self) -> Program:
@@ -273,6 +278,11 @@ class StepCode:
         return Kernel(self._stored("joint_efforts"))
 
     @cached_property
+    def acting_kernel(self) -> Kernel:
+        """(t, q, v, u) → u, as `acting`."""
+        return Kernel(self._stored("acting"))
+
+    @cached_property
     def projection_kernel(self) -> Kernel:
         """(q, v) → q, v with the loops closed."""
         return Kernel(self._stored("projection"))
@@ -312,7 +322,6 @@ class CompiledStep:
     def __init__(self, code: StepCode, efforts: Program | None):
         """The code with the program (t, q, v, u) → u in its slot; None if no function is compiled in."""
         self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
-        self._efforts = None if efforts is None else Kernel(efforts)
 
     @cached_property
     def recurrence(self) -> Recurrence:
@@ -329,37 +338,11 @@ class CompiledStep:
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """u at many states: `held` (n, size) or (size), with the compiled functions' values evaluated in one batch."""
         held = np.broadcast_to(held, (len(time), held.shape[-1]))
-        return held if self._efforts is None else self._efforts(time, q, v, held)
+        return held if self.code.efforts is None else self._acting(time, q, v, held)
 
-
-class Signals:
-    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
-
-    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
-        self._compiled, self._h = compiled, h
-        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
-        functions = compiled.functions
-        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
-        self._values["parameters"] = u[compiled.row]
-
-    def __call__(self, name: str) -> Any:
-        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
-        if name not in self._values:
-            own = self._compiled.inputs.get(name)
-            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
-        return self._values[name]
-
-    def _u(self) -> Any:
-        efforts = self._compiled.efforts
-        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
-
-    def _tau(self) -> Any:
-        compiled, u = self._compiled, self("u")
-        return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
-
-    def _a(self) -> Any:
-        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
-        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
+    @cached_property
+    def _acting(self) -> Kernel:
+        return self.code.acting_kernel.filled(self._fillings)
 
 
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)

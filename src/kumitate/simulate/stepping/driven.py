@@ -9,11 +9,11 @@ from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import JointPush
 from ...model import Driven
-from ...scalar import Program, Scalar, call, trace
+from ...scalar import Hole, Program, Scalar, call, trace
 from .equations import parts_of
 from .forcing import Forcing
 
-__all__ = ["drive_power", "driven_dynamics", "efforts_program", "moved_by"]
+__all__ = ["acting_program", "drive_power", "driven_dynamics", "efforts_program", "moved_by"]
 
 
 def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[JointPush]], Any]:
@@ -86,3 +86,9 @@ def efforts_program(forcing: Forcing) -> Program:
         return total
 
     return trace(efforts, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"efforts_{m.name}")
+
+
+def acting_program(functions: Hole, name: str) -> Program:
+    """(t, q, v, u) → u with the values of compiled functions, which fill a hole; `name`: of the mechanism."""
+    sizes: dict[str, int | tuple[int, ...]] = {array.name: array.shape for array in functions.inputs}
+    return trace(lambda *given: call(functions, *given), sizes, f"efforts_{name}")

@@ -80,6 +80,9 @@ class Stepper:
 
     def look(self) -> dict[str, np.ndarray]:
         """The recorded quantities of the current state."""
+        code = self.compiled.code
+        if not (code.outputs or code.closes):
+            return {name: np.array(self.state[name][0]) for name in STATE}
         state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
         seen = self.compiled.look(*state, self.step, self.efforts)
         return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
