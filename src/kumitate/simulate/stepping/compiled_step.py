@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property, reduce
 from typing import Any
 
@@ -28,7 +28,7 @@ from .equations import (
 )  # fmt: skip
 from .jumps import jump_program
 from .kept import Kept
-from .outputs import Output, evaluated
+from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
 from .system import step_program
 
@@ -84,8 +84,13 @@ class StepCode:
 
     @cached_property
     def joint_efforts(self) -> Program:
-        """(q, v, u) → the efforts at the joints, with those of their drives."""
-        return efforts_program(self._forcing)
+        """(h, q, v, u) → the efforts at the joints, with those of drives and prescribed motions."""
+        return efforts_program(self._forcing, self.reactions if self._forcing.following else None)
+
+    @property
+    def efforts_follow(self) -> bool:
+        """Whether efforts at joints follow from the state, and are not only those that are given."""
+        return bool(self.mechanism.driven or self._forcing.following)
 
     @property
     def inputs(self) -> dict[str, slice]:
@@ -130,7 +135,7 @@ class StepCode:
     @cached_property
     def projection(self) -> Program:
         """(q, v, row of parameters if there are any) → q, v with the loops closed."""
-        return projection_program(self.mechanism, self._interaction.held, self.parameters)
+        return projection_program(self.mechanism, self._interaction.held, self.parameters, self._forcing.fixed)
 
     @cached_property
     def jumps(self) -> Program | None:
@@ -151,8 +156,8 @@ class StepCode:
 
     @property
     def settles(self) -> bool:
-        """Whether drives and stops have efforts that depend on the motion in a step."""
-        return bool(self.mechanism.driven or self.bounds)
+        """Whether drives, stops and prescribed motions have efforts that depend on the motion in a step."""
+        return bool(self.mechanism.driven or self.bounds or self._forcing.following)
 
     def slopes(self) -> dict[Program, Program]:
         """The derivatives of programs of the step that are not found by differentiating what they do.
@@ -165,20 +170,34 @@ class StepCode:
     @cached_property
     def accelerations(self) -> Program:
         """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+
+        def mean(h: Any, v: Any, jumped: Any) -> list[Any]:
+            turning = kinematics.turning(self.mechanism.tree, v)
+            return [(b - a) / h + turn for a, b, turn in zip(v, jumped["v"], turning, strict=True)]
+
+        return self._of_motion("accelerations", "acceleration", mean)
+
+    @cached_property
+    def reactions(self) -> Program:
+        """(h, q, v, u) → the efforts of joints with prescribed motions; where velocities jump, their means over the step."""
+        return self._of_motion("reactions", "efforts", lambda h, v, jumped: list(jumped["efforts"]))
+
+    def _of_motion(self, name: str, wanted: str, mean: Callable[[Any, Any, Any], list[Any]]) -> Program:
+        """(h, q, v, u) → what the dynamics gives, or the mean of it over a step in which velocities jump."""
         m, bounds = self.mechanism, self.bounds
 
-        def accelerations(h: Any, q: Any, v: Any, u: Any) -> Any:
+        def found(h: Any, q: Any, v: Any, u: Any) -> Any:
             def jumped() -> list[Any]:
-                after, turning = call(self.jumps, h, q, v, u)["v"], kinematics.turning(m.tree, v)  # type: ignore[arg-type]
-                return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+                return mean(h, v, call(self.jumps, h, q, v, u))  # type: ignore[arg-type]
 
             if self.touches:
                 return jumped()
-            free = call(self.dynamics, NO_STEP, q, v, u)["acceleration"]
-            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * free[bound.v]) for bound in bounds]
-            return when(reduce(minimum, ahead) < 0.0, jumped, free) if ahead else free
+            free = call(self.dynamics, NO_STEP, q, v, u)
+            rates = free["acceleration"]
+            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * rates[bound.v]) for bound in bounds]
+            return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
 
-        return trace(accelerations, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"accelerations_{m.name}")
+        return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"{name}_{m.name}")
 
     @property
     def touches(self) -> bool:
@@ -191,8 +210,9 @@ class StepCode:
         projection = self.projection if self.projects else None
         closing = self.closing if self.closes else None
         return step_program(
-            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row, self.bounds
-        )
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row,
+            self.bounds, self._forcing,
+        )  # fmt: skip
 
     @cached_property
     def repeated(self) -> Program:
@@ -269,7 +289,7 @@ class StepCode:
 
     @cached_property
     def efforts_kernel(self) -> Kernel:
-        """(q, v, u) → the efforts at the joints."""
+        """(h, q, v, u) → the efforts at the joints."""
         return Kernel(self._stored("joint_efforts"))
 
     @cached_property
@@ -332,36 +352,6 @@ class CompiledStep:
         return held if self._efforts is None else self._efforts(time, q, v, held)
 
 
-class Signals:
-    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
-
-    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
-        self._compiled, self._h = compiled, h
-        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
-        functions = compiled.functions
-        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
-        self._values["parameters"] = u[compiled.row]
-
-    def __call__(self, name: str) -> Any:
-        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
-        if name not in self._values:
-            own = self._compiled.inputs.get(name)
-            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
-        return self._values[name]
-
-    def _u(self) -> Any:
-        efforts = self._compiled.efforts
-        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
-
-    def _tau(self) -> Any:
-        compiled, u = self._compiled, self("u")
-        return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
-
-    def _a(self) -> Any:
-        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
-        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
-
-
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 
@@ -376,7 +366,7 @@ def compiled_step(
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
-    targets = tuple(name for name, source in forcing.commands.items() if callable(source))
+    targets = (*(name for name, source in forcing.commands.items() if callable(source)), *forcing.following)
     shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))

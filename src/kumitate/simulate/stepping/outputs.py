@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from ...scalar import Program, call, trace
 from ...scalar.purity import TAKEN, judged
 from .reading import by_position, read_by
 
-__all__ = ["STATE", "Output", "evaluated", "function_output", "signal_output", "trial"]
+if TYPE_CHECKING:
+    from .compiled_step import StepCode
+
+__all__ = ["STATE", "Output", "Signals", "evaluated", "function_output", "signal_output", "trial"]
 
 #: What a step carries and always records.
 STATE = ("q", "v", "work", "error")
@@ -116,3 +119,34 @@ def evaluated(outputs: Sequence[Output], signal: Callable[[str], Any]) -> dict[s
             flat = values if not isinstance(values, dict) else next(iter(values.values()))
             found[output.name] = np.array(list(flat), dtype=object).reshape(output.shape).tolist()
     return found
+
+
+class Signals:
+    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
+
+    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
+        self._compiled, self._h = compiled, h
+        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
+        functions = compiled.functions
+        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
+        self._values["parameters"] = u[compiled.row]
+
+    def __call__(self, name: str) -> Any:
+        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
+        if name not in self._values:
+            own = self._compiled.inputs.get(name)
+            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
+        return self._values[name]
+
+    def _u(self) -> Any:
+        efforts = self._compiled.efforts
+        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
+
+    def _tau(self) -> Any:
+        compiled, u = self._compiled, self("u")
+        state = self._h, self("q"), self("v")
+        return call(compiled.joint_efforts, *state, u) if compiled.efforts_follow else u[: compiled.mechanism.nv]
+
+    def _a(self) -> Any:
+        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
+        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))
