@@ -34,6 +34,8 @@ from .model import (
     Plane,
     Polygon,
     PositionDrive,
+    RollingDisc,
+    RollingSphere,
     Sphere,
     SphericalMerge,
     VelocityDrive,
@@ -63,9 +65,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance", "DivergenceError",
-    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint",
-    "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane",
-    "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "Run", "Scenario", "Simulation", "Sphere",
+    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
+    "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
+    "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc", "RollingSphere", "Run", "Scenario", "Simulation", "Sphere",
     "SphereSurface",
     "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
     "identify", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
