@@ -345,6 +345,8 @@ def simulation(shown: Shown, values: Shown) -> None:
     assert np.abs(stood.q - stood.q[0]).max() < 0.005
     assert spun.tau[0, 0] == pytest.approx(100.0 * 0.05 * 24.0 / 0.3)  # N·m at rest: N k u/R
     assert shown["current"][0] == pytest.approx(24.0 / 0.3)
+    np.testing.assert_allclose(shown["stirred"].q[:, 0], 0.4 * np.sin(5.0 * shown["stirred"].time), atol=1e-14)
+    assert np.abs(shown["reaction"]).max() > 1.0
     fallen = shown["fallen"]
     assert fallen.q[:, 1].max() == pytest.approx(0.6, abs=1e-9)
     assert fallen.audit.limits_passed == ()

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .model.read.srdf import read_srdf
     from .scenario.scenario import Scenario, read_scenario, scenario_of
     from .simulate.interactions.held import held_motion
+    from .simulate.prescribed.motion import PrescribedMotion
     from .simulation import Simulation
     from .sweeps.sweep import Sweep, open_sweep, sweep
 
@@ -66,7 +67,8 @@ __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance", "DivergenceError",
     "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
     "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "PositionDrive", "Robot", "RollingDisc", "RollingSphere", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
+    "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc", "RollingSphere", "Run", "Scenario", "Simulation", "Sphere",
+    "SphereSurface",
     "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
     "identify", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
     "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch",
@@ -80,6 +82,7 @@ _LATER = {
     "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
     "on_ground": ".contact",
+    "PrescribedMotion": ".simulate.prescribed.motion",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",

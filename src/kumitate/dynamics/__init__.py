@@ -16,6 +16,7 @@ from .loops.projection import projected
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
 from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
+from .prescribed import prescribed_dynamics
 from .regressor import regressor
 from .rnea import rnea
 from .unit_vector import unit_vector
@@ -48,6 +49,7 @@ __all__ = [
     "loop_wrenches",
     "passive_force",
     "passive_slope",
+    "prescribed_dynamics",
     "projected",
     "regressor",
     "rnea",

@@ -71,8 +71,11 @@ def articulated(
         if len(acting.resisting):
             resisting = [a + b for a, b in zip(resisting, link.velocities(acting.resisting), strict=True)]
         whole, releases = body, []
-        for S, force, armature in zip(motion.S, drive, resisting, strict=True):
-            body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
+        for k, (S, force, armature) in enumerate(zip(motion.S, drive, resisting, strict=True), link.v_start):
+            if k in acting.prescribed:
+                body, release = body.carried_along(S, acting.prescribed[k])
+            else:
+                body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
             releases.append(release)
         # (2.34) prints this term before the release; after it, the columns of S are exactly zero
         at_joint = body.bias + body.inertia.times(motion.bias)

@@ -25,6 +25,8 @@ class Acting:
         implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
             springs of the joints: damping then acts like an armature of h·∂f/∂v.
         resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`settling`).
+        prescribed: v̇ of joints of one degree of freedom that follow a given motion, by index in v; their efforts result
+            (`prescribed`).
         baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
     """
 
@@ -34,6 +36,7 @@ class Acting:
     implicit_step: Scalar = 0.0
     baumgarte: Scalar = 0.0
     resisting: Sequence[Scalar] = ()
+    prescribed: Mapping[int, Scalar] = field(default_factory=dict)
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """The external force on a link, in its frame and about its origin."""
@@ -51,4 +54,8 @@ class Acting:
                 raise InputError(f"{method}: {name} is {value!r}, which only articulated bodies take into account. Use 'aba'")
         if len(self.resisting):
             raise InputError(f"{method}: resisting is given, which only articulated bodies take into account. Use 'aba'")
+        if self.prescribed:
+            raise InputError(
+                f"{method}: joints have prescribed accelerations, which only articulated bodies support. Use 'aba'"
+            )
         return self

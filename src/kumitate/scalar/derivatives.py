@@ -89,7 +89,7 @@ class _Slopes:
 
 def _directional(program: Program, slopes: _Slopes) -> Program:
     shapes = {array.name: array.shape for array in program.inputs}
-    dotted = {f"{name}_dot": shape for name, shape in shapes.items()}
+    dotted = dict(zip(_with_dots(list(shapes)), shapes.values(), strict=True))
 
     def both(*arguments: Any) -> dict[str, Any]:
         half = len(arguments) // 2
@@ -97,10 +97,21 @@ def _directional(program: Program, slopes: _Slopes) -> Program:
         forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()}, slopes)
         forward.run(program.line)
         pairs = [forward.values[node] for node in program.results]
-        values = _named(program.outputs, [x for x, _ in pairs])
-        return values | {f"{name}_dot": rates for name, rates in _named(program.outputs, [dx for _, dx in pairs]).items()}
+        values, rates = (_named(program.outputs, [pair[k] for pair in pairs]) for k in (0, 1))
+        return values | dict(zip(_with_dots(list(values)), rates.values(), strict=True))
 
     return trace(both, {**shapes, **dotted}, f"{program.name}_dot")
+
+
+def _with_dots(names: list[str]) -> list[str]:
+    """The names with "_dot" added, as often as makes them new: a derivative's inputs have some already."""
+    found: list[str] = []
+    for name in names:
+        dotted = f"{name}_dot"
+        while dotted in names or dotted in found:
+            dotted += "_dot"
+        found.append(dotted)
+    return found
 
 
 def _flat(value: Any) -> Sequence[Scalar]:

@@ -50,7 +50,9 @@ def result_of(
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
-    total, tau = kinetic + potential, compiled.code.efforts_kernel(q, v, u) if mechanism.driven else u[:, : mechanism.nv]
+    total, tau = kinetic + potential, u[:, : mechanism.nv]
+    if compiled.code.efforts_follow:
+        tau = compiled.code.efforts_kernel(float(settings["step"]), q, v, u)
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),
         work=float(work[-1]),

@@ -87,6 +87,7 @@ def simulate_batch(
     controller: Controller | Sequence[float] | np.ndarray | None = None,
     wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
     inputs: Mapping[str, Any] | None = None,
+    motions: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
     contact: Contact | str | None = None,
     limits: bool = True,
@@ -101,7 +102,7 @@ def simulate_batch(
         integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45.
         controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
         wrenches: as in `simulate`, constants or functions that can be compiled.
-        inputs: as in `simulate`, the same for all runs.
+        inputs, motions: as in `simulate`, the same for all runs.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
         contact, limits: as in `simulate`.
@@ -128,7 +129,8 @@ def simulate_batch(
     known = not per_run and hold is None
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
-        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, limits=limits, side_by_side=True,
+        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, motions=motions, limits=limits,
+        side_by_side=True,
     )  # fmt: skip
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0)

@@ -31,6 +31,7 @@ def simulate(
     controller: Controller | Sequence[float] | None = None,
     wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
     loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
+    motions: Mapping[str, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
     baumgarte: float | None = None,
@@ -58,6 +59,9 @@ def simulate(
             (`Mechanism.loop_q_names`; angles between −π and π), and their rates.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
+        motions: of joints of the tree that follow a function of time, by name: their position f(t) [rad or m], or a
+            `PrescribedMotion`. They begin where these do, whatever q and v say, with the loops closed around them; their
+            efforts are the reactions, in `Result.tau`. They have no stops.
         inputs: what the drives of joints are commanded, by name: "target" (positions [rad, m], velocities or efforts, by the
             kind of drive), "target_velocity" and "feed_forward" [N·m, N]; each an array with a value per driven joint, a
             dictionary by joint, or a function of (t, q, v). Position drives hold the start where nothing is said. Functions
@@ -90,6 +94,6 @@ def simulate(
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
-        limits=limits, traced=traced, start=(q, v), inputs=inputs, equal_steps=False,
+        limits=limits, traced=traced, start=(q, v), inputs=inputs, motions=motions, equal_steps=False,
     )  # fmt: skip
     return simulation.run(duration=duration, progress=progress)

@@ -19,9 +19,12 @@ from ..model.values import checked_whole
 from .batch import Batch
 from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, step_count, steps_held  # fmt: skip
 from .evaluation import result_of
+from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
+from .prescribed.motion import motions_of
+from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
 from .starts import Starts
@@ -72,6 +75,7 @@ class MechanismSimulation:
         controller: Controller | Sequence[float] | None = None,
         wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
         loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
+        motions: Mapping[str, Any] | None = None,
         sample_time: float | None = None,
         baumgarte: float | None = None,
         held: Sequence[HeldPoint] = (),
@@ -124,10 +128,17 @@ class MechanismSimulation:
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
-        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters)
+        given = motions_of(mechanism, by_name("motions", motions))
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given)
+        if given:
+            check_followed(mechanism, self.interaction)
+            self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
+            self.integrator = FollowingSteps(self.integrator)
         self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
         self._loops = loop_equations(mechanism)
-        self._starts.close(self._loops, self.interaction.start, forcing.drives)
+        follow = FollowedStarts(self._loops, forcing.following, list(given.values())) if given else None
+        self.notes += follow.notes(self._starts.default[0]) if follow else []
+        self._starts.close(self._loops, self.interaction.start, forcing.drives, follow)
         self.actuation = Actuation.of(
             forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
         )
@@ -141,6 +152,7 @@ class MechanismSimulation:
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
+            "motions": list(given),
             "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 

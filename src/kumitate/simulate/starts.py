@@ -11,6 +11,7 @@ from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_stat
 from ..kinematics import neutral
 from ..model import Mechanism
 from .checks import checked_rows, checked_state
+from .prescribed.starts import FollowedStarts
 
 __all__ = ["Starts", "closed_starts"]
 
@@ -39,9 +40,15 @@ class Starts:
         self._mechanism = mechanism
         self.default = self._checked(q, v)
 
-    def close(self, loops: LoopEquations, adjust: Projection, drives: Mapping[str, int]) -> None:
-        """Closes the default start's loops; from now on those of all. `adjust`: to the surroundings; drives: of loops."""
-        self._loops, self._adjust, self._drives = loops, adjust, drives
+    def close(
+        self, loops: LoopEquations, adjust: Projection, drives: Mapping[str, int], follow: FollowedStarts | None = None
+    ) -> None:
+        """Closes the default start's loops; from now on those of all.
+
+        Args:
+            adjust: to the surroundings; drives: of loops; follow: prescribed motions, if there are any.
+        """
+        self._loops, self._adjust, self._drives, self._follow = loops, adjust, drives, follow
         self.default = self._closed(*self.default)
 
     def given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -68,6 +75,8 @@ class Starts:
             checked_rows(m, name, np.broadcast_to(x, (count, size)) if np.ndim(x) == 1 else x, size, count)
             for name, x, size in parts
         ]
+        if self._follow is not None:
+            rows = list(self._follow.rows(*rows))
         if self._loops.names:
             self._loops.lines.check_directions(*rows)
         return closed_starts(self._loops, rows[0], rows[1], projection)
@@ -81,6 +90,8 @@ class Starts:
 
     def _closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A start with its gaps closed to rounding."""
+        if self._follow is not None:
+            q, v = self._follow.of(q, v)
         q, v = self._adjust(*closed_state(self._loops, q, v))
         self._loops.lines.check_directions(q, v, self._drives)
         return q, v

@@ -69,6 +69,10 @@ class ArticulatedBody:
         bias = _replaced(self.bias + U * (W * u), axis, tau - u * share)
         return ArticulatedBody(inertia, bias), Release(W * u, gain, W)
 
+    def carried_along(self, S: Motion, rate: Scalar) -> tuple[ArticulatedBody, Release]:
+        """The body as felt through one direction of motion S along which it accelerates at the given `rate`."""
+        return ArticulatedBody(self.inertia, self.bias + self.inertia.times(S) * rate), Release(rate, Force(), 0.0)
+
 
 def _coordinate(S: Motion) -> int | None:
     """The coordinate axis that S is the unit vector of, if it is one."""

@@ -53,8 +53,11 @@ class ArticulatedLoops:
     def accelerations_and_responses(self, wanted: Sequence[Scalar], *changes: Sequence[Scalar]) -> list[list[Scalar]]:
         """`accelerations`, then the `response` to each of `changes`, less the share that the damping has in Λ."""
         alone = [self._answer(self.solver.solve(change, sweeps=0), alone=True) for change in changes]
-        forces = self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
-        return self._moved([self._answer(forces), *alone])
+        return self._moved([self._answer(self.forces(wanted)), *alone])
+
+    def forces(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+        """The forces λ of the rows that give them these accelerations."""
+        return self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
 
     def _answer(self, forces: Sequence[Scalar], *, alone: bool = False) -> _Answer:
         released = with_forces(self.handles, self.reached, forces, alone=alone)
@@ -63,8 +66,7 @@ class ArticulatedLoops:
     def _moved(self, answers: Sequence[_Answer]) -> list[list[Scalar]]:
         """What the joints do in each of the answers.
 
-        Side by side in one traversal: each is a chain of operations that wait for one another, and the processor has room for
-        two.
+        Side by side in one traversal: each is a chain of operations that wait for one another; a processor has room for two.
         """
 
         def move(link: Link, parents: list[tuple[Motion, list[Scalar]]]) -> list[tuple[Motion, list[Scalar]]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...model import Tree
 from ...scalar import Scalar, is_zero
 from ..acting import Acting
+from ..prescribed import efforts_in_loops
 from .articulated_loops import ArticulatedLoops, articulated_loops
 from .constraints import largest_gap
 from .multipliers import DAMPING
@@ -31,6 +32,7 @@ class ClosingStep(NamedTuple):
         acceleration: v̇ (nv); `move`: δq (nv), of the coordinates; `change`: δv (nv).
         gap: the largest error of a loop before, angles times the mechanism's size [m].
         rank: the number of resolved rows; in a singular posture it is smaller than elsewhere.
+        efforts: of the joints in `acting.prescribed`, in its order [N·m or N].
     """
 
     acceleration: list[Scalar]
@@ -38,6 +40,7 @@ class ClosingStep(NamedTuple):
     change: list[Scalar]
     gap: Scalar
     rank: Scalar
+    efforts: list[Scalar]
 
 
 def closing_step(
@@ -59,10 +62,13 @@ def closing_step(
     gap, _ = largest_gap(tree, loops.rows)
     missing, against = _missing(loops, opening), [-row.rate for row in loops.rows]
     if is_zero(acting.implicit_step):
-        acceleration, move, change = loops.accelerations_and_responses([0.0] * len(against), missing, against)
-        return ClosingStep(acceleration, move, change, gap, rank)
-    acceleration, move = loops.accelerations_and_responses([rate / acting.implicit_step for rate in against], missing)
-    return ClosingStep(acceleration, move, [0.0] * tree.nv, gap, rank)
+        wanted: list[Scalar] = [0.0] * len(against)
+        acceleration, move, change = loops.accelerations_and_responses(wanted, missing, against)
+    else:
+        wanted, change = [rate / acting.implicit_step for rate in against], [0.0] * tree.nv
+        acceleration, move = loops.accelerations_and_responses(wanted, missing)
+    efforts = efforts_in_loops(loops, wanted, q, v, acceleration, tau, acting)
+    return ClosingStep(acceleration, move, change, gap, rank, efforts)
 
 
 def _missing(loops: ArticulatedLoops, opening: Scalar) -> list[Scalar]:

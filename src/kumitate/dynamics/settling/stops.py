@@ -14,7 +14,7 @@ from ...model import Bound, Mechanism
 from ...scalar import Scalar, floats, minimum, select
 from ..crba import crba
 
-__all__ = ["JointPush", "Stop", "stops_at"]
+__all__ = ["STIFF", "JointPush", "Stop", "moved_inertias", "stops_at"]
 
 #: The stiffness R of a stop relative to the inertia that its joint moves.
 STIFF = 1e7
@@ -58,8 +58,15 @@ class Stop:
 
 def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Stop]:
     """The stops at a state q (nq), v (nv), for a step h [s]."""
-    tree = mechanism.tree
-    moved = floats(row[k] for k, row in enumerate(crba(tree, neutral(tree)))) if bounds else []
+    moved = moved_inertias(mechanism, [bound.v for bound in bounds])
     return [
-        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], STIFF * moved[bound.v]) for bound in bounds
+        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], STIFF * inertia)
+        for bound, inertia in zip(bounds, moved, strict=True)
     ]
+
+
+def moved_inertias(mechanism: Mechanism, indices: Sequence[int]) -> list[float]:
+    """The inertias that degrees of freedom move at the neutral posture, by their indices in v."""
+    tree = mechanism.tree
+    moved = floats(row[k] for k, row in enumerate(crba(tree, neutral(tree)))) if indices else []
+    return [moved[k] for k in indices]

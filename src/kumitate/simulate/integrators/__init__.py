@@ -2,6 +2,7 @@
 
 from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
 from .extrapolated_euler import ExtrapolatedEuler
+from .following import FollowingSteps
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
@@ -17,6 +18,7 @@ __all__ = [
     "Begun",
     "ButcherTableau",
     "ExtrapolatedEuler",
+    "FollowingSteps",
     "Impact",
     "Integrator",
     "IntegratorState",

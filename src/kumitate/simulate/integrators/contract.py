@@ -86,6 +86,9 @@ class MechanicalSystem(Protocol):
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """q (nq) and v (nv) at the end of a step: quaternions of unit length, loops closed or left to the next step."""
 
+    def followed(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """q and v with joints that follow prescribed motions where these are at time t."""
+
     def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """What `settled` gave, with loops closed that it left to the next step."""
 

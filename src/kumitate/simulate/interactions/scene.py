@@ -272,7 +272,12 @@ class SceneCode:
             robot.flies = flies and rate * step < EXPLICIT
         return found
 
-    def efforts_kernel(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+    @property
+    def efforts_follow(self) -> bool:
+        """Whether efforts at joints follow from the state, as those of drives do."""
+        return bool(self.mechanism.driven)
+
+    def efforts_kernel(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
         total = u[:, : self.mechanism.nv].copy()
         for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):

@@ -110,6 +110,11 @@ def _check(simulation: MechanismSimulation) -> None:
                 f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
                 "functions and without memory, or leave it out and give its values as `tau`"
             )
+    if actuation.forcing.motions:
+        raise InputError(
+            f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "
+            "their joints. Drive the joints, or leave the motions out"
+        )
     if simulation.interaction.held is not None:
         raise InputError(
             f"{owner}: a step with points held on surfaces cannot be differentiated. Close the mechanism by loop joints, or "

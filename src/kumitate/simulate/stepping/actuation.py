@@ -21,6 +21,7 @@ from ...model.values import checked_array
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
+from ..prescribed.motion import PrescribedMotion
 from .commands import command_values
 from .forcing import Forcing
 from .reading import by_position, loops_at
@@ -70,9 +71,11 @@ class Actuation:
         verdicts: list[Verdict | None] = []
         how: list[How] = []
         for source, (_, names), reads in zip(forcing.sources, forcing.labels, forcing.reads, strict=True):
-            verdict = _verdict(source, states, len(names), reads, forcing.plain) if callable(source) and not sampled else None
+            given = isinstance(source, PrescribedMotion)  # which is a program already
+            judge = callable(source) and not sampled and not given
+            verdict = _verdict(source, states, len(names), reads, forcing.plain) if judge else None
             verdicts.append(verdict)
-            how.append(_how(source, verdict, traced=traced, sampled=sampled, stages=stages))
+            how.append(How.COMPILED if given else _how(source, verdict, traced=traced, sampled=sampled, stages=stages))
         return cls(forcing, tuple(verdicts), tuple(how))
 
     @property
@@ -128,6 +131,7 @@ class Actuation:
         """
         forcing, start = self.forcing, 0
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
+        given += [None] * len(forcing.motions)
         given += [self._command(name, inputs.get(name)) for name in forcing.commands]
         for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
             if unknown := set(asked) - set(known):

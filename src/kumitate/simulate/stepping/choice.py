@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ..checks import checked_tolerance
-from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, SemiImplicitEuler, TimeStepping
+from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
 __all__ = ["EXPLICIT", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
@@ -83,6 +83,7 @@ def divergence(
         q: (n, nq), the coordinates just before, up to the start of the step; v_before: the velocities there.
         touching: the pairs that touched there, in words.
     """
+    method = method.inner if isinstance(method, FollowingSteps) else method
     if isinstance(method, TimeStepping) and np.isposinf(v).all():
         where = f" ({', '.join(touching)})" if touching else ""
         return (

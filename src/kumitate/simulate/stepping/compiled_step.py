@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property, reduce
 from typing import Any
 
@@ -84,8 +84,13 @@ class StepCode:
 
     @cached_property
     def joint_efforts(self) -> Program:
-        """(q, v, u) → the efforts at the joints, with those of their drives."""
-        return efforts_program(self._forcing)
+        """(h, q, v, u) → the efforts at the joints, with those of drives and prescribed motions."""
+        return efforts_program(self._forcing, self.reactions if self._forcing.following else None)
+
+    @property
+    def efforts_follow(self) -> bool:
+        """Whether efforts at joints follow from the state, and are not only those that are given."""
+        return bool(self.mechanism.driven or self._forcing.following)
 
     @property
     def inputs(self) -> dict[str, slice]:
@@ -135,7 +140,7 @@ class StepCode:
     @cached_property
     def projection(self) -> Program:
         """(q, v, row of parameters if there are any) → q, v with the loops closed."""
-        return projection_program(self.mechanism, self._interaction.held, self.parameters)
+        return projection_program(self.mechanism, self._interaction.held, self.parameters, self._forcing.fixed)
 
     @cached_property
     def jumps(self) -> Program | None:
@@ -156,8 +161,8 @@ class StepCode:
 
     @property
     def settles(self) -> bool:
-        """Whether drives and stops have efforts that depend on the motion in a step."""
-        return bool(self.mechanism.driven or self.bounds)
+        """Whether drives, stops and prescribed motions have efforts that depend on the motion in a step."""
+        return bool(self.mechanism.driven or self.bounds or self._forcing.following)
 
     def slopes(self) -> dict[Program, Program]:
         """The derivatives of programs of the step that are not found by differentiating what they do.
@@ -170,20 +175,34 @@ class StepCode:
     @cached_property
     def accelerations(self) -> Program:
         """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+
+        def mean(h: Any, v: Any, jumped: Any) -> list[Any]:
+            turning = kinematics.turning(self.mechanism.tree, v)
+            return [(b - a) / h + turn for a, b, turn in zip(v, jumped["v"], turning, strict=True)]
+
+        return self._of_motion("accelerations", "acceleration", mean)
+
+    @cached_property
+    def reactions(self) -> Program:
+        """(h, q, v, u) → the efforts of joints with prescribed motions; where velocities jump, their means over the step."""
+        return self._of_motion("reactions", "efforts", lambda h, v, jumped: list(jumped["efforts"]))
+
+    def _of_motion(self, name: str, wanted: str, mean: Callable[[Any, Any, Any], list[Any]]) -> Program:
+        """(h, q, v, u) → what the dynamics gives, or the mean of it over a step in which velocities jump."""
         m, bounds = self.mechanism, self.bounds
 
-        def accelerations(h: Any, q: Any, v: Any, u: Any) -> Any:
+        def found(h: Any, q: Any, v: Any, u: Any) -> Any:
             def jumped() -> list[Any]:
-                after, turning = call(self.jumps, h, q, v, u)["v"], kinematics.turning(m.tree, v)  # type: ignore[arg-type]
-                return [(b - a) / h + turn for a, b, turn in zip(v, after, turning, strict=True)]
+                return mean(h, v, call(self.jumps, h, q, v, u))  # type: ignore[arg-type]
 
             if self.touches:
                 return jumped()
-            free = call(self.dynamics, NO_STEP, q, v, u)["acceleration"]
-            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * free[bound.v]) for bound in bounds]
-            return when(reduce(minimum, ahead) < 0.0, jumped, free) if ahead else free
+            free = call(self.dynamics, NO_STEP, q, v, u)
+            rates = free["acceleration"]
+            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * rates[bound.v]) for bound in bounds]
+            return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
 
-        return trace(accelerations, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"accelerations_{m.name}")
+        return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"{name}_{m.name}")
 
     @property
     def touches(self) -> bool:
@@ -196,8 +215,9 @@ class StepCode:
         projection = self.projection if self.projects else None
         closing = self.closing if self.closes else None
         return step_program(
-            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row, self.bounds
-        )
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row,
+            self.bounds, self._forcing,
+        )  # fmt: skip
 
     @cached_property
     def repeated(self) -> Program:
@@ -274,7 +294,7 @@ class StepCode:
 
     @cached_property
     def efforts_kernel(self) -> Kernel:
-        """(q, v, u) → the efforts at the joints."""
+        """(h, q, v, u) → the efforts at the joints."""
         return Kernel(self._stored("joint_efforts"))
 
     @cached_property
@@ -359,7 +379,7 @@ def compiled_step(
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
-    targets = tuple(name for name, source in forcing.commands.items() if callable(source))
+    targets = (*(name for name, source in forcing.commands.items() if callable(source)), *forcing.following)
     shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))

@@ -74,18 +74,24 @@ def drive_power(
     return total
 
 
-def efforts_program(forcing: Forcing) -> Program:
-    """(q, v, u) → the efforts at the joints (nv) at a state, those of a controller and of drives."""
+def efforts_program(forcing: Forcing, reactions: Program | None) -> Program:
+    """(h, q, v, u) → the efforts at the joints (nv) at a state: of a controller, of drives, and of prescribed motions.
+
+    `reactions`: (h, q, v, u) → those of joints with prescribed motions, which follow from the motion of all; None without.
+    """
     m = forcing.mechanism
 
-    def efforts(q: Any, v: Any, u: Any) -> list[Scalar]:
+    def efforts(h: Any, q: Any, v: Any, u: Any) -> list[Scalar]:
         wished = drive_forces(m.driven, q, v, parts_of(forcing, u).commands, 0.0)
         total = [u[k] for k in range(m.nv)]
         for joint, wish in zip(m.driven, wished, strict=True):
             total[joint.v] = total[joint.v] + effort_along(joint, wish, 0.0)
+        if reactions is not None:
+            for k, effort in zip(forcing.fixed, call(reactions, h, q, v, u), strict=True):
+                total[k] = total[k] + effort
         return total
 
-    return trace(efforts, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"efforts_{m.name}")
+    return trace(efforts, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"efforts_{m.name}")
 
 
 def acting_program(functions: Hole, name: str) -> Program:

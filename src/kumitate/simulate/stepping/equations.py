@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,13 @@ from ...analysis.constraint_report import closed_neighbours
 from ...dynamics import (
     Acting,
     Wrenches,
-    aba_with_loops,
     chord_closings,
     closing_step,
     constraint_rows,
     largest_gap,
     link_motions,
     passive_force,
+    prescribed_dynamics,
     projected,
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
@@ -98,13 +98,21 @@ def _motion(
         if others is not None:
             tau, acting = others, replace(acting, resisting=resisting)
         if held is None:
-            if pressing is None:  # which may press any link
+            if pressing is None and not acting.prescribed:  # contact may press any link
                 tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
-            return {"acceleration": aba_with_loops(tree, q, v, tau, acting), "power": power}
+            acceleration, efforts = prescribed_dynamics(tree, q, v, tau, acting)
+            return {"acceleration": acceleration, **_with_efforts(power, efforts, v, acting)}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 
     return moved
+
+
+def _with_efforts(power: Scalar, efforts: Sequence[Scalar], v: Any, acting: Acting) -> dict[str, Any]:
+    """The power with that of joints whose motion is prescribed, and their "efforts" where there are any."""
+    if not acting.prescribed:
+        return {"power": power}
+    return {"power": sum((a * v[k] for a, k in zip(efforts, acting.prescribed, strict=True)), power), "efforts": list(efforts)}
 
 
 def closing_program(
@@ -119,7 +127,7 @@ def closing_program(
     `motion_program`; the other arguments as for `dynamics_program`.
     """
     check_resistance(mechanism)
-    usual = usual_rank(mechanism)
+    usual = usual_rank(mechanism, forcing.fixed)
 
     def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
@@ -127,21 +135,22 @@ def closing_program(
             tau, acting = others[0], replace(acting, resisting=others[1])
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
-        found = {"acceleration": closed.acceleration, "power": power, "move": closed.move, "change": closed.change}
-        return {**found, "astray": maximum(far, lost)}
+        found = {"acceleration": closed.acceleration, **_with_efforts(power, closed.efforts, v, acting)}
+        return {**found, "move": closed.move, "change": closed.change, "astray": maximum(far, lost)}
 
     inputs = {**_inputs(mechanism, forcing), **(_pushed(mechanism) if pushed else {})}
     return trace(closing, inputs, f"closing_{'motion_' * pushed}{mechanism.name}")
 
 
-def usual_rank(mechanism: Mechanism) -> int:
+def usual_rank(mechanism: Mechanism, fixed: Collection[int] = ()) -> int:
     """The rank of the loops' rows as `closing_step` counts it, at closed postures around the default start.
 
     The largest of some; a posture where loops lose rank has less. Where no posture can be closed from there, that of open ones,
-    which is no less.
+    which is no less. `fixed`: indices in v of joints that do not take part.
     """
     tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
-    still, at_rest, start = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0)), default_start(loops)
+    still, at_rest = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0), prescribed=dict.fromkeys(fixed, 0.0))
+    start = default_start(loops)
     postures = [start, *closed_neighbours(loops, start, away=0.5)]
     return round(max(float(closing_step(tree, q.tolist(), still, still, at_rest).rank) for q in postures))
 
@@ -167,15 +176,22 @@ def _driven(
         pressed = pressing.at(q, v, touching)
         wrenches = LinkForces(pressed.by_link, wrenches)
         power = power + pressed.power
-    return tree, parts.tau, Acting(seen.gravity, wrenches, parts.loop_tau, implicit_step, baumgarte), power
+    given = {joint.v: acceleration for joint, (_, _, acceleration) in zip(forcing.following, parts.motions, strict=True)}
+    acting = Acting(seen.gravity, wrenches, parts.loop_tau, implicit_step, baumgarte, prescribed=given)
+    return tree, parts.tau, acting, power
 
 
-def projection_program(mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None) -> Program:
-    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces."""
+def projection_program(
+    mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None, fixed: Collection[int] = ()
+) -> Program:
+    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces.
+
+    `fixed`: as of `projected`.
+    """
 
     def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
         tree = (parameters.at(row[0]).mechanism if parameters else mechanism).base_parameter_tree
-        closed_q, closed_v = projected(tree, q, v) if held is None else held.projected(tree, q, v)
+        closed_q, closed_v = projected(tree, q, v, fixed=fixed) if held is None else held.projected(tree, q, v)
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
     return trace(projection, {**_state(mechanism), **row_of(parameters)}, f"projection_{mechanism.name}")
@@ -229,12 +245,14 @@ class Parts(NamedTuple):
 
     Attributes:
         tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
+        motions: position, velocity and acceleration of every joint whose motion is prescribed.
         commands: of every driven joint.
     """
 
     tau: Any
     applied: dict[str, list[Scalar]]
     loop_tau: dict[str, list[Scalar]]
+    motions: list[list[Scalar]]
     commands: list[Command]
 
 
@@ -244,8 +262,9 @@ def parts_of(forcing: Forcing, u: Any) -> Parts:
     tau, efforts = u[:nv], iter(u[nv : forcing.row.start])  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
+    motions = [list(islice(efforts, 3)) for _ in forcing.following]
     rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
-    return Parts(tau, applied, loop_tau, [Command(*values) for values in zip(*rows, strict=True)])
+    return Parts(tau, applied, loop_tau, motions, [Command(*values) for values in zip(*rows, strict=True)])
 
 
 def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ..parameters import Variation
+from ..prescribed.motion import FollowingJoint, PrescribedMotion, followers
 from .reading import LOOPS, loops_at, read_by
 
 __all__ = ["Controller", "Forcing"]
@@ -22,9 +23,10 @@ Controller = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …, command, …, input, …), one after the other in one array.
+    """The efforts u = (tau, wrench, …, loop drive, …, motion, …, command, …, input, …), one after the other in one array.
 
-    (nv + 6·number of places + degrees of freedom of driven loops + 3·number of drives + sizes of inputs); the motion does not
+    (nv + 6·number of places + degrees of freedom of driven loops + 3·number of prescribed motions + 3·number of drives + sizes
+    of inputs); prescribed motions stand there as position, velocity and acceleration. The motion of the mechanism does not
     depend on the inputs but through functions that read them.
 
     Attributes:
@@ -33,6 +35,7 @@ class Forcing:
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
         commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`commands.COMMANDS`).
+        motions: of joints that follow a function of time, by the joint's name.
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
         parameters: of the simulation; their row stands at the end of u.
     """
@@ -44,6 +47,7 @@ class Forcing:
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
     commands: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     parameters: Variation | None = None
+    motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.wrenches:
@@ -86,6 +90,16 @@ class Forcing:
         nv = {loop.name: loop.kind.nv for loop in self.mechanism.loops}
         return {name: nv[name] for name in self.loop_tau}
 
+    @cached_property
+    def following(self) -> tuple[FollowingJoint, ...]:
+        """The joints that follow prescribed motions, in the order of u."""
+        return followers(self.mechanism, self.motions)
+
+    @property
+    def fixed(self) -> tuple[int, ...]:
+        """Their indices in v: what closes loops leaves them as they are."""
+        return tuple(joint.v for joint in self.following)
+
     @property
     def constant(self) -> bool:
         """Whether u does not depend on anything."""
@@ -94,7 +108,9 @@ class Forcing:
     @property
     def sources(self) -> tuple[Any, ...]:
         """The functions and constants, in the order of u."""
-        return (self.controller, *self.wrenches.values(), *self.loop_tau.values(), *self.commands.values())
+        return (
+            self.controller, *self.wrenches.values(), *self.loop_tau.values(), *self.motions.values(), *self.commands.values(),
+        )  # fmt: skip
 
     @property
     def labels(self) -> list[tuple[str, Sequence[str]]]:
@@ -103,9 +119,10 @@ class Forcing:
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
+        motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
         driven = tuple(joint.name for joint in self.mechanism.driven)
         commands = ((f"the input {name!r}", driven) for name in self.commands)
-        return [("the controller", self.mechanism.v_names), *wrenches, *drives, *commands]
+        return [("the controller", self.mechanism.v_names), *wrenches, *drives, *motions, *commands]
 
     @cached_property
     def reads(self) -> tuple[tuple[str, ...], ...]:

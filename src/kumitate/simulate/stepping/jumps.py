@@ -8,7 +8,7 @@ from typing import Any
 from ... import kinematics
 from ...dynamics.settling.drives import drive_forces
 from ...dynamics.settling.settled import settled
-from ...dynamics.settling.stops import JointPush, Stop, stops_at
+from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
 from ...model import Bound
 from ...scalar import Program, Scalar, call, maximum, select, trace
 from .driven import drive_power, moved_by
@@ -31,15 +31,21 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
             there are no drives and stops.
         impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
         bounds: the limits of joints that are stops.
+
+    A joint with a prescribed motion resists contact like a far larger inertia, and its effort is what that takes.
     """
     m = forcing.mechanism
+    fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
 
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
         wished, stops = drive_forces(m.driven, q, v, parts.commands, h), stops_at(m, bounds, q, v, h)
-        plain = not (wished or stops)
+        plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
+
+        def held_fast(resisting: Sequence[Scalar]) -> list[Scalar]:
+            return [inertia + fast.get(k, 0.0) for k, inertia in enumerate(resisting)]
 
         def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             free = call(motion, h, q, v, u) if plain else moved(pushes)
@@ -47,7 +53,11 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if impacts is not None:
                 row = [u[forcing.row]] if forcing.parameters else []
-                found = call(impacts, h, q, v, v_free, *([] if plain else [free["resisting"]]), *row)
+                found = call(impacts, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *row)
+            if fast:  # what contact adds to the efforts of prescribed motions
+                more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
+                after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
+                found = {**found, "v": after, "efforts": [a + b for a, b in zip(free["efforts"], more, strict=True)]}
             return {**found, "rates": [(after - before) / h for after, before in zip(found["v"], v, strict=True)]}
 
         end = settled(m.driven, wished, stops, h, solve)
@@ -55,12 +65,12 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
         rates = found.pop("rates")
         mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=True)]
         stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
+        power = applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts) + drive_power(m.driven, wished, v, rates, h)
         return {
             **found,
             "work": found["work"] + stopped,
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
-            "power": applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts)
-            + drive_power(m.driven, wished, v, rates, h),
+            "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),
         }
 
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")

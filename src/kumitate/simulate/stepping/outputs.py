@@ -144,7 +144,8 @@ class Signals:
 
     def _tau(self) -> Any:
         compiled, u = self._compiled, self("u")
-        return call(compiled.joint_efforts, self("q"), self("v"), u) if compiled.motion else u[: compiled.mechanism.nv]
+        state = self._h, self("q"), self("v")
+        return call(compiled.joint_efforts, *state, u) if compiled.efforts_follow else u[: compiled.mechanism.nv]
 
     def _a(self) -> Any:
         """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""

@@ -14,6 +14,8 @@ from ...model import Bound, Mechanism, least_gap
 from ...scalar import Program, Scalar, call, select, trace, when
 from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
+from .equations import parts_of
+from .forcing import Forcing
 
 __all__ = ["CalledSystem", "TracedSystem", "step_program"]
 
@@ -28,8 +30,24 @@ class _Coordinates(ABC):
     #: Whether a step begins by closing loops, and projects only where that is not enough.
     closes: bool
 
-    def __init__(self, mechanism: Mechanism, bounds: Sequence[Bound]):
-        self.mechanism, self.bounds = mechanism, bounds
+    def __init__(self, mechanism: Mechanism, bounds: Sequence[Bound], forcing: Forcing | None = None):
+        self.mechanism, self.bounds, self._all = mechanism, bounds, forcing
+
+    def followed(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        q, v = list(q), list(v)
+        if self._all is None or not self._all.following:
+            return q, v
+        for joint, (position, velocity, _) in zip(self._all.following, self.motions(t, q, v), strict=True):
+            q[joint.q] = position if joint.positional else q[joint.q]
+            v[joint.v] = velocity
+        closed_q, closed_v = q, v
+        if not self.closes:  # the next step closes the loops otherwise
+            closed_q, closed_v = self._closed(q, v)
+        return closed_q, closed_v
+
+    @abstractmethod
+    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Position, velocity and acceleration that are prescribed at a time."""
 
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
         return select(least_gap(self.bounds, q) < -BEYOND, 1.0, 0.0) if self.bounds else 0.0
@@ -109,9 +127,14 @@ class TracedSystem(_Coordinates):
         closing: Program | None = None,
         row: slice = slice(0, 0),
         bounds: Sequence[Bound] = (),
+        all_forcing: Forcing | None = None,
     ):
-        """The system; `row`: where the parameters stand in what is `held`; `bounds`: where joints stop."""
-        super().__init__(mechanism, bounds)
+        """The system.
+
+        Args:
+            row: where the parameters stand in what is `held`; bounds: where joints stop; all_forcing: what u consists of.
+        """
+        super().__init__(mechanism, bounds, all_forcing)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
         self.jumps, self.closing_program, self.closes = jumps, closing, closing is not None
         self._start, self._row = row.start, [held[row]] if row.stop > row.start else []
@@ -137,6 +160,10 @@ class TracedSystem(_Coordinates):
         outputs = call(self.jumps, h, q, v, self._efforts(t, q, v))
         return Impact(*(outputs[name] for name in Impact._fields))
 
+    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+        assert self._all is not None
+        return parts_of(self._all, self._efforts(t, q, v)).motions
+
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
         if self.forcing is None:
             return self.held
@@ -159,7 +186,7 @@ class CalledSystem(_Coordinates):
         closing: Kernel | None = None,
         bounds: Sequence[Bound] = (),
     ):
-        super().__init__(mechanism, bounds)
+        super().__init__(mechanism, bounds, actuation.forcing)
         self.closing_kernel, self.closes, self.jumps = closing, closing is not None, jumps
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
@@ -177,6 +204,10 @@ class CalledSystem(_Coordinates):
         arrays = self.closing_kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return {spec.name: array.tolist() for spec, array in zip(self.closing_kernel.outputs, arrays, strict=True)}
 
+    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+        given = self.actuation.forcing.motions.values()
+        return [list(motion.at(float(t))) for motion in given]
+
     @property
     def _row(self) -> list[np.ndarray]:
         forcing = self.actuation.forcing
@@ -191,7 +222,7 @@ class CalledSystem(_Coordinates):
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        acceleration, power = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        acceleration, power, *_ = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
         return acceleration.tolist(), float(power)
 
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
@@ -212,11 +243,12 @@ def step_program(
     closing: Program | None = None,
     row: slice = slice(0, 0),
     bounds: Sequence[Bound] = (),
+    all_forcing: Forcing | None = None,
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds, all_forcing)
         after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
         return {"q": after.q, "v": after.v, "work": after.work, "error": error}
 
