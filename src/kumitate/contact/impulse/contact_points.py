@@ -20,7 +20,7 @@ from .branch_factors import BranchFactors
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 
-__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches", "tangents"]
+__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "contact_patches"]
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
@@ -236,7 +236,7 @@ def _point(
     resting: Scalar,
 ) -> ContactPoint:
     """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
-    axes = (touch.normal, *tangents(touch.normal))
+    axes = (touch.normal, *_tangents(touch.normal))
     bare = ContactFrame(lever, axes, surface.friction)
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
@@ -286,7 +286,7 @@ def _size(tree: Tree, links: tuple[int, int]) -> float:
     return total
 
 
-def tangents(n: Vector3) -> tuple[Vector3, Vector3]:
+def _tangents(n: Vector3) -> tuple[Vector3, Vector3]:
     """Two unit vectors perpendicular to n and to each other."""
     along_x = absolute(n.x) < 0.7
     across = n.cross(Vector3(select(along_x, 1.0, 0.0), select(along_x, 0.0, 1.0), 0.0))

@@ -12,7 +12,7 @@ where r comes from the derivatives of inverse dynamics. Two rounds with the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, partial, reduce
 from math import inf
 from typing import Any
@@ -58,9 +58,15 @@ def touching_page(integrator: Integrator, code: StepCode, forcing: Forcing, inte
     m, pairs = code.mechanism, getattr(interaction, "pairs", ())
     if not isinstance(integrator, TimeStepping) or m.tree.closed or forcing.parameters is not None:
         return None
-    if any(pair.links[1] >= 0 or pair.surface.bounces for pair in pairs):
+    if any(pair.links[1] >= 0 or not _only_rubs(pair.surface) for pair in pairs):
         return None
     return partial(_stepped, code, forcing, pairs, integrator.flight is not None)
+
+
+def _only_rubs(surface: Any) -> bool:
+    """Whether a surface has no other property than friction: restitution, and whatever else there may be, has its default."""
+    known = {"friction", "kinetic_friction", "threshold", "belt"}
+    return all(getattr(surface, part.name) == part.default for part in fields(surface) if part.name not in known)
 
 
 def _stepped(code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: bool, h: Scalar, q: Any, v: Any, u: Any) -> Sloped:
