@@ -11,6 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.simulate.slopes import ContactMode
+from kumitate.simulate.slopes.along import Along
 
 H, G = 0.01, 9.80665
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]
@@ -148,6 +149,36 @@ def test_drives_in_closed_form():
         pull = H * kp / MASS * gain if effort == inf else 0.0
         np.testing.assert_allclose(found.A, [[1.0 - H * pull, H * gain], [-pull, gain]], rtol=0, atol=1e-12)
         np.testing.assert_allclose(found.by("target"), [[H * pull], [pull]], rtol=0, atol=1e-12)
+
+
+def test_two_ways_for_joints_that_stand_on_the_floor():
+    """One linear system at the solution, and the differentiated program of the step: drives, one at its limit, and a stop."""
+    drives = [km.PositionDrive(kp=900.0, kd=20.0, limit=1.0), km.PositionDrive(kp=3.0, kd=0.2)]
+    inertia, bodies, joints = (INERTIA, INERTIA, INERTIA), [], [km.Joint("free", "floating", "world", "sole")]
+    for k, name in enumerate(("sole", "shin", "thigh")):
+        bodies.append(km.Body(name, MASS, inertia=inertia, collisions=(km.Geometry(BOX),) if k == 0 else ()))
+    for k, (parent, child) in enumerate((("sole", "shin"), ("shin", "thigh"))):
+        placed = km.spatial.pose((0.0, 0.0, 0.2))
+        limits = (km.Limits(-2.0, 0.3 if k else 2.0),)
+        joints.append(
+            km.Joint(f"j{k}", "revolute", parent, child, placed, axis=(0, 1, 0), damping=0.1, drive=drives[k], limits=limits)
+        )
+    bodies.append(km.Body("arm", 0.5, inertia=inertia))
+    joints.append(km.Joint("swing", "universal", "thigh", "arm", km.spatial.pose((0.0, 0.1, 0.1))))
+    mechanism = km.Mechanism("leg", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, -G))
+    contact = km.Contact("rigid", surface=km.Surface(0.9))
+    sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", wrenches={"arm": None})
+    state = sim.start([*UPRIGHT, 0.0, 0.0, 0.05, 0.1, 0.299, 0.3, -0.4], [0.0] * 6 + [0.0, 0.15, 0.7, -0.5])
+    found = sim.slopes(state, inputs={"target": [0.5, 0.4]})
+    assert type(sim._sloped._direct).__name__ == "Direct"
+    assert {"'sole' on 'ground': resting", "'j1' at 0.3: holding"} <= set(found.active.lines())
+    assert not found.active.one_sided
+    u = state.carried["u"].copy()
+    sim.actuation.put(u, None, {}, {}, {"target": np.array([0.5, 0.4])})
+    columns = found.B.shape[-1]
+    expected = Along(sim.compiled.code, None)(0.0, H, state.carried["q"], state.carried["v"], u, columns)
+    for one, other in zip((found.q, found.v, found.A, found.B), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-7 * max(1.0, np.abs(other).max()))
 
 
 def test_models_that_obey_some_of_the_laws_refuse():

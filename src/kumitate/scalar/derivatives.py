@@ -11,7 +11,7 @@ from .liveness import live
 from .rules import apply
 from .tracing import call, loop, trace
 
-__all__ = ["directional", "gradient", "hessian"]
+__all__ = ["directional", "gradient", "hessian", "jacobian"]
 
 # ∂op/∂argument for each argument, from the arguments and the operation's own value
 _PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
@@ -293,3 +293,33 @@ def hessian(program: Program, wrt: str) -> Program:
         return rows
 
     return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_hessian")
+
+
+def jacobian(program: Program, wrt: str) -> Program:
+    """The program with an additional output y_by_x for every output y: its derivatives by all entries of an input x.
+
+    An output of shape (m,) has derivatives of shape (n, m) by n entries. Calls and loops as in `directional`.
+
+    >>> square = trace(lambda x, a: [a * x[0] * x[1]], {"x": 2, "a": ()}, name="product")
+    >>> from kumitate.scalar import evaluate
+    >>> evaluate(jacobian(square, "x"), [2.0, 3.0, 10.0])
+    [60.0, 30.0, 20.0]
+    """
+    size = next(array.size for array in program.inputs if array.name == wrt)
+    slopes = _Slopes({}, {}, False)
+
+    def page(*arguments: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        rows: dict[str, list[Any]] = {}
+        for i in range(size):
+            rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
+            given = zip(program.inputs, arguments, rates, strict=True)
+            forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in given}, slopes)
+            forward.run(program.line)
+            pairs = [forward.values[node] for node in program.results]
+            found = found or _named(program.outputs, [x for x, _ in pairs])
+            for name, value in _named(program.outputs, [dx for _, dx in pairs]).items():
+                rows.setdefault(f"{name}_by_{wrt}", []).append(value)
+        return found | rows
+
+    return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_by_{wrt}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,21 +15,39 @@ from ...compile import Kernel, found_or_traced
 from ...dynamics import Wrenches
 from ...dynamics.derivatives import aba_derivatives
 from ...kinematics import integrate, jacobian, normalized
-from ...model import Link, Mechanism
+from ...model import Bound, Link, Mechanism, least_gap
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, trace
+from ...scalar import Program, Scalar, call, directional, select, trace
 from ...spatial import Dense
 from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
+from ..stepping.system import BEYOND
 from .tangent import displaced, flat
 
-__all__ = ["Direct", "direct_for"]
+__all__ = ["Direct", "Page", "Sloped", "beside", "direct_for", "times", "turned"]
 
 #: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.
 FEW = 10
-#: A step: (t, h, q, v, u) → q and v after it, and their derivatives by q, v and u as one matrix (2nv, 2nv + columns).
-Page = Callable[..., tuple[list[Scalar], list[Scalar], Dense]]
+
+
+class Sloped(NamedTuple):
+    """A step and its derivatives.
+
+    Attributes:
+        q, v: after it.
+        by_all: their derivatives by q, v and u as one matrix (2nv, 2nv + size of u).
+        elsewhere: 1 where the step is not the one that was differentiated, else 0.
+    """
+
+    q: list[Scalar]
+    v: list[Scalar]
+    by_all: Dense
+    elsewhere: Scalar
+
+
+#: Of a step: (h, q, v, u) → `Sloped`.
+Page = Callable[..., Sloped]
 
 
 def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page | None:
@@ -37,10 +55,10 @@ def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page
     m = code.mechanism
     plain = not (m.tree.closed or m.driven) and code.alone and forcing.parameters is None
     if plain and isinstance(integrator, SemiImplicitEuler):
-        return partial(_euler, m, forcing)
+        return partial(_euler, m, forcing, code.bounds)
     straight = all(flat(link.kind) for link in m.tree.links) and m.nv <= FEW
     if plain and isinstance(integrator, RungeKutta) and straight:
-        return partial(_runge_kutta, m, forcing, integrator)
+        return partial(_runge_kutta, m, forcing, code.bounds, integrator)
     return None
 
 
@@ -52,17 +70,18 @@ class Direct:
         size = next(array.size for array in code.program.inputs if array.name == "u")
 
         def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
-            q_after, v_after, by_all = page(h, q, v, u)
-            return {"q": q_after, "v": v_after, "by_all": by_all.rows}
+            found = page(h, q, v, u)
+            return {"q": found.q, "v": found.v, "by_all": found.by_all.rows, "elsewhere": found.elsewhere}
 
         key = None if code.key is None else f"slopes {code.key}"
         inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": m.nv, "u": size}
         self._kernel, self._nv = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name))), m.nv
 
     def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:
-        """As of `Along`."""
-        q_after, v_after, by_all = self._kernel(h, q, v, u)
-        return q_after, v_after, by_all[..., : 2 * self._nv], by_all[..., 2 * self._nv : 2 * self._nv + columns]
+        """As of `Along`; and which of the states (...) this is not the derivative at."""
+        q_after, v_after, by_all, elsewhere = self._kernel(h, q, v, u)
+        n = 2 * self._nv
+        return q_after, v_after, by_all[..., :n], by_all[..., n : n + columns], elsewhere > 0.5
 
 
 def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:
@@ -76,32 +95,38 @@ def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scal
     inverse = Dense.of(found.by_tau)
     by_wrenches = [inverse @ Dense.of(jacobian(tree, q, tree.places[name])).T for name in given]
     unread = Dense.zero(m.nv, len(u) - at)
-    return found.a, Dense.of(found.by_q), Dense.of(found.by_v), _beside(inverse, *by_wrenches, unread)
+    return found.a, Dense.of(found.by_q), Dense.of(found.by_v), beside(inverse, *by_wrenches, unread)
 
 
-def _euler(m: Mechanism, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> tuple[list[Scalar], list[Scalar], Dense]:
+def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q: Any, v: Any, u: Any) -> Sloped:
     """v' = v + h v̇ and q' = q ⊕ h v', implicit in joint damping."""
     n = m.nv
     a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, h)
     after = [rate + h * more for rate, more in zip(v, a, strict=True)]
     still = Dense.zero(n, len(u))
-    v_slopes = _beside(Dense.zero(n, n), _unit(n), still) + _times(h, _beside(by_q, by_v, by_u))
+    v_slopes = beside(Dense.zero(n, n), _unit(n), still) + times(h, beside(by_q, by_v, by_u))
     rows: list[Any] = []
     for link in m.tree.links:
         own = slice(link.v_start, link.v_start + link.kind.nv)
-        along_q, along_v = _turned(link, link.coordinates(q), [h * rate for rate in after[own]])
-        moved = along_v @ _times(h, Dense(v_slopes.rows[own]))
+        along_q, along_v = turned(link, link.coordinates(q), [h * rate for rate in after[own]])
+        moved = along_v @ times(h, Dense(v_slopes.rows[own]))
         before = Dense.zero(link.kind.nv, 2 * n + len(u)).rows
         for row, more, own_motion in zip(before, moved.rows, along_q.rows, strict=True):
             whole = list(row)
             whole[own] = own_motion
             rows.append([x + y for x, y in zip(whole, more, strict=True)])
-    return integrate(m.tree, q, [h * rate for rate in after]), after, Dense((*Dense.of(rows).rows, *v_slopes.rows))
+    end = integrate(m.tree, q, [h * rate for rate in after])
+    return Sloped(end, after, Dense((*Dense.of(rows).rows, *v_slopes.rows)), _stopped(bounds, end))
+
+
+def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
+    """1 beyond a stop, else 0."""
+    return select(least_gap(bounds, q) < -BEYOND, 1.0, 0.0) if bounds else 0.0
 
 
 def _runge_kutta(
-    m: Mechanism, forcing: Forcing, method: RungeKutta, h: Scalar, q: Any, v: Any, u: Any
-) -> tuple[list[Scalar], list[Scalar], Dense]:
+    m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], method: RungeKutta, h: Scalar, q: Any, v: Any, u: Any
+) -> Sloped:
     """x' = x + h Σ b ẋ over the stages, for coordinates whose rates are the velocities."""
     n, table = m.nv, method.tableau
     width = 2 * n + len(u)
@@ -114,15 +139,16 @@ def _runge_kutta(
         for weight, rate, slope in zip(row, rates, slopes, strict=False):
             if weight:
                 x = [a + h * weight * b for a, b in zip(x, rate, strict=True)]
-                dx = dx + _times(h * weight, slope)
+                dx = dx + times(h * weight, slope)
         if len(rates) == len(table.b):
             break
         found = call(evaluated, x[:n], x[n:], u)
-        by_x, by_u = Dense.of(found["by_x"]), _beside(Dense.zero(n, 2 * n), Dense.of(found["by_u"]))
+        by_x, by_u = Dense.of(found["by_x"]), beside(Dense.zero(n, 2 * n), Dense.of(found["by_u"]))
         rates.append([*x[n:], *found["a"]])
         through = by_x @ dx if dx is seeds else Dense.of(call(chained, by_x.rows, dx.rows))
         slopes.append(Dense((*dx.rows[n:], *(through + by_u).rows)))
-    return normalized(m.tree, x[:n]), x[n:], dx
+    end = normalized(m.tree, x[:n])
+    return Sloped(end, x[n:], dx, _stopped(bounds, end))
 
 
 def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
@@ -130,7 +156,7 @@ def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
 
     def accelerated(q: Any, v: Any, u: Any) -> dict[str, Any]:
         a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, 0.0)
-        return {"a": a, "by_x": _beside(by_q, by_v).rows, "by_u": by_u.rows}
+        return {"a": a, "by_x": beside(by_q, by_v).rows, "by_u": by_u.rows}
 
     return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"accelerated_{m.name}")
 
@@ -144,7 +170,7 @@ def _chain_program(n: int, width: int) -> Program:
     return trace(chained, {"by_x": (n, 2 * n), "dx": (2 * n, width)}, f"chain_{n}")
 
 
-def _turned(link: Link, q: Sequence[Scalar], move: Sequence[Scalar]) -> tuple[Dense, Dense]:
+def turned(link: Link, q: Sequence[Scalar], move: Sequence[Scalar]) -> tuple[Dense, Dense]:
     """How the end of a motion by `move` moves with its start q, and with the motion itself, along the degrees of freedom."""
     n = link.kind.nv
     if flat(link.kind):
@@ -171,10 +197,10 @@ def _unit(n: int) -> Dense:
     return Dense.diagonal([1.0] * n)
 
 
-def _times(factor: Scalar, matrix: Dense) -> Dense:
+def times(factor: Scalar, matrix: Dense) -> Dense:
     return Dense.of([factor * entry for entry in row] for row in matrix.rows)
 
 
-def _beside(*blocks: Dense) -> Dense:
+def beside(*blocks: Dense) -> Dense:
     """Matrices of the same height, one beside the other."""
     return Dense.of([entry for row in rows for entry in row] for rows in zip(*(block.rows for block in blocks), strict=True))

@@ -11,7 +11,6 @@ from ...errors import InputError
 from ..integrators import WithStops
 from ..stepping.actuation import How
 from ..stepping.forcing import Forcing
-from ..stepping.system import BEYOND
 from .active import active_sets
 from .along import Along
 from .direct import Direct, direct_for
@@ -48,10 +47,16 @@ class SlopedStep:
 
     @cached_property
     def _direct(self) -> Direct | None:
-        """The shorter way, if there is one, of steps in which no joint reaches a stop."""
+        """The shorter way, if there is one."""
         actuation, integrator = self._simulation.actuation, self._simulation.integrator
         flight = integrator.flight if isinstance(integrator, WithStops) else integrator
-        page = None if actuation.program is not None else direct_for(flight, self._code, actuation.forcing)
+        if actuation.program is not None:
+            return None
+        page = direct_for(flight, self._code, actuation.forcing)
+        if page is None and self._code.touches:
+            from .touching import touching_page  # loads contact
+
+            page = touching_page(integrator, self._code, actuation.forcing, self._simulation.interaction)
         return None if page is None else Direct(self._code, page)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
@@ -62,14 +67,13 @@ class SlopedStep:
         """
         h, time = self._simulation.step_size, np.broadcast_to(time, q.shape[:-1])
         if self._direct is None:
-            found = self._along(time, h, q, v, u, self._columns)
+            found = list(self._along(time, h, q, v, u, self._columns))
         else:
-            found = self._direct(time, h, q, v, u, self._columns)
-            stopped = self._beyond(found[0])
-            if stopped.any():
-                again = self._along(time[stopped], h, q[stopped], v[stopped], u[stopped], self._columns)
-                for part, other in zip(found, again, strict=True):
-                    part[stopped] = other
+            *found, other = self._direct(time, h, q, v, u, self._columns)
+            if other.any():
+                again = self._along(time[other], h, q[other], v[other], u[other], self._columns)
+                for part, right in zip(found, again, strict=True):
+                    part[other] = right
         if not q.shape[:-1] and not np.isfinite(found[2]).all():
             raise InputError(
                 f"{self._simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
@@ -79,13 +83,6 @@ class SlopedStep:
         q_after, v_after, A, B = found
         look = partial(active_sets, self._simulation, time, q, v, u, q_after)
         return StepSlopes(q_after, v_after, A, B, self.places, look)
-
-    def _beyond(self, q: np.ndarray) -> np.ndarray:
-        """Which states (...) are beyond a stop."""
-        found = np.zeros(q.shape[:-1], dtype=bool)
-        for bound in self._simulation.bounds:
-            found |= bound.sign * (q[..., bound.q] - bound.at) < -BEYOND
-        return found
 
 
 def _places(forcing: Forcing) -> dict[str, slice]:
