@@ -105,6 +105,12 @@ class LoopEquations:
         """(N, nq): the coordinates after moves (N, nv)."""
         return np.asarray(self._moved(q, dv))
 
+    def stepped(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        """The coordinates (nq) after one move (nv); compiled when many are asked for."""
+        if self._asked > _PATIENCE:
+            return np.asarray(self._moved(q, dv))
+        return np.array(integrate(self.mechanism.tree, q.tolist(), dv.tolist()))
+
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
         kernel, q, v = self._states, [*map(float, q)], [*map(float, v)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...kinematics import difference, integrate
+from ...kinematics import difference
 from ..loops import LoopEquations, LoopGap
 from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
@@ -20,6 +20,8 @@ CLOSED = 1e-12
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 _TRIES = 200
+#: Steps with the same inverse before a new one is computed.
+_CHORDS = 20
 #: Longer steps [rad, m] say nothing of where they lead, and are damped.
 _LONGEST = 2.0
 #: A damped step must reduce the gap by this fraction at least.
@@ -97,7 +99,7 @@ def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.n
         error, _, J = loops.state(q, still)
     except ModelError:  # the ends of a rod coincide: perturb in any direction
         aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
-        q = np.array(integrate(tree, list(q), aside.tolist()))
+        q = loops.stepped(q, aside)
         error, _, J = loops.state(q, still)
     gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
@@ -107,7 +109,7 @@ def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.n
         if np.abs(step).max(initial=0.0) > _LONGEST:
             damping = max(4.0 * damping, 1e-6)
             continue
-        there = np.array(integrate(tree, list(q), list(step)))
+        there = loops.stepped(q, step)
         try:
             error_there, _, J_there = loops.state(there, still)
         except ModelError:  # a frame turned by 180°
@@ -126,25 +128,70 @@ def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.n
 
 
 def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Slides along the closed configurations from q until the difference from `start` is normal to them."""
-    tree, still = loops.mechanism.tree, np.zeros(loops.mechanism.nv)
-    error, _, J = loops.state(q, still)
-    away = np.array(difference(tree, list(start), list(q))) * free
+    """Slides along the closed configurations from q until the difference from `start` is normal to them.
+
+    Steps on a curved surface shorten by a nearly constant factor; two of them tell where they lead (D. G. Anderson, Iterative
+    procedures for nonlinear integral equations, J. ACM 12, 1965, with one step remembered).
+    """
+    place = _place(loops, start, q, free)
+    before = None
     for _ in range(_TRIES):
-        inverse = pseudo_inverse(J * free, 0.0)
-        step = (inverse @ (J @ away - error) - away) * free
-        if np.abs(step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(q).max(initial=0.0)):
+        if np.abs(place.step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(place.q).max(initial=0.0)):
             break
-        try:
-            there = closed_near(loops, np.array(integrate(tree, list(q), list(step))), free)
-        except ModelError:  # the slide went beyond the end of the closed configurations
+        there = _slid(loops, place, place.step if before is None else _further(before, place), free)
+        found = None if there is None else _place(loops, start, there, free)
+        if found is not None and np.linalg.norm(found.away) <= np.linalg.norm(place.away) * (1.0 + 1e-12):
+            before, place = place, found
+        elif before is None:  # the slide went beyond the end of the closed configurations, or rounding is all that is left
             break
-        away_there = np.array(difference(tree, list(start), list(there))) * free
-        if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
-            break
-        q, away = there, away_there
-        error, _, J = loops.state(q, still)
-    return q
+        else:
+            before = None
+    return place.q
+
+
+class _Place(NamedTuple):
+    """A closed configuration on the way to the nearest one.
+
+    Attributes:
+        q: (nq); `away`: its difference from the start (nv); `step`: that makes this difference normal.
+        inverse: J⁺ (nv, rows).
+    """
+
+    q: np.ndarray
+    away: np.ndarray
+    step: np.ndarray
+    inverse: np.ndarray
+
+
+def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> _Place:
+    error, _, J = loops.state(q, np.zeros(loops.mechanism.nv))
+    away = np.array(difference(loops.mechanism.tree, start.tolist(), q.tolist())) * free
+    inverse = pseudo_inverse(J * free, 0.0)
+    return _Place(q, away, (inverse @ (J @ away - error) - away) * free, inverse)
+
+
+def _further(before: _Place, place: _Place) -> np.ndarray:
+    """The step to where the last two lead together."""
+    bend = place.step - before.step
+    share = float(bend @ place.step) / max(float(bend @ bend), 1e-300)
+    return np.asarray(place.step - share * (place.away - before.away + bend))
+
+
+def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    """The closed configuration beside a step; None if there is none."""
+    tree, still, last = loops.mechanism.tree, np.zeros(loops.mechanism.nv), np.inf
+    with suppress(ModelError):
+        there = loops.stepped(place.q, step)
+        for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
+            error = loops.state(there, still).error
+            gap = float(np.abs(error).max(initial=0.0))
+            if gap <= 0.1 * CLOSED * tree.size:
+                return there
+            if gap > 0.7 * last:
+                break
+            there, last = loops.stepped(there, free * (place.inverse @ -error)), gap
+        return closed_near(loops, there, free)
+    return None
 
 
 def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
