@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -12,22 +13,16 @@ from ...kinematics import difference
 from ..loops import LoopEquations, LoopGap
 from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
+from .conflicts import conflict
+from .newton import CLOSED, gauss_newton
 
 __all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
-#: Loops count as closed below this fraction of the mechanism's size.
-CLOSED = 1e-12
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 _TRIES = 200
 #: Steps with the same inverse before a new one is computed.
 _CHORDS = 20
-#: Longer steps [rad, m] say nothing of where they lead, and are damped.
-_LONGEST = 2.0
-#: A damped step must reduce the gap by this fraction at least.
-_LITTLE = 1e-4
-#: The perturbation of a start at which loops have no equations, as a fraction of the mechanism's size.
-_ASIDE = 1e-2
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
 _LEFT = 1e-9
 #: An initial velocity is refused if closing the loops changes it by more than this fraction.
@@ -68,7 +63,7 @@ def closed_near(loops: LoopEquations, q: np.ndarray, free: np.ndarray | None = N
     Raises:
         ModelError: if the loops cannot be closed from there.
     """
-    q = _gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
+    q = gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
     _check_closed(loops, loops.gaps(q, np.zeros(loops.mechanism.nv)))
     return q
 
@@ -81,50 +76,15 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
         sizes = [item.size(size) for item in loops.gaps(at, still)]
         return max(sizes) if np.isfinite(sizes).all() else np.inf
 
-    nearest = _gauss_newton(loops, q, free)
+    nearest = gauss_newton(loops, q, free)
     for start in (q, *other_starts(loops, q, free)):
         if gap(nearest) <= _LEFT * size:
             break
         with suppress(ModelError):  # no equations there
-            found = _gauss_newton(loops, approached(loops, start, free), free)
+            found = gauss_newton(loops, approached(loops, start, free), free)
             nearest = min(nearest, found, key=gap)
-    _check_closed(loops, loops.gaps(nearest, still))
+    _check_closed(loops, loops.gaps(nearest, still), lambda: conflict(loops, (nearest, q), free))
     return nearest
-
-
-def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
-    tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
-    try:
-        error, _, J = loops.state(q, still)
-    except ModelError:  # the ends of a rod coincide: perturb in any direction
-        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
-        q = loops.stepped(q, aside)
-        error, _, J = loops.state(q, still)
-    gap = float(np.linalg.norm(error))
-    for _ in range(_TRIES):
-        if gap == 0.0 or damping > 1e8:
-            break
-        step = -pseudo_inverse(J * free, damping) @ error
-        if np.abs(step).max(initial=0.0) > _LONGEST:
-            damping = max(4.0 * damping, 1e-6)
-            continue
-        there = loops.stepped(q, step)
-        try:
-            error_there, _, J_there = loops.state(there, still)
-        except ModelError:  # a frame turned by 180°
-            damping = max(4.0 * damping, 1e-3)
-            continue
-        gap_there = float(np.linalg.norm(error_there))
-        # narrow valleys, where the equations nearly lose rank, are walked down by small steps that do what they promise
-        promised = gap - float(np.linalg.norm(error + J @ (free * step)))
-        if gap_there <= 0.9 * gap or (damping > 0.0 and gap - gap_there > max(0.5 * promised, _LITTLE * gap)):
-            q, error, J, gap, damping = there, error_there, J_there, gap_there, 0.25 * damping if damping > 1e-6 else 0.0
-        elif gap <= CLOSED * tree.size:  # as near as rounding allows, which is limited near a singular posture
-            break
-        else:
-            damping = max(4.0 * damping, 1e-3)
-    return q
 
 
 def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -233,13 +193,13 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     return closed_q, closed_v
 
 
-def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:
+def _check_closed(loops: LoopEquations, gaps: list[LoopGap], why: Callable[[], str] = str) -> None:
     size = loops.mechanism.tree.size
     worst = max(gaps, key=lambda gap: gap.size(size), default=None)
     if worst is not None and not worst.size(size) <= _LEFT * size:
         raise ModelError(
             f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {_measure(worst)} are left. Start "
-            "nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through"
+            f"nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through{why()}"
         )
 
 
