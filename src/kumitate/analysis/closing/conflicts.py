@@ -20,6 +20,7 @@ from ...dynamics import Row
 from ...errors import ModelError
 from ...kinematics import random_coordinates
 from ...model import Loop
+from ...model.joints import KINDS
 from ..loops import LoopEquations, LoopState
 from .approach import approached, other_starts
 from .newton import CLOSED, gauss_newton
@@ -78,7 +79,7 @@ def _as_points(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndar
         if which and which not in tried:
             tried.append(which)
             points = tuple(
-                Loop(loop.name, "spherical", loop.body_a, loop.body_b, loop.pose_a, loop.pose_b) if loop.name in which else loop
+                Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b) if loop.name in which else loop
                 for loop in mechanism.loops
             )
             if _left(LoopEquations(replace(mechanism, loops=points)), starts, free) is None:
