@@ -123,12 +123,12 @@ def train(most: float, seed: int, count: int, folder: Path) -> Policy:
 class Walking:
     """A policy that drives ANYmal in a run of its own: asked every few steps, with what the environment would show it.
 
-    It is sampled at every step of the simulation, as the drives of the environment are.
+    It gives the targets of the drives, at every step of the simulation, as the environment does.
     """
 
     def __init__(self, policy: Policy, task: Task, command: np.ndarray):
         self.policy, self.task, self.command = policy, task, command
-        self.drive = task.controller
+        self.target = task.inputs["target"]
         self.action, self.step = np.zeros(task.action_size), 0
         self.batch = task.simulation.batch(1)  # only to look
         self.batch.inputs["command"][:] = command
@@ -141,16 +141,16 @@ class Walking:
             with torch.no_grad():
                 self.action = self.policy.actor(seen)[0].numpy().astype(float)
         self.step += 1
-        return self.drive(t, q, v, action=self.action)
+        return self.target(t, q, v, action=self.action)
 
 
 def walk(policy: Policy, seconds: float, command: Sequence[float]) -> km.Run:
     """One walk with a command: ahead, aside [m/s], turning [rad/s]."""
     task = named_task("anymal")
     sim, start = task.simulation, task.simulation.start()
-    controller = Walking(policy, task, np.array(command))
+    target = Walking(policy, task, np.array(command))
     alone = km.Simulation(
-        task.robot, controller=controller, step=sim.step_size, integrator="semi_implicit_euler",
+        task.robot, inputs={"target": target}, step=sim.step_size, integrator="semi_implicit_euler",
         contact=km.Contact(surface=km.Surface(friction=0.8)), start=(start.q, start.v), sample_time=sim.step_size,
     )  # fmt: skip
     return alone.run(duration=seconds)

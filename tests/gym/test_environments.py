@@ -13,10 +13,11 @@ from gymnasium.envs.classic_control import AcrobotEnv, CartPoleEnv
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
+import kumitate as km
 from kumitate.errors import InputError
 from kumitate.examples import robot_data
 from kumitate.examples.gallery.quadruped_standing import FEET
-from kumitate.gym import TASKS, Env, VectorEnv, register
+from kumitate.gym import TASKS, Env, VectorEnv, named_task, register
 from kumitate.gym.tasks import acrobot, cart_pole
 
 from .test_vector import compare
@@ -114,6 +115,20 @@ def test_anymal_stands_where_its_drives_hold_it():
     stance = envs.task.simulation.start().q[6] - 0.02
     assert envs.batch.q[:, 6].max() < stance
     assert envs.batch.q[:, 6].min() > stance - 0.03
+
+
+def test_a_run_of_its_own_moves_as_the_environment():
+    task = named_task("anymal")
+    sim, start, action = task.simulation, task.simulation.start(), np.linspace(-0.4, 0.4, task.action_size)
+    target = lambda t, q, v: task.inputs["target"](t, q, v, action=action)  # noqa: E731
+    contact = km.Contact(surface=km.Surface(friction=0.8))
+    alone = km.Simulation(
+        task.robot, inputs={"target": target}, step=sim.step_size, integrator="semi_implicit_euler", contact=contact
+    )
+    ended = sim.step(start, 8, inputs={"action": action})
+    run = alone.run(start.q, start.v, duration=8 * sim.step_size)
+    np.testing.assert_allclose(run.q[-1], ended.q, rtol=0.0, atol=1e-12)
+    assert np.abs(ended.q - start.q).max() > 1e-3
 
 
 def test_a_walker_sees_and_earns_what_its_state_says():

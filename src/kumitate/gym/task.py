@@ -51,7 +51,8 @@ class Task:
     Attributes:
         name: in messages.
         simulation: that is stepped.
-        controller: of the simulation, for who wants to drive one by other means; None without one.
+        controller: of the simulation; None without one.
+        inputs: of the simulation, those of the action apart, as they were given: numbers of components, values or functions.
         steps: of the simulation in one step of the environment.
         action_space: of one environment: a `Box` of −1…1, or `Discrete`.
         observation_space: of one environment: a `Box` of float32.
@@ -101,6 +102,7 @@ class Task:
         self.name = self.robot.name
         self.steps = checked_whole(self.name, "steps", steps, 1, remedy="Give a number of steps", error=InputError)
         self.draws, self.begin, self.info, self.controller = draws, begin, tuple(info), options.get("controller")
+        self.inputs = dict(inputs or {})
         self.choices = None if isinstance(actions, int) else checked_array(self.name, "the actions", actions)
         if self.choices is not None and self.choices.ndim != 2:
             raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
@@ -110,7 +112,7 @@ class Task:
         own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
         self.simulation = Simulation(
             self.robot,
-            inputs={_ACTION: self.action_size, _LAST: self.action_size, **(inputs or {})},
+            inputs={_ACTION: self.action_size, _LAST: self.action_size, **self.inputs},
             outputs={**(outputs or {}), **own},
             **options,
         )

@@ -124,7 +124,7 @@ class _Place(NamedTuple):
 
 
 def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> _Place:
-    error, _, J = loops.state(q, np.zeros(loops.mechanism.nv))
+    error, J = loops.positions(q)
     away = np.array(difference(loops.mechanism.tree, start.tolist(), q.tolist())) * free
     inverse = pseudo_inverse(J * free, 0.0)
     return _Place(q, away, (inverse @ (J @ away - error) - away) * free, inverse)
@@ -139,11 +139,11 @@ def _further(before: _Place, place: _Place) -> np.ndarray:
 
 def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
     """The closed configuration beside a step; None if there is none."""
-    tree, still, last = loops.mechanism.tree, np.zeros(loops.mechanism.nv), np.inf
+    tree, last = loops.mechanism.tree, np.inf
     with suppress(ModelError):
         there = loops.stepped(place.q, step)
         for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
-            error = loops.state(there, still).error
+            error, _ = loops.positions(there)
             gap = float(np.abs(error).max(initial=0.0))
             if gap <= 0.1 * CLOSED * tree.size:
                 return there
@@ -160,12 +160,15 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     Raises:
         InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and suggests `assemble`.
             Also if loops have lost rank and the velocity is not that of any motion through the posture; it gives the nearest.
+        ModelError: if the loops have no equations there.
     """
     mechanism = loops.mechanism
     if not loops.names:
         return q, v
     size = mechanism.tree.size
     gaps = loops.gaps(q, v)
+    if not np.isfinite([gap.size(size) for gap in gaps]).all():
+        loops.state(q, v)  # says that there are no equations
     worst = max(gaps, key=lambda gap: gap.size(size))
     if worst.size(size) > NEARLY * size:
         raise InputError(

@@ -21,7 +21,7 @@ from ...errors import ModelError
 from ...kinematics import random_coordinates
 from ...model import Loop
 from ...model.joints import KINDS
-from ..loops import LoopEquations, LoopState
+from ..loops import LoopEquations
 from .approach import approached, other_starts
 from .newton import CLOSED, gauss_newton
 
@@ -34,20 +34,25 @@ _STARTS = 10
 
 
 class _SomeRows(LoopEquations):
-    """A part of the equations of a mechanism's loops."""
+    """A part of the equations of a mechanism's loops that restrict positions."""
 
     def __init__(self, whole: LoopEquations, kept: np.ndarray):
         super().__init__(whole.mechanism)
         self._whole, self._kept = whole, kept
 
-    def state(self, q: Any, v: Any) -> LoopState:
-        return LoopState(*(part[self._kept] for part in self._whole.state(q, v)))
+    def positions(self, q: Any) -> tuple[np.ndarray, np.ndarray]:
+        error, J = self._whole.positions(q)
+        return error[self._kept], J[self._kept]
 
     def rows(self, q: Any, v: Any) -> list[Row]:
-        return [row for row, kept in zip(self._whole.rows(q, v), self._kept, strict=True) if kept]
+        return [row for row, kept in zip(_holonomic(self._whole, q, v), self._kept, strict=True) if kept]
 
     def stepped(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
         return self._whole.stepped(q, dv)
+
+
+def _holonomic(loops: LoopEquations, q: Any, v: Any) -> list[Row]:
+    return [row for row in loops.rows(q, v) if row.holonomic]
 
 
 def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray) -> str:
@@ -57,7 +62,8 @@ def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarra
         loops: of which no closed posture was found; free: which velocities (nv) may change.
         starts: postures (nq) to search from: the nearest that was found, and where the search for it began.
     """
-    rows = loops.rows(random_coordinates(loops.mechanism.tree, np.random.default_rng(0)), np.zeros(loops.mechanism.nv))
+    anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))
+    rows = _holonomic(loops, anywhere, np.zeros(loops.mechanism.nv))
     owners = np.array([row.owner for row in rows])
     alone = {name: _left(loops, starts, free, owners == name) for name in dict.fromkeys(owners.tolist())}
     sets = [([name], left) for name, left in alone.items() if left is not None]
@@ -79,7 +85,9 @@ def _as_points(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndar
         if which and which not in tried:
             tried.append(which)
             points = tuple(
-                Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b) if loop.name in which else loop
+                Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b)
+                if loop.name in which
+                else loop
                 for loop in mechanism.loops
             )
             if _left(LoopEquations(replace(mechanism, loops=points)), starts, free) is None:
@@ -103,7 +111,7 @@ def _named(names: list[str]) -> str:
 
 def _against(loops: LoopEquations, rows: list[Row], kept: np.ndarray, left: np.ndarray) -> str:
     """How near the equations come, and which they are [m; rad]."""
-    error = np.where(kept, np.abs(loops.state(left, np.zeros(loops.mechanism.nv)).error), 0.0)
+    error = np.where(kept, np.abs(loops.positions(left)[0]), 0.0)
     against = [loops.label(row) for row, part in zip(rows, error, strict=True) if part > _PART * error.max()]
     if len({label.partition(": ")[0] for label in against}) == 1:
         against = [label.partition(": ")[2] for label in against]
@@ -114,12 +122,12 @@ def _left(
     loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray, kept: np.ndarray | None = None
 ) -> np.ndarray | None:
     """The posture nearest to closing a part of the rows, or all; None if they were closed."""
-    part, still = loops if kept is None else _SomeRows(loops, kept), np.zeros(loops.mechanism.nv)
+    part = loops if kept is None else _SomeRows(loops, kept)
     nearest, least = starts[0], np.inf
     for start in islice(chain(starts, other_starts(loops, starts[-1], free)), _STARTS):
         try:
             found = gauss_newton(part, approached(part, start, free), free)
-            gap = float(np.linalg.norm(part.state(found, still).error))
+            gap = float(np.linalg.norm(part.positions(found)[0]))
         except ModelError:  # no equations there
             continue
         if gap <= _CLOSED * max(1.0, loops.mechanism.tree.size):

@@ -23,13 +23,13 @@ _ASIDE = 1e-2
 
 def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
-    tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
+    tree, damping = loops.mechanism.tree, 0.0
     try:
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     except ModelError:  # the ends of a rod coincide: perturb in any direction
         aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
         q = loops.stepped(q, aside)
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
         if gap == 0.0 or damping > 1e8:
@@ -40,7 +40,7 @@ def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.nd
             continue
         there = loops.stepped(q, step)
         try:
-            error_there, _, J_there = loops.state(there, still)
+            error_there, J_there = loops.positions(there)
         except ModelError:  # a frame turned by 180°
             damping = max(4.0 * damping, 1e-3)
             continue
