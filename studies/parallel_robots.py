@@ -20,13 +20,12 @@ from kumitate.analysis.loops import loop_equations
 from kumitate.control import holding_drives
 from kumitate.dynamics import crba
 from kumitate.errors import ModelError
-from kumitate.model import Loop, Mechanism
+from kumitate.model import Mechanism
 from kumitate.model.convert import pinocchio as pinocchio_order
-from kumitate.model.joints import KINDS
 from kumitate.model.read import read_urdf
 from kumitate.scalar import sin
 
-__all__ = ["Closing", "as_points", "closing", "largest_gap", "mass_matrix_difference", "merged", "moved_by_motors", "page"]
+__all__ = ["Closing", "closing", "largest_gap", "mass_matrix_difference", "moved_by_motors", "page"]
 
 _HEAD = """\
 # Robots with closed loops
@@ -37,21 +36,19 @@ URDF with YAML, are in `tests/data/parallel-robots`; `kumitate simulate robot.ya
 
 - **Degrees of freedom**: those of the tree → those that the loops leave; more than motors where rods spin about their length.
 - **Closed by**: Gauss-Newton steps from the neutral posture; where they end open, bounded steps first, from there or elsewhere.
-  Loops as points: three revolute joints with massless links between are one spherical joint first (`merge_spherical`, exact).
 - **Assembly**: processor time of `robot.assemble(robot.neutral())` after the first call, with the slide to the nearest closed
   posture, best of three. The gap before is the largest of all loops.
 - **Simulated**: {duration:g} s in steps of 1 ms with `integrator="auto"`, which is rkf45 or, where drives are stiff,
   extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad about the closed posture,
-  once in 2 s. Those of {held} hold it against gravity: swinging, Kangaroo, of whose 31 degrees of freedom 6
-  have motors, diverges after 2 s, and WL16's drives are so stiff for its rods that a run takes minutes. Limits of effort are
-  taken off: all joints of these files have 1 N·m or 1 N, as their exporter writes. The gap is the largest of all loops and
-  recorded states; the energy is the error of its balance, as a part of the largest energy exchanged.
+  once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as their exporter writes. The gap is
+  the largest of all loops and recorded states; the energy is the error of its balance, as a part of the largest energy
+  exchanged. {left_out} is not run here: its drives are so stiff for its rods that this takes many minutes.
 - **M(q)**: the largest difference of the tree's inertia matrix from Pinocchio's, relative to the largest entry, in three random
   states, before the YAML changes types of joints.
 """
-#: The swing of motors [rad] and its frequency [rad/s]; robots whose motors hold instead.
+#: The swing of motors [rad] and its frequency [rad/s]; the robot that is closed but not run.
 _SWING = 0.1
-_HELD = ("wl16_like", "kangaroo_like")
+_LEFT_OUT = "wl16_like"
 _FREQUENCY = math.pi
 _COLUMNS = (
     "robot", "bodies", "joints", "loops", "motors", "degrees of freedom", "closed by", "assembly", "gap before",
@@ -66,14 +63,6 @@ class Closing:
     q: np.ndarray
     way: str
     before: float
-
-
-def as_points(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its loops closed as points, 3d, instead of poses."""
-    points = (
-        Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b) for loop in mechanism.loops
-    )
-    return replace(mechanism, loops=tuple(points))
 
 
 def closing(robot: km.Robot) -> Closing:
@@ -100,16 +89,8 @@ def largest_gap(loops: LoopEquations, q: np.ndarray) -> float:
     return float(loops.gaps_of_rows(q, np.zeros((len(q), loops.mechanism.nv)))[..., 0].max())
 
 
-def merged(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with a spherical joint for every three revolute ones that may be one."""
-    try:
-        return km.merge_spherical(mechanism, by="quaternion").mechanism
-    except ModelError:  # there are none
-        return mechanism
-
-
-def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float, swing: float = _SWING) -> km.Run:
-    """A run from the closed posture q whose motors, the joints with drives, swing [rad or m] about it."""
+def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float) -> km.Run:
+    """A run from the closed posture q whose motors, the joints with drives, swing about it."""
     bare = tuple(
         replace(joint, limits=tuple(replace(limit, effort=None) for limit in joint.limits)) for joint in robot.mechanism.joints
     )
@@ -119,7 +100,7 @@ def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float, swing: floa
     middles = [float(q[links[joint.name].q_start]) for joint in driven.joints if joint.drive is not None]
 
     def target(t: Any, q: Any, v: Any) -> list[Any]:
-        return [middle + swing * sin(_FREQUENCY * t) for middle in middles]
+        return [middle + _SWING * sin(_FREQUENCY * t) for middle in middles]
 
     return km.simulate(driven, q, duration=duration, inputs={"target": target})
 
@@ -145,37 +126,40 @@ def page(folder: Path, duration: float = 10.0) -> str:
     """The text of docs/parallel-robots.md for the robots in the folders of a folder, robot.urdf and robot.yaml each."""
     rows, refused = [], []
     for file in sorted(folder.glob("*/robot.yaml")):
-        mechanism, name, swing = _loaded(file), f"`{file.parent.name}`", 0.0 if file.parent.name in _HELD else _SWING
+        mechanism, name = _loaded(file), f"`{file.parent.name}`"
         agreement = f"{mass_matrix_difference(file.with_suffix('.urdf')):.0e}"
         try:
-            closing(km.Robot(mechanism))
+            rows.append(_row(name, mechanism, agreement, 0.0 if file.parent.name == _LEFT_OUT else duration))
         except ModelError as error:
             refused.append(f"- {name}: {str(error).partition(': ')[2]}.")
-            mechanism = merged(as_points(mechanism))
-            name += ", loops as points"
-        rows.append(_row(name, mechanism, agreement, duration, swing))
     head = f"| {' | '.join(_COLUMNS)} |\n" + "|---" * len(_COLUMNS) + "|"
-    parts = [_HEAD.format(duration=duration, held=" and ".join(_HELD)), head, *rows]
+    parts = [_HEAD.format(duration=duration, left_out="WL16"), head, *rows]
     parts += ["\n## As published, these cannot be closed\n", *refused] if refused else []
     return "\n".join(parts) + "\n"
 
 
-def _row(name: str, mechanism: Mechanism, agreement: str, duration: float, swing: float) -> str:
+def _row(name: str, mechanism: Mechanism, agreement: str, duration: float) -> str:
     robot = km.Robot(mechanism)
     closed = closing(robot)
     loops = loop_equations(mechanism)
     times = [_processor_time(lambda: robot.assemble(robot.neutral())) for _ in range(3)]
-    run = _quietly(lambda: moved_by_motors(robot, closed.q, duration, swing))
     rank = np.linalg.matrix_rank(loops.state(closed.q, np.zeros(robot.nv)).J, rtol=1e-9)
     moving = sum(joint.kind.nv > 0 for joint in mechanism.joints)
-    gap = largest_gap(loops, np.asarray(run.q))
-    exchanged = float(np.ptp(run.energy.kinetic) + np.ptp(run.energy.potential))
+    gap, energy = _motion(robot, closed.q, duration) if duration else ("", "")
     told = (
         name, len(mechanism.bodies), moving, len(mechanism.loops), len(mechanism.driven), f"{robot.nv} → {robot.nv - rank}",
-        closed.way, f"{1e3 * min(times):.0f} ms", f"{closed.before:.2g} m", f"{gap:.0e} m",
-        f"{run.audit.energy_drift / exchanged:.0e}", agreement,
+        closed.way, f"{1e3 * min(times):.0f} ms", f"{closed.before:.2g} m", gap, energy,
+        agreement,
     )  # fmt: skip
     return f"| {' | '.join(map(str, told))} |"
+
+
+def _motion(robot: km.Robot, q: np.ndarray, duration: float) -> tuple[str, str]:
+    """The largest gap of a run, and its error of energy."""
+    run = _quietly(lambda: moved_by_motors(robot, q, duration))
+    exchanged = float(np.ptp(run.energy.kinetic) + np.ptp(run.energy.potential))
+    gap = largest_gap(loop_equations(robot.mechanism), np.asarray(run.q))
+    return f"{gap:.0e} m", f"{run.audit.energy_drift / exchanged:.0e}"
 
 
 def _loaded(file: Path) -> Mechanism:
