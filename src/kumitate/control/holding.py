@@ -22,8 +22,8 @@ __all__ = ["holding_drives"]
 def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[str, PositionDrive]:
     """Position drives for the joints of one degree of freedom, by name, for `Robot.with_drives`.
 
-    They are the joints without a drive, and those whose drive gives the effort that it is commanded, which is none where no
-    controller commands it. In a mechanism with loops of which some joints have drives, only those: loops move the others.
+    They are the joints without a drive, and those whose drive gives the effort that it is commanded: without a controller,
+    nothing. In a mechanism with loops of which some joints have drives, only those: loops move the others.
 
     A joint that feels the inertia I gets kp = I ω² and kd = 2 I ω: alone it comes back critically damped, and a load τ moves it
     by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, where a joint may stand on what it
