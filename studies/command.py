@@ -10,7 +10,7 @@ _STUDIES = {
     "bench": "Time kumitate against Pinocchio and MuJoCo, where they are installed.",
     "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
     "contact-table": "Run contact models on problems with known answers, and compare with what was expected.",
-    "formats": "Write docs/formats.md: the MJCF files of other packages, and how far they agree with MuJoCo.",
+    "formats": "Write docs/formats.md and docs/parallel-robots.md: files of other packages, what is read, and how they move.",
     "gym": "Time environments for learning, and the share of Python in it.",
     "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
     "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kumitate.examples.robot_data import robots_folder
 
-__all__ = ["ROBOT_FILES"]
+__all__ = ["PARALLEL_ROBOTS", "ROBOT_FILES"]
 
 
 def _folder() -> Path:
@@ -17,3 +17,6 @@ def _folder() -> Path:
 
 #: The folder of its robots.
 ROBOT_FILES = _folder()
+
+#: The folder of robots with closed loops: URDF, and YAML with the loops; they lie here, so that any clone can test them.
+PARALLEL_ROBOTS = Path(__file__).parent / "data" / "parallel-robots"

@@ -62,6 +62,33 @@ def test_on_a_free_base_gains_do_not_depend_on_which_body_is_the_base():
     assert one["bc"].kp == pytest.approx(1e4 * 3.0)  # a slider feels a mass: c has 3 kg, a and b together too
 
 
+def parallelogram():
+    """Two legs of 1 m under a bar of 3 kg that stays level; the first, light, has a motor, the second is heavy."""
+    masses = {"driven": 0.1, "other": 50.0, "top": 3.0}
+    bodies = tuple(km.Body(name, mass, (0.5, 0, 0), (0.0, mass / 12, mass / 12)) for name, mass in masses.items())
+    joints = (
+        km.Joint("motor", "revolute", "world", "driven", drive=km.EffortDrive(limit=40.0, gear_ratio=10.0, rotor_inertia=1e-3)),
+        km.Joint("pivot", "revolute", "world", "other", km.pose((1, 0, 0))),
+        km.Joint("corner", "revolute", "driven", "top", km.pose((1, 0, 0))),
+    )
+    loop = km.Loop("closing", "revolute", "other", "top", km.pose((1, 0, 0)), km.pose((1, 0, 0)))
+    return km.Mechanism("parallelogram", bodies, joints, (loop,), gravity=(0.0, -G, 0.0))
+
+
+def test_motors_of_loops_are_held_and_feel_what_the_loops_move():
+    mechanism = parallelogram()
+    angles = {"motor": 1.2, "pivot": 1.2, "corner": -1.2}
+    (drive,) = holding_drives(mechanism, [angles[name] for name in mechanism.q_names], rate=RATE).values()
+    inertia = (0.1 + 50.0) / 3.0 + 3.0 + 10.0**2 * 1e-3
+    assert drive.kp == pytest.approx(inertia * RATE**2, rel=1e-9)
+    assert (drive.limit, drive.gear_ratio, drive.rotor_inertia) == (40.0, 10.0, 1e-3)
+
+
+def test_joints_whose_effort_nothing_commands_are_held():
+    mechanism = bar().with_drives({"hinge": km.EffortDrive()})
+    assert set(holding_drives(mechanism)) == {"hinge"}
+
+
 def test_joints_with_drives_keep_them():
     mechanism = bar().with_drives({"hinge": km.VelocityDrive(kd=1.0)})
     assert holding_drives(mechanism) == {}

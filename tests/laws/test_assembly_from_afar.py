@@ -63,3 +63,34 @@ def test_a_loop_that_cannot_be_closed_says_how_near_it_came(reach):
         robot.assemble([0.1, 0.2])
     (left,) = re.findall(r"there: ([\d.e-]+) m", str(caught.value))
     assert float(left) == pytest.approx(reach - 2.0, rel=1e-2)
+
+
+def test_equations_that_contradict_one_another_are_named():
+    """A planar arm whose tip is to be 0.1 m above its plane, and a slider that is to be in two places 1 m apart."""
+    upper, lower, slide = (km.Body(name, 1.0, inertia=(1, 1, 1)) for name in ("upper", "lower", "slide"))
+    shoulder = km.Joint("shoulder", "revolute", "world", "upper", axis=(0, 0, 1))
+    elbow = km.Joint("elbow", "revolute", "upper", "lower", km.pose((1, 0, 0)), axis=(0, 0, 1))
+    above = km.Loop("above", "spherical", "world", "lower", km.pose((1, 0.5, 0.1)), km.pose((1, 0, 0)))
+    arm = km.Robot(km.Mechanism("arm", (upper, lower), (shoulder, elbow), (above,)))
+    with pytest.raises(ModelError, match=r"closes 'above' by itself \(no joint closes the last 0\.1 of fz\)"):
+        arm.assemble([0.3, 0.4])
+    places = tuple(km.Loop(name, "spherical", "world", "slide", km.pose((x, 0, 0))) for name, x in (("one", 1.0), ("two", 2.0)))
+    slider = km.Robot(
+        km.Mechanism("slider", (slide,), (km.Joint("way", "prismatic", "world", "slide", axis=(1, 0, 0)),), places)
+    )
+    said = r"closes 'one', 'two' together \(no joint closes the last 0\.707 of one: fx, two: fx\)"
+    with pytest.raises(ModelError, match=said):
+        slider.assemble([0.2])
+
+
+def test_loops_that_close_as_points_only_are_said_to():
+    """A hand on an arm that cannot turn it as the loop wants: at the right place, turned by 0.3 rad about its own length."""
+    bodies = tuple(km.Body(name, 1.0, inertia=(1, 1, 1)) for name in ("upper", "lower"))
+    joints = (
+        km.Joint("shoulder", "revolute", "world", "upper", axis=(0, 0, 1)),
+        km.Joint("elbow", "revolute", "upper", "lower", km.pose((1, 0, 0)), axis=(0, 0, 1)),
+    )
+    loop = km.Loop("grasp", "fixed", "world", "lower", km.pose((1, 0.5, 0), (0.3, 0, 0)), km.pose((1, 0, 0)))
+    robot = km.Robot(km.Mechanism("arm", bodies, joints, (loop,)))
+    with pytest.raises(ModelError, match=r"All loops close if these are points \(spherical, or 3d in YAML\)"):
+        robot.assemble([0.3, 0.4])

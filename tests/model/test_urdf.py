@@ -149,6 +149,12 @@ def test_bounds_left_out_are_zero_and_infinite_ones_are_none():
     assert limits == (Limits(0.0, None, None, 1.0),)
 
 
+def test_a_limit_without_bounds_locks_nothing_and_is_told_of():
+    mechanism, (said,) = warned(pair("revolute", '<limit effort="1" velocity="20"/>'))
+    assert mechanism.joint("j").limits == (Limits(None, None, 20.0, 1.0),)
+    assert "neither lower nor upper, read as without bounds (j in line" in said
+
+
 def test_the_inertia_is_turned_into_the_axes_of_the_body():
     origin = '<origin xyz="0.1 0.2 0.3" rpy="0 0 1.5707963267948966"/>'
     text = robot(link("a", 2.0, 'ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0" iyz="0"', origin))

@@ -12,12 +12,10 @@ from ..errors import ModelError
 from ..kinematics import integrate
 from ..spatial import Force
 from .closing.assemble import closed_near
-from .loops import LoopEquations
+from .loops import COMPONENTS, LoopEquations
 
 __all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report"]
 
-#: Names of the components of a joint's force [n; f].
-COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
 _NEIGHBOURS, _AWAY = 4, 0.1
@@ -107,7 +105,7 @@ def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
             usual, example = other_rank, other
     return ConstraintReport(
         mechanism.name, tree.nv, len(rows), rank, tree.nv - rank, usual, tree.nv - usual, len(rows) - usual,
-        tuple(_label(loops, rows[k]) for k in _dependent(example)), float(s[usual - 1]) if usual else 1.0, tree.size,
+        tuple(loops.label(rows[k]) for k in _dependent(example)), float(s[usual - 1]) if usual else 1.0, tree.size,
         _determined(loops, q, rows, U[:, rank:]),
     )  # fmt: skip
 
@@ -155,15 +153,6 @@ def _dependent(J: np.ndarray) -> list[int]:
         else:
             found.append(k)
     return found
-
-
-def _label(loops: LoopEquations, row: Row) -> str:
-    """Loop and component if the row's force is along one component; else all its components."""
-    turns = {chord.name: chord.turn for chord in loops.mechanism.tree.chords}
-    if row.owner not in turns:
-        return f"{row.owner}: ratio"
-    parts = np.abs([float(x) for x in row.unit.to_parent(turns[row.owner])])
-    return f"{row.owner}: {' '.join(name for name, part in zip(COMPONENTS, parts, strict=True) if part > 1e-9)}"
 
 
 def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.ndarray) -> dict[str, tuple[bool, ...]]:

@@ -17,8 +17,10 @@ from ..model.digest import digest
 from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 
-__all__ = ["LoopEquations", "LoopGap", "LoopState", "loop_equations"]
+__all__ = ["COMPONENTS", "LoopEquations", "LoopGap", "LoopState", "loop_equations"]
 
+#: Names of the components of a joint's force [n; f].
+COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
 #: Above this size, compiling a program takes longer than interpreting it for one start [operations].
 _COMPILED = 20_000
 #: So many evaluations of a larger one take longer than compiling it.
@@ -105,6 +107,12 @@ class LoopEquations:
         """(N, nq): the coordinates after moves (N, nv)."""
         return np.asarray(self._moved(q, dv))
 
+    def stepped(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        """The coordinates (nq) after one move (nv); compiled when many are asked for."""
+        if self._asked > _PATIENCE:
+            return np.asarray(self._moved(q, dv))
+        return np.array(integrate(self.mechanism.tree, q.tolist(), dv.tolist()))
+
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
         kernel, q, v = self._states, [*map(float, q)], [*map(float, v)]
@@ -139,6 +147,14 @@ class LoopEquations:
         tree, q, v = self.mechanism.tree, list(map(float, q)), list(map(float, v))
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
         return [row for row in rows if row.softness == 0.0]
+
+    def label(self, row: Row) -> str:
+        """The loop, and the component of its force if the row's is along one; else all its components."""
+        turns = {chord.name: chord.turn for chord in self.mechanism.tree.chords}
+        if row.owner not in turns:
+            return f"{row.owner}: ratio"
+        parts = np.abs([float(x) for x in row.unit.to_parent(turns[row.owner])])
+        return f"{row.owner}: {' '.join(name for name, part in zip(COMPONENTS, parts, strict=True) if part > 1e-9)}"
 
     @cached_property
     def _state(self) -> Program:

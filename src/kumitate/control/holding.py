@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from ..analysis import loop_equations
 from ..dynamics import crba
 from ..errors import InputError
 from ..kinematics import jacobian, neutral
-from ..model import Mechanism, Place, PositionDrive
+from ..model import Drive, EffortDrive, Link, Mechanism, Place, PositionDrive
 from ..model.values import POSITIVE, checked_array, checked_number
 from ..spatial import Transform
 from .compiled_page import mechanism_of
@@ -18,11 +20,15 @@ __all__ = ["holding_drives"]
 
 
 def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[str, PositionDrive]:
-    """Position drives for the joints of one degree of freedom that have no drive, by name, for `Robot.with_drives`.
+    """Position drives for the joints of one degree of freedom, by name, for `Robot.with_drives`.
+
+    They are the joints without a drive, and those whose drive gives the effort that it is commanded: without a controller,
+    nothing. In a mechanism with loops of which some joints have drives, only those: loops move the others.
 
     A joint that feels the inertia I gets kp = I ω² and kd = 2 I ω: alone it comes back critically damped, and a load τ moves it
-    by τ/kp. I is that of everything beyond the joint; on a free base, where a joint may stand on what it carries, that of all
-    else if it is larger. Limits of effort are the joints' own.
+    by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, where a joint may stand on what it
+    carries, that of all else; in loops, that of all that moves while the other joints of this kind stand still. Limits of
+    effort, gears and rotors are those of the joints and of their drives.
 
     Args:
         robot: a robot or mechanism.
@@ -42,11 +48,49 @@ def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[st
     tree = mechanism.tree
     at = neutral(tree) if q is None else checked_array(mechanism.name, "q", q, (mechanism.nq,)).tolist()
     omega = checked_number(mechanism.name, "the rate [1/s]", rate, POSITIVE, error=InputError)
-    felt = _felt(mechanism, at)
-    joints = {joint.name: joint for joint in mechanism.joints}
-    single = [link for link in tree.links if link.kind.nv == link.kind.nq == 1 and joints[link.name].drive is None]
-    inertias = {link.name: float(felt[link.v_start]) for link in single}
-    return {name: PositionDrive(kp=inertia * omega**2, kd=2.0 * inertia * omega) for name, inertia in inertias.items()}
+    held = _held(mechanism)
+    felt = np.maximum(_felt(mechanism, at), _felt_in_loops(mechanism, at, [link.v_start for link in held]))
+    drives = {joint.name: joint.drive for joint in mechanism.joints}
+    found = {}
+    for link in held:
+        own, inertia = drives[link.name], float(felt[link.v_start])
+        kept = {} if own is None else {field.name: getattr(own, field.name) for field in fields(Drive)}
+        found[link.name] = PositionDrive(kp=inertia * omega**2, kd=2.0 * inertia * omega, **kept)
+    return found
+
+
+def _held(mechanism: Mechanism) -> list[Link]:
+    """The joints that are to be held."""
+    drives = {joint.name: joint.drive for joint in mechanism.joints}
+    motors_only = bool(mechanism.loops) and any(drive is not None for drive in drives.values())
+    return [
+        link
+        for link in mechanism.tree.links
+        if link.kind.nv == link.kind.nq == 1
+        and (isinstance(drives[link.name], EffortDrive) or (drives[link.name] is None and not motors_only))
+    ]
+
+
+def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.ndarray:
+    """The inertia (nv) that each held degree of freedom feels with closed loops while the others stand still, as does the base.
+
+    Of all motions that the loops admit, the one with the least kinetic energy: nothing else acts on the joints that are free.
+    Zero for all others, and where the loops admit none.
+    """
+    tree, felt = mechanism.tree, np.zeros(mechanism.nv)
+    if not mechanism.loops:
+        return felt
+    M = np.array(crba(tree, q), dtype=float)
+    base = [link.v_start + i for link in tree.links if link.parent < 0 and link.kind.nv == 6 for i in range(6)]
+    rows = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, np.eye(tree.nv)[[*held, *base]]])
+    _, s, Vt = np.linalg.svd(rows)
+    inverse, free = np.linalg.pinv(rows, rcond=1e-9), Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T
+    for place, k in enumerate(held, start=len(rows) - len(held) - len(base)):
+        motion = inverse[:, place]
+        if np.allclose(rows @ motion, np.eye(len(rows))[place], atol=1e-6):
+            motion = motion - free @ np.linalg.lstsq(free.T @ M @ free, free.T @ (M @ motion), rcond=None)[0]
+            felt[k] = motion @ M @ motion
+    return felt
 
 
 def _felt(mechanism: Mechanism, q: list[float]) -> np.ndarray:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...errors import ModelError
-from ...kinematics import integrate, random_coordinates
+from ...kinematics import random_coordinates
 from ..loops import LoopEquations
 
 __all__ = ["approached", "other_starts", "pseudo_inverse"]
@@ -38,7 +38,7 @@ def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndar
         error, J = loops.positions(q)
     except ModelError:  # a frame turned by 180°: any direction is as good
         aside = np.random.default_rng(0).normal(scale=_SPREADS[0], size=tree.nv) * free
-        q = np.array(integrate(tree, q.tolist(), aside.tolist()))
+        q = loops.stepped(q, aside)
         error, J = loops.positions(q)
     sizes = _sizes(error, blocks)
     for _ in range(_TRIES):
@@ -47,7 +47,7 @@ def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndar
         wanted = error * np.minimum(1.0, _PART / np.maximum(sizes, 1e-300))[blocks]
         step = -pseudo_inverse(J * free, damping) @ wanted
         step *= min(1.0, _STEP / max(np.abs(step).max(initial=0.0), 1e-300))
-        there = np.array(integrate(tree, q.tolist(), step.tolist()))
+        there = loops.stepped(q, step)
         try:
             error_there, J_there = loops.positions(there)
         except ModelError:  # a frame turned by 180°, where the error has no direction
@@ -75,7 +75,7 @@ def other_starts(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> Itera
         at_q, at_v = at_q + joint.kind.nq, at_v + joint.kind.nv
     for spread in (*_SPREADS, *(None,) * _ANYWHERE):
         move = rng.uniform(low, high) if spread is None else np.clip(rng.normal(scale=spread, size=mechanism.nv), low, high)
-        yield np.array(integrate(mechanism.tree, q.tolist(), (move * free).tolist()))
+        yield loops.stepped(q, move * free)
 
 
 def pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:

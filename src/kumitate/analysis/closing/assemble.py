@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...kinematics import difference, integrate
+from ...kinematics import difference
 from ..loops import LoopEquations, LoopGap
 from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
+from .conflicts import conflict
+from .newton import CLOSED, gauss_newton
 
 __all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
 
-#: Loops count as closed below this fraction of the mechanism's size.
-CLOSED = 1e-12
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 _TRIES = 200
-#: Longer steps [rad, m] say nothing of where they lead, and are damped.
-_LONGEST = 2.0
-#: A damped step must reduce the gap by this fraction at least.
-_LITTLE = 1e-4
-#: The perturbation of a start at which loops have no equations, as a fraction of the mechanism's size.
-_ASIDE = 1e-2
+#: Steps with the same inverse before a new one is computed.
+_CHORDS = 20
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
 _LEFT = 1e-9
 #: An initial velocity is refused if closing the loops changes it by more than this fraction.
@@ -66,7 +63,7 @@ def closed_near(loops: LoopEquations, q: np.ndarray, free: np.ndarray | None = N
     Raises:
         ModelError: if the loops cannot be closed from there.
     """
-    q = _gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
+    q = gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
     _check_closed(loops, loops.gaps(q, np.zeros(loops.mechanism.nv)))
     return q
 
@@ -79,72 +76,82 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
         sizes = [item.size(size) for item in loops.gaps(at, still)]
         return max(sizes) if np.isfinite(sizes).all() else np.inf
 
-    nearest = _gauss_newton(loops, q, free)
+    nearest = gauss_newton(loops, q, free)
     for start in (q, *other_starts(loops, q, free)):
         if gap(nearest) <= _LEFT * size:
             break
         with suppress(ModelError):  # no equations there
-            found = _gauss_newton(loops, approached(loops, start, free), free)
+            found = gauss_newton(loops, approached(loops, start, free), free)
             nearest = min(nearest, found, key=gap)
-    _check_closed(loops, loops.gaps(nearest, still))
+    _check_closed(loops, loops.gaps(nearest, still), lambda: conflict(loops, (nearest, q), free))
     return nearest
 
 
-def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
-    tree, damping = loops.mechanism.tree, 0.0
-    try:
-        error, J = loops.positions(q)
-    except ModelError:  # the ends of a rod coincide: perturb in any direction
-        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
-        q = np.array(integrate(tree, list(q), aside.tolist()))
-        error, J = loops.positions(q)
-    gap = float(np.linalg.norm(error))
+def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Slides along the closed configurations from q until the difference from `start` is normal to them.
+
+    Steps on a curved surface shorten by a nearly constant factor; two of them tell where they lead (D. G. Anderson, Iterative
+    procedures for nonlinear integral equations, J. ACM 12, 1965, with one step remembered).
+    """
+    place = _place(loops, start, q, free)
+    before = None
     for _ in range(_TRIES):
-        if gap == 0.0 or damping > 1e8:
+        if np.abs(place.step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(place.q).max(initial=0.0)):
             break
-        step = -pseudo_inverse(J * free, damping) @ error
-        if np.abs(step).max(initial=0.0) > _LONGEST:
-            damping = max(4.0 * damping, 1e-6)
-            continue
-        there = np.array(integrate(tree, list(q), list(step)))
-        try:
-            error_there, J_there = loops.positions(there)
-        except ModelError:  # a frame turned by 180°
-            damping = max(4.0 * damping, 1e-3)
-            continue
-        gap_there = float(np.linalg.norm(error_there))
-        # narrow valleys, where the equations nearly lose rank, are walked down by small steps that do what they promise
-        promised = gap - float(np.linalg.norm(error + J @ (free * step)))
-        if gap_there <= 0.9 * gap or (damping > 0.0 and gap - gap_there > max(0.5 * promised, _LITTLE * gap)):
-            q, error, J, gap, damping = there, error_there, J_there, gap_there, 0.25 * damping if damping > 1e-6 else 0.0
-        elif gap <= CLOSED * tree.size:  # as near as rounding allows, which is limited near a singular posture
+        there = _slid(loops, place, place.step if before is None else _further(before, place), free)
+        found = None if there is None else _place(loops, start, there, free)
+        if found is not None and np.linalg.norm(found.away) <= np.linalg.norm(place.away) * (1.0 + 1e-12):
+            before, place = place, found
+        elif before is None:  # the slide went beyond the end of the closed configurations, or rounding is all that is left
             break
         else:
-            damping = max(4.0 * damping, 1e-3)
-    return q
+            before = None
+    return place.q
 
 
-def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Slides along the closed configurations from q until the difference from `start` is normal to them."""
-    tree = loops.mechanism.tree
+class _Place(NamedTuple):
+    """A closed configuration on the way to the nearest one.
+
+    Attributes:
+        q: (nq); `away`: its difference from the start (nv); `step`: that makes this difference normal.
+        inverse: J⁺ (nv, rows).
+    """
+
+    q: np.ndarray
+    away: np.ndarray
+    step: np.ndarray
+    inverse: np.ndarray
+
+
+def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> _Place:
     error, J = loops.positions(q)
-    away = np.array(difference(tree, list(start), list(q))) * free
-    for _ in range(_TRIES):
-        inverse = pseudo_inverse(J * free, 0.0)
-        step = (inverse @ (J @ away - error) - away) * free
-        if np.abs(step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(q).max(initial=0.0)):
-            break
-        try:
-            there = closed_near(loops, np.array(integrate(tree, list(q), list(step))), free)
-        except ModelError:  # the slide went beyond the end of the closed configurations
-            break
-        away_there = np.array(difference(tree, list(start), list(there))) * free
-        if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
-            break
-        q, away = there, away_there
-        error, J = loops.positions(q)
-    return q
+    away = np.array(difference(loops.mechanism.tree, start.tolist(), q.tolist())) * free
+    inverse = pseudo_inverse(J * free, 0.0)
+    return _Place(q, away, (inverse @ (J @ away - error) - away) * free, inverse)
+
+
+def _further(before: _Place, place: _Place) -> np.ndarray:
+    """The step to where the last two lead together."""
+    bend = place.step - before.step
+    share = float(bend @ place.step) / max(float(bend @ bend), 1e-300)
+    return np.asarray(place.step - share * (place.away - before.away + bend))
+
+
+def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    """The closed configuration beside a step; None if there is none."""
+    tree, last = loops.mechanism.tree, np.inf
+    with suppress(ModelError):
+        there = loops.stepped(place.q, step)
+        for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
+            error, _ = loops.positions(there)
+            gap = float(np.abs(error).max(initial=0.0))
+            if gap <= 0.1 * CLOSED * tree.size:
+                return there
+            if gap > 0.7 * last:
+                break
+            there, last = loops.stepped(there, free * (place.inverse @ -error)), gap
+        return closed_near(loops, there, free)
+    return None
 
 
 def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -189,13 +196,13 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     return closed_q, closed_v
 
 
-def _check_closed(loops: LoopEquations, gaps: list[LoopGap]) -> None:
+def _check_closed(loops: LoopEquations, gaps: list[LoopGap], why: Callable[[], str] = str) -> None:
     size = loops.mechanism.tree.size
     worst = max(gaps, key=lambda gap: gap.size(size), default=None)
     if worst is not None and not worst.size(size) <= _LEFT * size:
         raise ModelError(
             f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {_measure(worst)} are left. Start "
-            "nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through"
+            f"nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through{why()}"
         )
 
 

@@ -100,6 +100,9 @@ def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[L
         if lower or upper:
             notes.add("lower and upper of the <limit> of continuous joints, which turn without end, not used", name, limit.line)
         return (Limits(None, None, velocity, effort),)
+    if limit.get("lower") is None and limit.get("upper") is None:  # URDF's defaults, 0 to 0, would lock the joint
+        notes.add(f"{kind} joints whose <limit> has neither lower nor upper, read as without bounds", name, limit.line)
+        return (Limits(None, None, velocity, effort),)
     # URDF's default for either bound is 0; an infinite one was given, so it is not the default
     lower, upper = (0.0 if not limit.get(key) else value for key, value in (("lower", lower), ("upper", upper)))
     if lower is not None and upper is not None and lower > upper:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ from ...dynamics import (
     projected,
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
+from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
 from ...model import Command, Mechanism, Tree, check_resistance
 from ...model.tree.limbs import with_limbs
@@ -146,13 +148,23 @@ def usual_rank(mechanism: Mechanism, fixed: Collection[int] = ()) -> int:
     """The rank of the loops' rows as `closing_step` counts it, at closed postures around the default start.
 
     The largest of some; a posture where loops lose rank has less. Where no posture can be closed from there, that of open ones,
-    which is no less. `fixed`: indices in v of joints that do not take part.
+    which is no less. Postures where massless links can move freely, such as three joints in gimbal lock, are left out. `fixed`:
+    indices in v of joints that do not take part.
     """
     tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
     still, at_rest = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0), prescribed=dict.fromkeys(fixed, 0.0))
     start = default_start(loops)
     postures = [start, *closed_neighbours(loops, start, away=0.5)]
-    return round(max(float(closing_step(tree, q.tolist(), still, still, at_rest).rank) for q in postures))
+    ranks = []
+    for q in postures:
+        with suppress(ZeroDivisionError):
+            ranks.append(float(closing_step(tree, q.tolist(), still, still, at_rest).rank))
+    if not ranks:
+        raise ModelError(
+            f"{mechanism.name}: no inertia resists some joint at the closed postures near the start; give massless bodies at "
+            "the ends of the tree mass and inertia, or fix them"
+        )
+    return round(max(ranks))
 
 
 def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:

@@ -1,0 +1,178 @@
+"""The page docs/parallel-robots.md: how published robots with closed loops are closed, and whether they stay so."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kumitate as km
+from kumitate.analysis import LoopEquations
+from kumitate.analysis.closing.approach import approached, other_starts
+from kumitate.analysis.closing.newton import gauss_newton
+from kumitate.analysis.loops import loop_equations
+from kumitate.control import holding_drives
+from kumitate.dynamics import crba
+from kumitate.errors import ModelError
+from kumitate.model import Mechanism
+from kumitate.model.convert import pinocchio as pinocchio_order
+from kumitate.model.read import read_urdf
+from kumitate.scalar import sin
+
+__all__ = ["Closing", "closing", "largest_gap", "mass_matrix_difference", "moved_by_motors", "page"]
+
+_HEAD = """\
+# Robots with closed loops
+
+How the legs and arms of [example-parallel-robots](https://github.com/Gepetto/example-parallel-robots) are closed, each from its
+neutral posture, where no loop is, and how well they stay so. Printed by `scripts/study formats --only parallel`. The files,
+URDF with YAML, are in `tests/data/parallel-robots`; `kumitate simulate robot.yaml --hold` runs one.
+
+- **Degrees of freedom**: those of the tree → those that the loops leave; more than motors where rods spin about their length.
+- **Closed by**: Gauss-Newton steps from the neutral posture; where they end open, bounded steps first, from there or elsewhere.
+- **Assembly**: processor time of `robot.assemble(robot.neutral())` after the first call, with the slide to the nearest closed
+  posture, best of three. The gap before is the largest of all loops.
+- **Simulated**: {duration:g} s in steps of 1 ms with `integrator="auto"`, which is rkf45 or, where drives are stiff,
+  extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad about the closed posture,
+  once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as their exporter writes. The gap is
+  the largest of all loops and recorded states; the energy is the error of its balance, as a part of the largest energy
+  exchanged. {left_out} is not run here: its drives are so stiff for its rods that this takes many minutes.
+- **M(q)**: the largest difference of the tree's inertia matrix from Pinocchio's, relative to the largest entry, in three random
+  states, before the YAML changes types of joints.
+"""
+#: The swing of motors [rad] and its frequency [rad/s]; the robot that is closed but not run.
+_SWING = 0.1
+_LEFT_OUT = "wl16_like"
+_FREQUENCY = math.pi
+_COLUMNS = (
+    "robot", "bodies", "joints", "loops", "motors", "degrees of freedom", "closed by", "assembly", "gap before",
+    "gap in the run", "energy", "M(q)",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Closing:
+    """How a mechanism was closed from its neutral posture: the posture q (nq), what closed it, and the gap before [m]."""
+
+    q: np.ndarray
+    way: str
+    before: float
+
+
+def closing(robot: km.Robot) -> Closing:
+    """The closed posture that `assemble` finds from neutral, and by which of its means.
+
+    Raises:
+        ModelError: if it finds none.
+    """
+    loops, free, start = loop_equations(robot.mechanism), np.ones(robot.nv), np.array(robot.neutral())
+    q = np.asarray(robot.assemble(start))
+    ways = ("Newton steps", "bounded steps", *(f"start {k}" for k in range(2, 40)))
+    ends = (gauss_newton(loops, start, free), *_others(loops, start, free))
+    way = next(name for name, end in zip(ways, ends, strict=False) if largest_gap(loops, end[None]) < 1e-9)
+    return Closing(q, way, largest_gap(loops, start[None]))
+
+
+def _others(loops: LoopEquations, start: np.ndarray, free: np.ndarray) -> Any:
+    for other in (start, *other_starts(loops, start, free)):
+        yield gauss_newton(loops, approached(loops, other, free), free)
+
+
+def largest_gap(loops: LoopEquations, q: np.ndarray) -> float:
+    """The largest distance between the two sides of a loop at states (N, nq) [m]."""
+    return float(loops.gaps_of_rows(q, np.zeros((len(q), loops.mechanism.nv)))[..., 0].max())
+
+
+def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float) -> km.Run:
+    """A run from the closed posture q whose motors, the joints with drives, swing about it."""
+    bare = tuple(
+        replace(joint, limits=tuple(replace(limit, effort=None) for limit in joint.limits)) for joint in robot.mechanism.joints
+    )
+    mechanism = replace(robot.mechanism, joints=bare)
+    driven = mechanism.with_drives(holding_drives(mechanism, q))
+    links = {link.name: link for link in mechanism.tree.links}
+    middles = [float(q[links[joint.name].q_start]) for joint in driven.joints if joint.drive is not None]
+
+    def target(t: Any, q: Any, v: Any) -> list[Any]:
+        return [middle + _SWING * sin(_FREQUENCY * t) for middle in middles]
+
+    return km.simulate(driven, q, duration=duration, inputs={"target": target})
+
+
+def mass_matrix_difference(urdf: Path, states: int = 3) -> float:
+    """The largest relative difference of M(q) from Pinocchio's over some random states of a URDF's tree."""
+    import pinocchio
+
+    mechanism = _quietly(lambda: read_urdf(urdf, keep_angles=True))
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    data, order, rng, worst = model.createData(), pinocchio_order(mechanism, model), np.random.default_rng(0), 0.0
+    for _ in range(states):
+        q = np.array([x for joint in mechanism.joints for x in joint.kind.random(rng)])
+        theirs = np.triu(pinocchio.crba(model, data, order.to(q)))
+        theirs = theirs + np.triu(theirs, 1).T
+        turn = order.velocity_matrix(q)
+        ours = turn @ np.array(crba(mechanism.tree, q.tolist()), dtype=float) @ turn.T
+        worst = max(worst, float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
+    return worst
+
+
+def page(folder: Path, duration: float = 10.0) -> str:
+    """The text of docs/parallel-robots.md for the robots in the folders of a folder, robot.urdf and robot.yaml each."""
+    rows, refused = [], []
+    for file in sorted(folder.glob("*/robot.yaml")):
+        mechanism, name = _loaded(file), f"`{file.parent.name}`"
+        agreement = f"{mass_matrix_difference(file.with_suffix('.urdf')):.0e}"
+        try:
+            rows.append(_row(name, mechanism, agreement, 0.0 if file.parent.name == _LEFT_OUT else duration))
+        except ModelError as error:
+            refused.append(f"- {name}: {str(error).partition(': ')[2]}.")
+    head = f"| {' | '.join(_COLUMNS)} |\n" + "|---" * len(_COLUMNS) + "|"
+    parts = [_HEAD.format(duration=duration, left_out="WL16"), head, *rows]
+    parts += ["\n## As published, these cannot be closed\n", *refused] if refused else []
+    return "\n".join(parts) + "\n"
+
+
+def _row(name: str, mechanism: Mechanism, agreement: str, duration: float) -> str:
+    robot = km.Robot(mechanism)
+    closed = closing(robot)
+    loops = loop_equations(mechanism)
+    times = [_processor_time(lambda: robot.assemble(robot.neutral())) for _ in range(3)]
+    rank = np.linalg.matrix_rank(loops.state(closed.q, np.zeros(robot.nv)).J, rtol=1e-9)
+    moving = sum(joint.kind.nv > 0 for joint in mechanism.joints)
+    gap, energy = _motion(robot, closed.q, duration) if duration else ("", "")
+    told = (
+        name, len(mechanism.bodies), moving, len(mechanism.loops), len(mechanism.driven), f"{robot.nv} → {robot.nv - rank}",
+        closed.way, f"{1e3 * min(times):.0f} ms", f"{closed.before:.2g} m", gap, energy,
+        agreement,
+    )  # fmt: skip
+    return f"| {' | '.join(map(str, told))} |"
+
+
+def _motion(robot: km.Robot, q: np.ndarray, duration: float) -> tuple[str, str]:
+    """The largest gap of a run, and its error of energy."""
+    run = _quietly(lambda: moved_by_motors(robot, q, duration))
+    exchanged = float(np.ptp(run.energy.kinetic) + np.ptp(run.energy.potential))
+    gap = largest_gap(loop_equations(robot.mechanism), np.asarray(run.q))
+    return f"{gap:.0e} m", f"{run.audit.energy_drift / exchanged:.0e}"
+
+
+def _loaded(file: Path) -> Mechanism:
+    return _quietly(lambda: km.load(file).mechanism)
+
+
+def _processor_time(call: Callable[[], Any]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def _quietly(call: Callable[[], Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call()
