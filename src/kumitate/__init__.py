@@ -34,6 +34,8 @@ from .model import (
     Plane,
     Polygon,
     PositionDrive,
+    RollingDisc,
+    RollingSphere,
     Sphere,
     SphericalMerge,
     VelocityDrive,
@@ -62,9 +64,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance", "DivergenceError",
-    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint",
-    "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane",
-    "PlaneSurface", "Polygon", "PositionDrive", "Robot", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
+    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
+    "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
+    "PositionDrive", "Robot", "RollingDisc", "RollingSphere", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface",
     "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
     "identify", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
     "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch",

@@ -17,6 +17,7 @@ from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
 from .simulate.checks import checked_state
+from .simulate.results.acted import acted
 from .simulate.results.result import Result
 
 if TYPE_CHECKING:
@@ -40,24 +41,20 @@ class Run(Result):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.simulate.results.contact_loads` says.
+        Contact forces of the run are in them, as `kumitate.simulate.results.contact_loads` says, and the wrenches and drives of
+        loops that acted.
 
         Raises:
-            InputError: if wrenches or drives of loops acted that are not given again: a run keeps only their names.
+            InputError: if wrenches or drives of loops acted in a run of an earlier version, which does not keep them, and are
+                not given.
         """
-        for option in ("wrenches", "loop_tau"):
-            missing = set(self.settings.get(option) or ()) - set(options.get(option) or ())
-            if missing:
-                raise InputError(
-                    f"{self.mechanism.name}: {option} of {', '.join(sorted(missing))} acted in this run; give them again, "
-                    f"{option}={{name: (n, …) array}}, as the run does not keep their values"
-                )
+        wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
-            return self.robot.joint_wrenches(self.q, self.v, self.tau, **options)
+            return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)
         from .simulate.results.contact_loads import contact_loads
 
-        tau, wrenches = contact_loads(self, options.pop("wrenches", None))
-        return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, **options)
+        tau, wrenches = contact_loads(self, wrenches)
+        return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, loop_tau=loop_tau, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""

@@ -197,3 +197,26 @@ def test_what_cannot_be_made_linear_is_refused():
         linear(arm, [0.1])
     with pytest.raises(InputError, match="is open by"):
         linear(km.load("planar_4r").mechanism, [2.0, -0.7, 3.0])
+
+
+def test_a_controller_may_read_loop_joints():
+    """The angle of the pin is that of the last bar less those of the others, up to a constant."""
+    robot = km.load("planar_4r")
+    q, v = robot.assemble(robot.start[0], [0.5, 0.0, 0.0])
+
+    def by_loop(t, q, v, loop_q, loop_v):
+        return np.array([0.0, -3.0 * loop_v[0], 2.0 * np.sin(loop_q[0])])
+
+    def by_tree(t, q, v):
+        return np.array([0.0, -3.0 * (v[0] + v[1] + v[2]), 2.0 * np.sin(q[0] + q[1] + q[2])])
+
+    run = km.simulate(robot, q, v, duration=2e-3, controller=by_loop)
+    sign = np.sign(run.loops["joint4"].v[0, 0] / v.sum())
+    shift = run.loops["joint4"].q[0, 0] - sign * q.sum()
+    assert abs(np.sin(shift)) < 1e-12  # a half turn or none
+    ours = km.linearize(robot, q, v, controller=by_loop)
+    theirs = km.linearize(
+        robot, q, v, controller=lambda t, q, v: np.array([0.0, sign, sign * np.cos(shift)]) * by_tree(t, q, v)
+    )  # fmt: skip
+    np.testing.assert_allclose(ours.A, theirs.A, atol=1e-9)
+    assert np.abs(ours.A - km.linearize(robot, q, v).A).max() > 0.1

@@ -9,7 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import KumitateWarning, ModelError
-from kumitate.model import KINDS, Coupling, Distance, Helical, Limits, Line
+from kumitate.model import KINDS, Coupling, Distance, Helical, Limits, Line, RollingDisc, RollingSphere
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.spatial import pose
 
@@ -42,19 +42,22 @@ def ball(a="left", b="right") -> str:
         ("revolute", "revolute"), ("continuous", "revolute"), ("prismatic", "prismatic"), ("fixed", "fixed"),
         ("planar", "planar"), ("ball", "spherical"), ("spherical", "spherical"), ("cylindrical", "cylindrical"),
         ("universal", "universal"), ("helical", "helical"), ("distance", "distance"), ("line", "line"),
+        ("rolling_disc", "rolling_disc"), ("rolling_sphere", "rolling_sphere"),
     ],
 )  # fmt: skip
 def test_a_loop_joint_is_a_loop(kind, ours):
-    turns = ours in ("revolute", "prismatic", "planar", "cylindrical", "universal", "helical")
+    turns = ours in ("revolute", "prismatic", "planar", "cylindrical", "universal", "helical", "rolling_disc", "rolling_sphere")
     axes = '<axis xyz="0 2 0"/>' * turns + '<axis2 xyz="3 0 0"/>' * (kind == "universal")
     text = loop_joint(kind=kind, axis=axes)
-    size = {"helical": ' pitch="-0.25"', "distance": ' length="0.75"'}.get(kind, "")
+    size = {"helical": ' pitch="-0.25"', "distance": ' length="0.75"'}
+    size = {**size, "rolling_disc": ' radius="0.3"', "rolling_sphere": ' radius="0.3"'}.get(kind, "")
     mechanism = read_urdf(chain(text.replace("<loop_joint", f"<loop_joint{size}")))
     (loop,) = mechanism.loops
     assert (loop.name, loop.kind.name, loop.body_a, loop.body_b) == ("tie", ours, "left", "right")
     assert loop.pose_a.almost_equal(pose((1, 2, 3), (0.1, 0.2, 0.3)))
     assert loop.pose_b.almost_equal(pose((4, 5, 6)))
     expected = {"helical": Helical(-0.25), "distance": Distance(0.75), "line": Line()}
+    expected |= {"rolling_disc": RollingDisc(0.3), "rolling_sphere": RollingSphere(0.3)}
     assert loop.kind == expected.get(ours, KINDS.get(ours))
     assert loop.second_axis == ((1.0, 0.0, 0.0) if kind == "universal" else None)
     if turns:

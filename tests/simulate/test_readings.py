@@ -1,5 +1,7 @@
 """What a result says: zero-moment point, momenta about the center of mass, powers; by slopes and by other routes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,11 +101,13 @@ def test_in_free_flight_there_is_no_zero_moment_point():
     assert np.abs(found.force).max() < 1e-12
 
 
-def test_what_acted_must_be_given_again(pushed):
-    run, _ = pushed
+def test_what_acted_counts_unless_others_are_given(pushed):
+    run, wrenches = pushed
+    np.testing.assert_allclose(balance_of(run).zmp, balance_of(run, wrenches=wrenches).zmp, atol=1e-12)
+    np.testing.assert_allclose(powers_of(run).total, powers_of(run, wrenches=wrenches).total, atol=1e-12)
     for reading in (balance_of, powers_of):
         with pytest.raises(InputError, match="give them again"):
-            reading(run)
+            reading(replace(run, wrenches={}))
         with pytest.raises(InputError, match="not a body or frame"):
             reading(run, wrenches={"hand": np.zeros(6), "foot": np.zeros(6)})
         with pytest.raises(InputError, match="has 3 rows"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,17 +10,17 @@ import numpy as np
 from ..compile import Kernel
 from ..errors import ModelError
 from ..kinematics import chord_closing, rate
-from ..model import Chord, JointKind, Mechanism
-from ..scalar import Scalar, call, directional, trace
+from ..model import Chord, JointKind, Line, Mechanism
+from ..scalar import Program, Scalar, call, directional, trace
 
-__all__ = ["LoopMotion", "closure_determinant", "loop_motion"]
+__all__ = ["LoopMotion", "closure_determinant", "loop_coordinates", "loop_motion"]
 
 #: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-9
 
 
 class LoopMotion(NamedTuple):
-    """The motion of one joint that closes a loop.
+    """The motion of one joint that closes a loop, or of a line between two points.
 
     Attributes:
         name: of the loop; `kind`: of its joint.
@@ -28,38 +29,29 @@ class LoopMotion(NamedTuple):
     """
 
     name: str
-    kind: JointKind
+    kind: JointKind | Line
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
 
 
 def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[LoopMotion]:
-    """The motion of every joint that closes a loop and has degrees of freedom; rods and springs between points are left out.
+    """The motion of every joint that closes a loop and has degrees of freedom, and of every line; rods and rolling have none.
 
     Args:
         q: (n, nq), `v`, `a`: (n, nv) of the tree's joints, at successive times.
     """
-    tree = mechanism.tree
-    chords = [(chord, kind) for chord, kind in _jointed(mechanism) if kind.nv]
+    tree, chords = mechanism.tree, _moving(mechanism)
     if not chords:
         return []
-
-    def motion(q: Any, v: Any) -> dict[str, Any]:
-        closings = [chord_closing(tree, q, v, chord) for chord, _ in chords]
-        return {
-            "coordinates": [x for closing in closings for x in closing.coordinates],
-            "rates": [x for closing in closings for x in closing.rates],
-        }
-
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv}
-    moved = directional(trace(motion, sizes, f"loop_motion_{mechanism.name}"))
+    moved = directional(loop_coordinates(mechanism))
 
     def accelerated(q: Any, v: Any, a: Any) -> dict[str, Any]:
         found = call(moved, q, v, rate(tree, q, v), a)
-        return {name: found[name] for name in ("coordinates", "rates", "rates_dot")}
+        return {name: found[name] for name in ("loop_q", "loop_v", "loop_v_dot")}
 
-    kernel = Kernel(trace(accelerated, {**sizes, "a": mechanism.nv}, f"loop_acceleration_{mechanism.name}"))
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
+    kernel = Kernel(trace(accelerated, sizes, f"loop_acceleration_{mechanism.name}"))
     coordinates, rates, accelerations = kernel(q, v, a)
     found, at_q, at_v = [], 0, 0
     for chord, kind in chords:
@@ -70,6 +62,30 @@ def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarra
         found.append(LoopMotion(chord.name, kind, own, rates[:, dof], accelerations[:, dof]))
         at_q, at_v = at_q + kind.nq, at_v + kind.nv
     return found
+
+
+@lru_cache(64)
+def loop_coordinates(mechanism: Mechanism) -> Program:
+    """(q, v) → "loop_q" and "loop_v": the coordinates of loop joints and lines (`Mechanism.loop_q_names`), and their rates.
+
+    Angles are between −π and π.
+    """
+    tree, chords = mechanism.tree, _moving(mechanism)
+
+    def motion(q: Any, v: Any) -> dict[str, Any]:
+        closings = [chord_closing(tree, q, v, chord) for chord, _ in chords]
+        return {
+            "loop_q": [x for closing in closings for x in closing.coordinates],
+            "loop_v": [x for closing in closings for x in closing.rates],
+        }
+
+    return trace(motion, {"q": mechanism.nq, "v": mechanism.nv}, f"loop_motion_{mechanism.name}")
+
+
+def _moving(mechanism: Mechanism) -> list[tuple[Chord, JointKind | Line]]:
+    """The chords with degrees of freedom."""
+    moving = (chord for chord in mechanism.tree.chords if chord.closure.nv)
+    return [(chord, chord.closure) for chord in moving if isinstance(chord.closure, JointKind | Line)]
 
 
 def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:

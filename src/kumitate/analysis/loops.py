@@ -117,10 +117,22 @@ class LoopEquations:
         if not np.isfinite(values).all():
             raise ModelError(
                 f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
-                "rod or line coincide, or a joint is turned by 180°. Start from another posture"
+                "rod or line coincide, a joint is turned by 180°, or a rolling disc lies flat. Start from another posture"
             )
         rows = len(values) // (2 + self.mechanism.nv)
         return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
+
+    def positions(self, q: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The errors of the rows that restrict positions (k), at one posture, and their Jacobian (k, nv)."""
+        state = self.state(q, np.zeros(self.mechanism.nv))
+        return state.error[self.holonomic], state.J[self.holonomic]
+
+    @cached_property
+    def holonomic(self) -> np.ndarray:
+        """(rows) which rows restrict positions; the others, of rolling, restrict velocities alone."""
+        kinds = [loop.kind for loop in self.mechanism.loops]
+        parts = [k < kind.holonomic_rows for kind in kinds for k in range(kind.rows)]
+        return np.array(parts + [True] * len(self.mechanism.couplings), dtype=bool)
 
     def rows(self, q: Any, v: Any) -> list[Row]:
         """The rigid rows of all loops and couplings at one state; armatures in loops are not constraints."""

@@ -70,15 +70,15 @@ class Mode:
 
 
 def modes_of(A: np.ndarray, motions: np.ndarray, names: Sequence[str]) -> list[Mode]:
-    """The modes of ẋ = A x with x = (y, its rates), slowest first; one per conjugate pair.
+    """The modes of ẋ = A x with x = (y, w), slowest first; one per conjugate pair.
 
     Args:
-        A: (2m, 2m).
+        A: (m + k, m + k), for m motions y and k rates w.
         motions: (nv, m), the displacement of each degree of freedom per unit of each y.
         names: of the degrees of freedom (nv).
     """
-    m = len(A) // 2
-    poles, vectors = np.linalg.eig(A) if m else (np.zeros(0), np.zeros((0, 0)))
+    m = motions.shape[1]
+    poles, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0), np.zeros((0, 0)))
     least = _ROUNDING * np.abs(A).max(initial=0.0)
     real, imaginary = (np.where(np.abs(part) > least, part, 0.0) for part in (poles.real, poles.imag))
     order = np.lexsort((real, np.hypot(real, imaginary)))

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import KumitateWarning
 from ..model import WORLD, Limits, Mechanism
 from ..model.read import names_file, read_file
+from .arcs import Arc, with_arcs
 from .options import AsJson, FixInertia, FloatingBase, RobotName
 from .report import complain, print_facts, print_json, print_table
 
@@ -106,25 +107,33 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def drawn(mechanism: Mechanism) -> list[str]:
-    """The tree as lines of text: bodies, the joint of each, and their masses. Lines are indented only at branches.
+    """Bodies, the joint of each, and their masses as lines of text, indented only at branches; loops as arcs beside them.
 
     >>> from ..model.samples import sample
-    >>> drawn(sample("double_pendulum").build())[0]
-    'world'
+    >>> print("\\n".join(drawn(sample("planar_4r").build())))
+    world                         ─╮
+    link1  joint1, revolute  1 kg  │
+    link2  joint2, revolute  1 kg  │
+    link3  joint3, revolute  1 kg ─╯─ joint4, revolute
     """
     children: dict[str, list[Any]] = {}
     for joint in mechanism.joints:
         children.setdefault(joint.parent, []).append(joint)
     rows: list[tuple[str, str, str]] = []
+    names: list[str] = []
     # a joint, the indentation of its body, and that of the bodies after it
     waiting = _branches(children.get(WORLD, []), "")
     while waiting:
         joint, before, behind = waiting.pop()
         mass = mechanism.body(joint.child).mass
+        names.append(joint.child)
         rows.append((before + joint.child, f"{joint.name}, {_kind(joint.kind)}", f"{mass:.4g} kg" if mass else ""))
         waiting += _branches(children.get(joint.child, []), behind)
     first, second = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
-    return [WORLD, *(f"{body:<{first}}  {joint:<{second}}  {mass}".rstrip() for body, joint, mass in rows)]
+    lines = [WORLD, *(f"{body:<{first}}  {joint:<{second}}  {mass}".rstrip() for body, joint, mass in rows)]
+    places = {name: k for k, name in enumerate([WORLD, *names])}
+    loops = mechanism.loops
+    return with_arcs(lines, [Arc(places[lo.body_a], places[lo.body_b], f"{lo.name}, {_kind(lo.kind)}") for lo in loops])
 
 
 def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:

@@ -15,7 +15,7 @@ __all__ = ["Curves", "Illustrated", "Plate"]
 
 
 class Curves(NamedTuple):
-    """Curves of one quantity over the times of a result: one panel of a figure.
+    """Curves of one quantity, over the times of a result unless the plate says otherwise: one panel of a figure.
 
     Attributes:
         quantity: what it is, "Error of the tip"; `unit`: of the values, empty for pure numbers.
@@ -31,10 +31,17 @@ class Curves(NamedTuple):
 
 
 class Plate(NamedTuple):
-    """A figure: panels side by side, with a caption below."""
+    """A figure: panels side by side, with a caption below.
+
+    Attributes:
+        panels: of the figure; `caption`: a sentence below them.
+        over: what the curves are drawn over (n), the times of the result if None; `across`: its name and unit.
+    """
 
     panels: tuple[Curves, ...]
     caption: str = ""
+    over: np.ndarray | None = None
+    across: str = "Time [s]"
 
 
 def _no_plates(result: Result) -> Mapping[str, Plate]:

@@ -52,7 +52,7 @@ class Task:
         name: in messages.
         simulation: that is stepped.
         controller: of the simulation; None without one.
-        inputs: of the simulation besides the action, as they were given: numbers of components, values or functions.
+        inputs: of the simulation, those of the action apart, as they were given: numbers of components, values or functions.
         steps: of the simulation in one step of the environment.
         action_space: of one environment: a `Box` of −1…1, or `Discrete`.
         observation_space: of one environment: a `Box` of float32.

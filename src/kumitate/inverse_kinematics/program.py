@@ -98,7 +98,8 @@ def _with_loops(level: Level, tree: Tree, q: Sequence[Scalar]) -> Level:
     """With the gaps of loops as further errors."""
     still = [0.0] * tree.nv
     motions = link_motions(tree, q, still)
-    rows = [row for row in constraint_rows(tree, chord_closings(tree, q, still), q, still, motions) if row.softness == 0.0]
+    rows = constraint_rows(tree, chord_closings(tree, q, still), q, still, motions)
+    rows = [row for row in rows if row.softness == 0.0 and row.holonomic]
     J = loop_jacobian(tree, motions, rows)
     return Level([*level.errors, *(-row.error for row in rows)], [*level.slopes, *J], [*level.weights, *([1.0] * len(rows))])
 

@@ -44,9 +44,11 @@ def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[t
     found = []
     for chord in tree.chords:
         closing = chord_closing(tree, q, v, chord)
-        opening = Motion()
-        for T in closing.constraint:
-            opening = opening + Motion(T.moment, T.force) * closing.twist.dot(T)
+        opening = closing.opening
+        if opening is None:
+            opening = Motion()
+            for T in closing.constraint:
+                opening = opening + Motion(T.moment, T.force) * closing.twist.dot(T)
         found.append((closing.error, opening))
     return found
 

@@ -226,7 +226,9 @@ def _kind(what: str, owner: str, given: Closure | str) -> Closure:
     kind = KINDS.get(given) if isinstance(given, str) else given
     if isinstance(kind, Closure if what == "loop" else JointKind):
         return kind
-    calls = "Helical(pitch), EulerAngles(axes)" + (", Distance(length) and Line()" if what == "loop" else "")
+    calls = "Helical(pitch), EulerAngles(axes)" + (
+        ", RollingDisc(radius), RollingSphere(radius), Distance(length) and Line()" if what == "loop" else ""
+    )
     if isinstance(kind, Closure):
         raise ModelError(
             f"{owner}: a {kind.name} closes loops and carries no body; write it as a Loop, or take a kind of joint: "
@@ -251,7 +253,8 @@ class Loop:
 
     Attributes:
         name: unique among joints and loops.
-        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; or `Line()`, without
+        kind: a `JointKind` or its name; `Distance(length)`, a massless rod with a ball at either end; `RollingDisc(radius)`
+            and `RollingSphere(radius)`, which roll without slip on the plane z = 0 of `body_a`'s frame; or `Line()`, without
             constraints: with stiffness and damping it is a spring and a damper between two points.
         body_a, body_b: names of bodies; one may be "world". `body_a` corresponds to a joint's parent, `body_b` to its child.
         pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.

@@ -201,6 +201,16 @@ class Mechanism:
         return tuple(_component_names(self.joints, "velocities"))
 
     @cached_property
+    def loop_q_names(self) -> tuple[str, ...]:
+        """A name for every coordinate of loop joints and lines: the loop's, and the component's where it has several."""
+        return tuple(_component_names([loop for loop in self.loops if loop.kind.nv], "coordinates"))
+
+    @cached_property
+    def loop_v_names(self) -> tuple[str, ...]:
+        """A name for every rate of loop joints and lines."""
+        return tuple(_component_names([loop for loop in self.loops if loop.kind.nv], "velocities"))
+
+    @cached_property
     def tree(self) -> Tree:
         """The moving links with their inertias, in the frames used by the dynamics."""
         return build_tree(self)
@@ -309,7 +319,7 @@ def _nearest(name: str, known: Collection[str]) -> str:
     return f"there are {', '.join(sorted(known))}" if known else "there are none"
 
 
-def _component_names(joints: Iterable[Joint], key: str) -> Iterator[str]:
+def _component_names(joints: Iterable[Joint | Loop], key: str) -> Iterator[str]:
     for joint in joints:
         names = getattr(joint.kind, key)
         for name in names:

@@ -40,15 +40,21 @@ class Column(NamedTuple):
 
 
 def columns_of(result: Result) -> list[Column]:
-    """The columns of a result: time; q, v, a, tau by joint; energies, center of mass, momentum; outputs; contact by body."""
+    """The columns of a result.
+
+    Time; q, v, a, tau by joint, then by loop joint, with efforts and wrenches; energies, center of mass, momentum; contact by
+    body; wrenches that acted; outputs.
+    """
     return [
         Column("time", "s", result.time),
         *_of_joints(result),
+        *_of_loops(result),
         *(Column(f"energy.{name}", "J", values) for name, values in result.energy._asdict().items()),
         *_vector("center_of_mass", "m", result.center_of_mass),
         *_vector("momentum.angular", "kg·m²/s", result.momentum[:, :3]),
         *_vector("momentum.linear", "kg·m/s", result.momentum[:, 3:]),
         *_of_contact(result),
+        *(column for name, values in result.wrenches.items() for column in _wrench(f"wrench.{name}", values)),
         *_of_outputs(result),
     ]
 
@@ -59,6 +65,37 @@ def _of_joints(result: Result) -> Iterator[Column]:
         values = getattr(result, quantity)
         for k, (name, unit) in enumerate(zip(names[order], _units(result.mechanism, order), strict=True)):
             yield Column(f"{quantity}.{name}", unit, values[:, k])
+
+
+def _of_loops(result: Result) -> Iterator[Column]:
+    """What loop joints, lines and couplings did. The effort of a coupling is that at its joint."""
+    if not result.mechanism.tree.closed or not len(result):
+        return
+    from ..simulate.results.loop_records import loop_arrays  # compiles programs
+
+    kinds = {loop.name: loop.kind for loop in result.mechanism.loops}
+    for name, arrays in loop_arrays(result).items():
+        kind = kinds.get(name)
+        for order, part in enumerate(("q", "v", "a", "tau", "effort")):
+            parts = getattr(kind, "coordinates" if part == "q" else "velocities", ())
+            for k, own in enumerate(parts):
+                if part in arrays:
+                    whole = f"{part}.{name}" if len(parts) == 1 else f"{part}.{name}.{own}"
+                    yield Column(whole, _UNITS.get(own, _ANGLE)[min(order, 3)], arrays[part][:, k])
+        if kind is None:
+            yield from (Column(f"effort.{name}", _effort_unit(result.mechanism, name), x[:, 0]) for x in arrays.values())
+        elif "wrench" in arrays:
+            yield from _wrench(f"joint_wrench.{name}", arrays["wrench"])
+
+
+def _effort_unit(mechanism: Mechanism, coupling: str) -> str:
+    joints = {item.name: mechanism.joint(item.joint) for item in mechanism.couplings}
+    return _UNITS.get(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0], _ANGLE)[3]
+
+
+def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
+    yield from _vector(name, "N·m", values[:, :3], ("nx", "ny", "nz"))
+    yield from _vector(name, "N", values[:, 3:], ("fx", "fy", "fz"))
 
 
 def _units(mechanism: Mechanism, order: int) -> list[str]:

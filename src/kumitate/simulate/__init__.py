@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .integrators import INTEGRATORS, Integrator
     from .results.audit import Audit
+    from .results.loop_records import CouplingRecord, LoopRecord
     from .results.result import Energy, JointMotion, Result
     from .run import simulate
 
-__all__ = ["INTEGRATORS", "Audit", "Energy", "Integrator", "JointMotion", "Result", "simulate"]
+__all__ = [
+    "INTEGRATORS", "Audit", "CouplingRecord", "Energy", "Integrator", "JointMotion", "LoopRecord", "Result", "simulate",
+]  # fmt: skip
 
 _LATER = {
-    "INTEGRATORS": ".integrators", "Audit": ".results.audit", "Energy": ".results.result", "Integrator": ".integrators",
-    "JointMotion": ".results.result", "Result": ".results.result", "simulate": ".run",
+    "INTEGRATORS": ".integrators", "Audit": ".results.audit", "CouplingRecord": ".results.loop_records",
+    "Energy": ".results.result", "Integrator": ".integrators", "JointMotion": ".results.result",
+    "LoopRecord": ".results.loop_records", "Result": ".results.result", "simulate": ".run",
 }  # fmt: skip
 
 

@@ -65,8 +65,12 @@ def result_of(
     )
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
+    _, wrenches, loop_tau = actuation.forcing.split(u)
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
-    return Result(made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs))
+    return Result(
+        made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs),
+        wrenches=wrenches, loop_tau=loop_tau,
+    )  # fmt: skip
 
 
 def _as_parameters_made_it(

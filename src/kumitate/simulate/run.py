@@ -53,7 +53,9 @@ def simulate(
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
             too fast for rkf45 at this step; the audit then says so.
         controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
-            clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why.
+            clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why. After
+            (t, q, v) it may have the parameters `loop_q` and `loop_v`: the coordinates of loop joints and lines
+            (`Mechanism.loop_q_names`; angles between −π and π), and their rates.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
         inputs: what the drives of joints are commanded, by name: "target" (positions [rad, m], velocities or efforts, by the

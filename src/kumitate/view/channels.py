@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from ..errors import KumitateError, KumitateWarning
 from ..simulate.results.result import Result
+from .loop_panels import loop_panels
+from .panel import Panel
 from .panels import has_one_loop, panels_of
 
 __all__ = ["channels_of"]
 
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
-    """One plot per panel of the result (joints, energy, a loop's determinant, center of mass, contact) for `build_scene`."""
+    """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`."""
     closed = ("determinant",) if has_one_loop(result) else ()
     touched = () if result.contact is None else ("contact_forces", "center_of_pressure")
     panels = panels_of(result, ("q", "v", "a", "tau", *touched, "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
@@ -23,5 +27,13 @@ def channels_of(result: Result) -> list[dict[str, Any]]:
             "reach": panel.reach,
             "series": [{"name": name, "values": panel.values[:, k]} for k, name in enumerate(panel.names)],
         }
-        for panel in panels
+        for panel in (*panels, *_forces_of_loops(result))
     ]
+
+
+def _forces_of_loops(result: Result) -> list[Panel]:
+    try:
+        return loop_panels(result)
+    except KumitateError as error:  # contact in steps too long for stiff loops: the motion is still worth a page
+        warnings.warn(f"the page is without forces of loops: {error}", KumitateWarning, stacklevel=4)
+        return []

@@ -50,8 +50,8 @@ def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool
     return panels_figure(result.time, drawn)
 
 
-def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = "") -> Any:
-    """Panels over the times (n,) [s] as a `matplotlib.figure.Figure`, with a sentence below them."""
+def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = "", across: str = "Time [s]") -> Any:
+    """Panels over the times (n,) [s], or what `across` says, as a `matplotlib.figure.Figure`, with a sentence below them."""
     Figure = drawing("matplotlib.figure").Figure
 
     with print_style():
@@ -78,7 +78,7 @@ def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = ""
             letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
             _draw(place, time, panel, letter, shared if panel.by_joint and set(panel.names) <= set(shared) else ())
             if k // columns == rows - 1:
-                place.set_xlabel("Time [s]")
+                place.set_xlabel(across)
         if shared:
             _shared_legend(made, next(place for place, panel in zip(axes, drawn, strict=True) if panel.names == shared), shared)
         if said:

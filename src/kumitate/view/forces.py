@@ -11,6 +11,7 @@ from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..scalar import trace
+from ..simulate.results.acted import acted
 from ..simulate.results.contact_loads import contact_loads
 from ..simulate.results.result import Result
 
@@ -40,21 +41,22 @@ def force_curves(result: Result) -> list[ForceCurves]:
 
     Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
     zero all the time are left out.
-    A result contains contact forces, but not external wrenches and drives of loops.
+    Contact forces, external wrenches and drives of loops are in them.
 
     Raises:
-        ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads`.
+        ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads` and `acted`.
     """
     mechanism, tree = result.mechanism, result.mechanism.tree
     check_resistance(mechanism)
     places = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
 
-    loads = contact_loads(result)
+    loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
 
     def wrenches(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
-        applied = Wrenches(tree, dict(zip(loads.wrenches, values, strict=True))) if values else None
+        applied = Wrenches(tree, dict(zip(loads.wrenches, values, strict=False))) if loads.wrenches else None
         if tree.closed:
-            found = loop_wrenches(tree, q, v, tau, Acting(mechanism.gravity, wrenches=applied))
+            driven = dict(zip(drives, values[len(loads.wrenches) :], strict=True))
+            found = loop_wrenches(tree, q, v, tau, Acting(mechanism.gravity, applied, driven))
             of_tree, of_loops = found.tree, found.chords
         else:
             of_tree, of_loops = joint_forces(tree, q, v, tau, Acting(mechanism.gravity, wrenches=applied)), []
@@ -64,8 +66,9 @@ def force_curves(result: Result) -> list[ForceCurves]:
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
     sizes |= {f"wrench_{k}": 6 for k in range(len(loads.wrenches))}
+    sizes |= {f"drive_{name}": force.shape[-1] for name, force in drives.items()}
     kernel = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))
-    values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values())
+    values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())
     known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
     joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
     values = values.reshape(len(result), len(joints), 6)  # without joints the array lacks its further axes

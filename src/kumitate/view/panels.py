@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis import closure_determinant, loop_motion
+from ..analysis import closure_determinant
 from ..compile import Kernel
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
@@ -17,6 +17,7 @@ from ..simulate.results.columns import JointColumns, joint_columns
 from ..simulate.results.result import Result
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels
 from .forces import force_curves
+from .loop_panels import loop_panels
 from .panel import Panel, without_impacts
 
 __all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "has_one_loop", "panels_of"]
@@ -35,7 +36,7 @@ _ANGLE = _Sort(
 _LENGTH = _Sort(("position", "velocity", "acceleration", "force"), ("m", "m/s", "m/s²", "N"))
 _QUATERNION = _Sort(("quaternion", "", "", ""), ("", "", "", ""))
 _SORTS = {
-    **dict.fromkeys(("position", "x", "y", "z", "vx", "vy", "vz"), _LENGTH),
+    **dict.fromkeys(("position", "length", "x", "y", "z", "vx", "vy", "vz"), _LENGTH),
     **dict.fromkeys(("qx", "qy", "qz", "qw"), _QUATERNION),
 }
 _JOINT_PANELS = ("q", "v", "a", "tau")
@@ -44,8 +45,8 @@ _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 #: The available panels: of the joints, then of the whole mechanism.
 PANELS = (
-    *_JOINT_PANELS, "energy", "determinant", "joint_forces", "center_of_mass", "center_of_mass_velocity", "momentum",
-    *CONTACT_PANELS,
+    *_JOINT_PANELS, "energy", "determinant", "joint_forces", "loop_forces", "center_of_mass", "center_of_mass_velocity",
+    "momentum", *CONTACT_PANELS,
 )  # fmt: skip
 #: The panels of a body or frame, as in "position:hand", with their units.
 _PLACE_PANELS = {"position": "m", "velocity": "m/s"}
@@ -61,7 +62,8 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
     Args:
         panels: any of "q", "v", "a", "tau" (one panel per unit: angles, lengths, quaternions; floating bases get
             panels of their own; joints that close loops come last), "energy", "determinant" (det(J Jᵀ) of the loops),
-            "joint_forces" (up to four panels: those that the motion determines, and the others), "center_of_mass",
+            "joint_forces" (up to four panels: those that the motion determines, and the others), "loop_forces" (the sizes of
+            the forces and moments of loop joints, and the efforts of couplings), "center_of_mass",
             "center_of_mass_velocity", "momentum" (two panels), "contact_forces" (two panels: normal, tangential),
             "center_of_pressure", "contact_gaps", "penetration", "contact_residual", "position:hand" and "velocity:hand" for a
             body or frame of that name. Default: the first five, with a single loop the determinant, with a floating base
@@ -103,6 +105,8 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
             what = "moment" if curves.moments else "force"
             how = "determined" if curves.determined else "least in norm"
             yield Panel(f"Joint {what}, {how}", "N·m" if curves.moments else "N", curves.names, curves.values)
+    elif name == "loop_forces":
+        yield from loop_panels(result)
     elif name in CONTACT_PANELS:
         yield from contact_panels(result, name)
     elif ":" in name:
@@ -167,15 +171,14 @@ def _joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Pane
 
 
 def _loop_columns(result: Result, order: int) -> dict[_Sort, dict[str, np.ndarray]]:
-    """The columns of loop joints, by type and name; only of joints without quaternions and without known drives."""
+    """The columns of loop joints and lines, by type and name; only of joints without quaternions."""
     found: dict[_Sort, dict[str, np.ndarray]] = {}
-    for motion in loop_motion(result.mechanism, result.q, result.v, result.a):
-        driven = motion.name in result.settings.get("loop_tau", ())
-        if motion.kind.nq != motion.kind.nv or (order == 3 and driven):
+    for record in result.loops.values():
+        if record.kind.nq != record.kind.nv:
             continue
-        values = (motion.q, motion.v, motion.a, np.zeros_like(motion.v))[order]
-        for k, name in enumerate(motion.kind.coordinates):
-            whole = motion.name if motion.kind.nv == 1 else f"{motion.name}.{name}"
+        values = (record.q, record.v, record.a, record.tau)[order]
+        for k, name in enumerate(getattr(record.kind, "coordinates", ())):
+            whole = record.name if record.kind.nv == 1 else f"{record.name}.{name}"
             found.setdefault(_SORTS.get(name, _ANGLE), {})[whole] = values[:, k]
     return found
 

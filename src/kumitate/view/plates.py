@@ -26,4 +26,5 @@ def plot_plate(time: np.ndarray, plate: Plate, path: str | os.PathLike[str]) -> 
     """
     target = checked_target(path)
     panels = [Panel(one.quantity, one.unit, one.names, one.values, log=one.log) for one in plate.panels]
-    return write_figure(panels_figure(time, panels, caption=plate.caption), target)
+    over = time if plate.over is None else plate.over
+    return write_figure(panels_figure(over, panels, caption=plate.caption, across=plate.across), target)

@@ -12,7 +12,22 @@ from statistics import median
 
 import numpy as np
 
-from ..model import WORLD, Body, Box, Capsule, Cylinder, Geometry, Joint, Mechanism, Mesh, Sphere
+from ..model import (
+    WORLD,
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    Joint,
+    Loop,
+    Mechanism,
+    Mesh,
+    RollingDisc,
+    RollingSphere,
+    Sphere,
+)  # fmt: skip
+from ..model.tree.tree import alignment
 from ..scalar import floats
 from ..spatial import Transform, pose
 
@@ -33,6 +48,7 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
     points = _attachments(mechanism)
     parents, dressed = {joint.parent for joint in mechanism.joints}, any(items for items in own.values())
     radius = _link_radius(mechanism, points)
+    rolling = {loop.body_b for loop in mechanism.loops if isinstance(loop.kind, RollingDisc | RollingSphere)}
     shapes: dict[str, list[Geometry]] = {WORLD: []}
     for joint, body in zip(mechanism.joints, mechanism.bodies, strict=True):
         if (given := own[body.name]) is not None:
@@ -41,17 +57,30 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
         # a body fixed to another is part of it, often only a frame with an invented inertia: it has no block, and neither has
         # a link between others that have shapes
         part = (joint.kind.nv == 0 or dressed) and joint.parent != WORLD  # type: ignore[union-attr]
-        shapes[body.name] = _link(body, points[body.name], part or body.name in parents, radius) + _marker(joint, radius)
+        no_block = part or body.name in parents | rolling
+        shapes[body.name] = _link(body, points[body.name], no_block, radius) + _marker(joint, radius)
         if joint.parent == WORLD and joint.kind.name == "revolute":
             pin = Geometry(Cylinder(1.1 * radius, 6.0 * radius), joint.pose @ _along(np.asarray(joint.axis), np.zeros(3)))
             shapes[WORLD].append(pin)
     for loop in mechanism.loops:
+        if isinstance(loop.kind, RollingDisc | RollingSphere):
+            if loop.body_b != WORLD and own[loop.body_b] is None:
+                shapes[loop.body_b].append(_wheel(loop, loop.kind))
+            continue
         ends = {loop.body_a: loop.pose_a, loop.body_b: loop.pose_b}
         bare = {name for name in ends if name != WORLD and own[name] is None}
         for name, place in ends.items():
             if name in bare or (name == WORLD and bare):  # bodies with shapes show their joints themselves
                 shapes[name].append(Geometry(Sphere(1.7 * radius), place))
     return {name: tuple(items) for name, items in shapes.items()}
+
+
+def _wheel(loop: Loop, kind: RollingDisc | RollingSphere) -> Geometry:
+    """What rolls, where the body has no shape of its own."""
+    place = loop.pose_b @ Transform(alignment(loop.axis, loop.second_axis))
+    return Geometry(
+        Sphere(kind.radius) if isinstance(kind, RollingSphere) else Cylinder(kind.radius, 0.06 * kind.radius), place
+    )
 
 
 def body_tip(body: Body) -> np.ndarray:

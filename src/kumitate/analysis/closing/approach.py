@@ -32,14 +32,14 @@ _ANYWHERE = 24
 
 def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Coordinates with smaller gaps, by bounded steps of the free velocities (nv) from q."""
-    tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 1e-3
+    tree, damping = loops.mechanism.tree, 1e-3
     blocks = _blocks(loops)
     try:
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     except ModelError:  # a frame turned by 180°: any direction is as good
         aside = np.random.default_rng(0).normal(scale=_SPREADS[0], size=tree.nv) * free
         q = np.array(integrate(tree, q.tolist(), aside.tolist()))
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     sizes = _sizes(error, blocks)
     for _ in range(_TRIES):
         if sizes.max(initial=0.0) < _NEAR or damping > 1e6:
@@ -49,7 +49,7 @@ def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndar
         step *= min(1.0, _STEP / max(np.abs(step).max(initial=0.0), 1e-300))
         there = np.array(integrate(tree, q.tolist(), step.tolist()))
         try:
-            error_there, _, J_there = loops.state(there, still)
+            error_there, J_there = loops.positions(there)
         except ModelError:  # a frame turned by 180°, where the error has no direction
             damping *= 4.0
             continue
@@ -93,7 +93,7 @@ def pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
 def _blocks(loops: LoopEquations) -> np.ndarray:
     """The index of the loop or coupling that each row belongs to."""
     anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))  # a posture without singular errors
-    owners = [row.owner for row in loops.rows(anywhere, np.zeros(loops.mechanism.nv))]
+    owners = [row.owner for row in loops.rows(anywhere, np.zeros(loops.mechanism.nv)) if row.holonomic]
     known = {name: k for k, name in enumerate(dict.fromkeys(owners))}
     return np.array([known[name] for name in owners], dtype=int)
 

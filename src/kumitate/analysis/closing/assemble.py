@@ -92,13 +92,13 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
 
 def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
-    tree, still, damping = loops.mechanism.tree, np.zeros(loops.mechanism.nv), 0.0
+    tree, damping = loops.mechanism.tree, 0.0
     try:
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     except ModelError:  # the ends of a rod coincide: perturb in any direction
         aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
         q = np.array(integrate(tree, list(q), aside.tolist()))
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     gap = float(np.linalg.norm(error))
     for _ in range(_TRIES):
         if gap == 0.0 or damping > 1e8:
@@ -109,7 +109,7 @@ def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.n
             continue
         there = np.array(integrate(tree, list(q), list(step)))
         try:
-            error_there, _, J_there = loops.state(there, still)
+            error_there, J_there = loops.positions(there)
         except ModelError:  # a frame turned by 180°
             damping = max(4.0 * damping, 1e-3)
             continue
@@ -127,8 +127,8 @@ def _gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.n
 
 def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Slides along the closed configurations from q until the difference from `start` is normal to them."""
-    tree, still = loops.mechanism.tree, np.zeros(loops.mechanism.nv)
-    error, _, J = loops.state(q, still)
+    tree = loops.mechanism.tree
+    error, J = loops.positions(q)
     away = np.array(difference(tree, list(start), list(q))) * free
     for _ in range(_TRIES):
         inverse = pseudo_inverse(J * free, 0.0)
@@ -143,7 +143,7 @@ def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.nd
         if np.linalg.norm(away_there) > np.linalg.norm(away) * (1.0 + 1e-12):
             break
         q, away = there, away_there
-        error, _, J = loops.state(q, still)
+        error, J = loops.positions(q)
     return q
 
 
@@ -153,12 +153,15 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     Raises:
         InputError: if a loop is open, or opens, by more than rounding explains; it names the worst one and suggests `assemble`.
             Also if loops have lost rank and the velocity is not that of any motion through the posture; it gives the nearest.
+        ModelError: if the loops have no equations there.
     """
     mechanism = loops.mechanism
     if not loops.names:
         return q, v
     size = mechanism.tree.size
     gaps = loops.gaps(q, v)
+    if not np.isfinite([gap.size(size) for gap in gaps]).all():
+        loops.state(q, v)  # says that there are no equations
     worst = max(gaps, key=lambda gap: gap.size(size))
     if worst.size(size) > NEARLY * size:
         raise InputError(

@@ -66,10 +66,11 @@ def closing_step(
 
 
 def _missing(loops: ArticulatedLoops, opening: Scalar) -> list[Scalar]:
-    """J δq (rows): against the errors, and against those that this step will make; nothing along soft rows."""
+    """J δq (rows): against the errors, and against those that this step will make; nothing along soft rows and those
+    of velocities alone."""
     if is_zero(opening):
         return [-row.error for row in loops.rows]
     return [
-        opening * drift - row.error if is_zero(row.softness) else 0.0
+        opening * drift - row.error if is_zero(row.softness) and row.holonomic else 0.0
         for row, drift in zip(loops.rows, loops.drift(), strict=True)
     ]

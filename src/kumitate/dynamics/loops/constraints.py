@@ -24,7 +24,7 @@ class Row:
         along: the unit force on joints, by index in v.
         bias: the part of the row's acceleration that velocities cause; `rate`, `error`: its velocity and position.
         softness: the compliance of the row to its own force; zero if rigid.
-        angular: whether the row's force is a moment.
+        angular: whether the row's force is a moment; `holonomic`: whether it restricts positions, not velocities alone.
         owner: name of the chord or gear; `unit`: the row's unit force on a chord's follower, in the axes of its frame M.
     """
 
@@ -37,6 +37,7 @@ class Row:
     angular: bool = False
     owner: str = ""
     unit: Force = field(default_factory=Force)
+    holonomic: bool = True
 
 
 def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Closing]:
@@ -80,10 +81,11 @@ def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: 
     """The constraint rows of a chord, and the rows along its degrees of freedom, which are free and have no error."""
     bias = velocity_terms(tree, motions, chord, closing)
 
-    def row(T: Force, rate: Scalar, error: Scalar) -> Row:
-        return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T)
+    def row(T: Force, rate: Scalar, error: Scalar, holonomic: bool = True) -> Row:
+        return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T, holonomic)
 
-    rigid = [row(T, closing.twist.dot(T), closing.error.dot(T)) for T in closing.constraint]
+    rigid = [row(T, closing.twist.dot(T), closing.error.dot(T)) for T in closing.constraint[: chord.closure.holonomic_rows]]
+    rigid += [row(T, closing.twist.dot(T), 0.0, False) for T in closing.constraint[chord.closure.holonomic_rows :]]
     return rigid, [row(T, 0.0, 0.0) for T in closing.active]
 
 

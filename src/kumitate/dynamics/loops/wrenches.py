@@ -35,10 +35,12 @@ class LoopWrenches:
     Attributes:
         tree: one per link, in the link's frame and about its origin.
         chords: one per chord, in the axes of its frame M and about M's origin.
+        gears: the strength λ of each gear: its forces at the joints are λ times the ratios.
     """
 
     tree: list[Force]
     chords: list[Force]
+    gears: list[Scalar]
 
 
 def loop_wrenches(
@@ -79,4 +81,5 @@ def loop_wrenches(
     # the null space itself matters here: more damping, and more sweeps to compensate
     strengths = solved_rows(tree, rows, Lambda, wanted, metric, start, damping=1e-5, sweeps=6)
     forces = [joint.total(strengths) for joint in joints]
-    return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :])
+    gears = strengths[len(strengths) - len(tree.gears) :]  # their rows are the last
+    return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :], gears)

@@ -13,14 +13,15 @@ from .line import Line
 from .planar import Planar
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .rolling import RollingDisc, RollingSphere
 from .spherical import Spherical
 from .spherical_euler import SphericalEuler
 from .universal import Universal
 
 __all__ = [
     "KINDS", "PARAMETRIC", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating",
-    "FloatingEuler", "Helical", "JointKind", "Line", "Planar", "Prismatic", "Revolute", "Spherical", "SphericalEuler",
-    "Universal",
+    "FloatingEuler", "Helical", "JointKind", "Line", "Planar", "Prismatic", "Revolute", "RollingDisc",
+    "RollingSphere", "Spherical", "SphericalEuler", "Universal",
 ]  # fmt: skip
 
 #: All kinds of joints without parameters, by name.
@@ -41,4 +42,6 @@ KINDS: dict[str, JointKind] = {
 }
 
 #: The closures with parameters, such as `Helical(0.01)`: joints, and those that only close loops; by their names.
-PARAMETRIC: dict[str, type[Closure]] = {kind.name: kind for kind in (Helical, EulerAngles, Distance, Line)}
+PARAMETRIC: dict[str, type[Closure]] = {
+    kind.name: kind for kind in (Helical, EulerAngles, Distance, Line, RollingDisc, RollingSphere)
+}

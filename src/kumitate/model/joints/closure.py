@@ -29,6 +29,7 @@ class Closing:
         error: the small motion of M from the nearest allowed pose to the actual one [rad, m].
         springs: unit forces on M, and the coordinates along them, that a spring of no free length works along; none where
             these are `active` and `coordinates`. They are smooth where a line has no length, and so no direction.
+        opening: the velocity of M that the constraints do not allow, where it is not Σ T (T·twist); None where it is.
     """
 
     pose: Transform
@@ -41,6 +42,7 @@ class Closing:
     rates: tuple[Scalar, ...]
     error: Motion
     springs: tuple[tuple[Force, Scalar], ...] = ()
+    opening: Motion | None = None
 
 
 class Closure(ABC):
@@ -49,14 +51,21 @@ class Closure(ABC):
     Attributes:
         name: what files and tables call it.
         rows: how many directions it constrains.
+        velocity_rows: how many of them, the last ones, it constrains in velocity alone, so that they have no error (rolling).
     """
 
     name: ClassVar[str]
+    velocity_rows: ClassVar[int] = 0
 
     @property
     @abstractmethod
     def rows(self) -> int:
         """The number of constraint forces."""
+
+    @property
+    def holonomic_rows(self) -> int:
+        """The number of those that constrain positions; they come first."""
+        return self.rows - self.velocity_rows
 
     @property
     @abstractmethod

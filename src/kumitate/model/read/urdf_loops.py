@@ -10,19 +10,21 @@
     </loop_joint>
 
 A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left out);
-the axis has the same components in both frames. Further types are ours: `universal` also has an <axis2>, `helical` a
-`pitch` [m per turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between two
-points. A `<drake:ball_constraint>` keeps a point of one link at a point of another.
+the axis has the same components in both frames. Further types are ours: `universal` also has an <axis2>, `helical` a `pitch`
+[m per turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between two
+points. `rolling_disc` and `rolling_sphere` roll without slip about the frame on link2, with a `radius` [m], on the plane
+through that on link1; the axis is the normal of the plane, and the axle of the disc. A `<drake:ball_constraint>` keeps a point
+of one link at a point of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from difflib import get_close_matches
 
 from ...spatial import pose
 from ..elements import Loop
-from ..joints import KINDS, Closure, Distance, Helical, Line
+from ..joints import KINDS, Closure, Distance, Helical, Line, RollingDisc, RollingSphere
 from ..mechanism import WORLD
 from .notes import Notes
 from .urdf_joint import read_axis, read_dynamics, read_limits
@@ -37,7 +39,12 @@ _KINDS: dict[str, Closure] = {
     "ball": KINDS["spherical"], "spherical": KINDS["spherical"], "line": Line(),
 }  # fmt: skip
 #: Types with a parameter, and the attribute that gives it.
-_SIZED = {"helical": (Helical, "pitch"), "distance": (Distance, "length")}
+_SIZED: dict[str, tuple[Callable[[float], Closure], str]] = {
+    "helical": (Helical, "pitch"), "distance": (Distance, "length"), "rolling_disc": (RollingDisc, "radius"),
+    "rolling_sphere": (RollingSphere, "radius"),
+}  # fmt: skip
+#: Types without degrees of freedom that forces could act along.
+_WITHOUT_FREEDOM = ("fixed", "distance", "rolling_disc", "rolling_sphere")
 #: Types without a direction.
 _ROUND = ("fixed", "ball", "spherical", "distance", "line")
 
@@ -81,7 +88,7 @@ def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: N
         notes.leave(part, f"<axis> of loop joints without one ({', '.join(_ROUND)}), not used", name)
     direction = (0.0, 0.0, 1.0) if kind in _ROUND else read_axis(element, owner)
     second_direction = read_axis(element, owner, "axis2") if kind == "universal" else None
-    passive = read_dynamics(element, owner) if kind not in ("fixed", "distance") else {}
+    passive = read_dynamics(element, owner) if kind not in _WITHOUT_FREEDOM else {}
     limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
     with element.located():
         closure = _SIZED[kind][0](size) if kind in _SIZED else _KINDS[kind]

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from ...errors import InputError
 from ..mechanism import Mechanism
 from .andrews import ANDREWS_START, ANDREWS_TORQUE, andrews
+from .bicycle import BICYCLE_START, bicycle, bicycle_velocity
 from .bricard import bricard
 from .chains import FLOATING_ARM_START, floating_arm, planar_7r
 from .governor import governor
@@ -29,11 +30,11 @@ from .loops import (
 from .pa10 import pa10
 
 __all__ = [
-    "ANDREWS_START", "ANDREWS_TORQUE", "FLOATING_ARM_START", "HOAP1_STANDING", "HOAP2_STANDING", "SAMPLES", "Sample",
-    "andrews", "bricard", "distance_pendulum", "double_pendulum", "floating_arm", "four_bars", "four_bars_name",
-    "four_bars_of", "four_bars_start", "free_rod", "governor", "hoap1", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching",
-    "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning", "planar_4r_singular", "planar_7r", "planar_tree",
-    "planar_tree_5", "sample",
+    "ANDREWS_START", "ANDREWS_TORQUE", "BICYCLE_START", "FLOATING_ARM_START", "HOAP1_STANDING", "HOAP2_STANDING", "SAMPLES",
+    "Sample", "andrews", "bicycle", "bicycle_velocity", "bricard", "distance_pendulum", "double_pendulum", "floating_arm",
+    "four_bars", "four_bars_name", "four_bars_of", "four_bars_start", "free_rod", "governor", "hoap1", "hoap2_legs",
+    "hoap2_legs_free", "hoap2_reaching", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning",
+    "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5", "sample",
 ]  # fmt: skip
 
 
@@ -98,6 +99,9 @@ SAMPLES: dict[str, Sample] = {
         ),
         _four_bars(1), _four_bars(2), _four_bars(40),
         Sample("andrews", "Andrews' squeezer, seven bodies", andrews, ANDREWS_START, (0.0,) * 7, 0.03, step=1e-5),
+        Sample(
+            "bicycle", "Benchmark bicycle with a rigid rider, rolling", bicycle, BICYCLE_START, bicycle_velocity(4.6, 0.5), 5.0,
+        ),
         _at_rest("Bricard's mechanism, which ought not to move", bricard, (0.0,) * 5, 10.0),
         Sample(
             "governor", "Stiff flyball governor", governor, (0.0, 0.0, math.pi / 6.0, math.pi / 6.0),

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from ..elements import Limits, Loop
-from ..joints import Distance, Helical
+from ..joints import Distance, Helical, RollingDisc, RollingSphere
 from ..read.notes import Notes
 from ..tree.tree import alignment
 from .inexpressible import note_fields
@@ -15,10 +15,13 @@ from .numbers import numbers, roll_pitch_yaw, xyz
 __all__ = ["write_loop"]
 
 #: Types that URDF has no name of its own for are those of the kinds; spherical is the one that Drake calls ball.
-_NAMED = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "line", "helical", "distance")
+_NAMED = (
+    "fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "line", "helical", "distance", "rolling_disc",
+    "rolling_sphere",
+)  # fmt: skip
 _TYPES = {**dict(zip(_NAMED, _NAMED, strict=True)), "spherical": "ball"}
 #: Types with one axis; universal has two.
-_WITH_AXIS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "helical")
+_WITH_AXIS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "helical", "rolling_disc", "rolling_sphere")
 #: Fields that are written.
 _WRITTEN = {
     "name", "kind", "body_a", "body_b", "pose_a", "pose_b", "axis", "second_axis", "limits", "damping", "friction", "stiffness",
@@ -40,6 +43,8 @@ def write_loop(robot: Element, loop: Loop, notes: Notes) -> None:
         element.set("pitch", numbers([loop.kind.pitch]))
     if isinstance(loop.kind, Distance):
         element.set("length", numbers([loop.kind.length]))
+    if isinstance(loop.kind, RollingDisc | RollingSphere):
+        element.set("radius", numbers([loop.kind.radius]))
     if kind in _WITH_AXIS:
         SubElement(element, "axis", xyz=numbers(loop.axis))
     if kind == "universal":

@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
 from ..integrators import Integrator
+from ..results.acted import acted
 from ..results.result import Result
 from ..stepping.forcing import Forcing
 from .contract import Asked, Interaction
@@ -61,20 +62,14 @@ def held_motion(
         result: of `simulate(..., held=held)`; only its states and efforts are used.
         held: the same points.
         method: "rows" or "newton_euler": both give the same forces.
-        wrenches, loop_tau: those of the run, as (n, 6) and (n, degrees of freedom) arrays: a result does not keep their values.
+        wrenches, loop_tau: as (n, 6) and (n, degrees of freedom) arrays, in place of those that acted in the run.
 
     Raises:
-        InputError: if they are missing, or of the wrong shape.
+        InputError: if they are of the wrong shape, or the run is of an earlier version, which does not keep what acted.
     """
-    for option, given in (("wrenches", wrenches), ("loop_tau", loop_tau)):
-        missing = set(result.settings.get(option) or ()) - set(given or ())
-        if missing:
-            raise InputError(
-                f"{result.mechanism.name}: {option} of {', '.join(sorted(missing))} acted in this run; give them again, "
-                f"{option}={{name: (n, …) array}}, as the run does not keep their values"
-            )
-    constant = Forcing(result.mechanism, None, dict.fromkeys(wrenches or {}, (0.0,) * 6), dict.fromkeys(loop_tau or {}, ()))
-    parts = [result.tau, *(np.asarray(part, dtype=float) for part in (*(wrenches or {}).values(), *(loop_tau or {}).values()))]
+    pushes, drives = acted(result, "wrenches", wrenches), acted(result, "loop_tau", loop_tau)
+    constant = Forcing(result.mechanism, None, dict.fromkeys(pushes, (0.0,) * 6), dict.fromkeys(drives, ()))
+    parts = [result.tau, *pushes.values(), *drives.values()]
     u = np.column_stack(parts)
     if u.shape != (len(result), constant.size):
         raise InputError(

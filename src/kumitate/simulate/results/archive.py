@@ -1,9 +1,11 @@
 """Results in files: HDF5 (.h5, .hdf5) or NumPy's .npz, with the mechanism inside, readable without kumitate.
 
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
-`audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the
-text `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`. A file is written whole or not at
-all, so a run that is killed leaves the old file unchanged.
+`audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the text
+`contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`; of runs with wrenches `wrenches/0`
+and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`; of mechanisms with loops `loop/0/q` and
+so on (`LoopRecord`) and `loop/names`, for other programs: `load` computes them again. A file is written whole or not at all, so
+a run that is killed leaves the old file unchanged.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
 }  # fmt: skip
-#: Entries of runs with outputs: their names, and one numbered array for each.
-_OUTPUT = "output/"
+#: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
+_NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity")
 
@@ -68,6 +70,8 @@ def save(result: Result, path: str | os.PathLike[str]) -> Path:
     if target.suffix.lower() not in (*HDF5, *NPZ):
         raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is not one of these")
     arrays, texts = _arrays(result), _texts(result)
+    if result.mechanism.tree.closed and len(result):
+        _add_loops(result, arrays, texts)
     if target.suffix.lower() in NPZ:
         content = as_npz(arrays, texts)
     else:
@@ -112,7 +116,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
         **plain,
         **{f"energy/{name}": values for name, values in result.energy._asdict().items()},
         **{_CONTACT + name: values for name, values in contact.items() if name != "bodies"},
-        **{f"{_OUTPUT}{k}": values for k, values in enumerate(result.outputs.values())},
+        **{f"{at}{k}": values for key, at in _NAMED.items() for k, values in enumerate(getattr(result, key).values())},
     }
 
 
@@ -131,9 +135,16 @@ def _texts(result: Result) -> dict[str, str]:
     texts = {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
     if result.contact is not None:
         texts[_CONTACT + "bodies"] = json.dumps(result.contact.bodies)
-    if result.outputs:
-        texts[_OUTPUT + "names"] = json.dumps(list(result.outputs))
+    texts |= {f"{at}names": json.dumps(list(getattr(result, key))) for key, at in _NAMED.items() if getattr(result, key)}
     return texts
+
+
+def _add_loops(result: Result, arrays: dict[str, np.ndarray], texts: dict[str, str]) -> None:
+    from .loop_records import loop_arrays  # compiles programs
+
+    found = loop_arrays(result)
+    texts["loop/names"] = json.dumps(list(found))
+    arrays |= {f"loop/{k}/{part}": values for k, own in enumerate(found.values()) for part, values in own.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -192,16 +203,18 @@ def _result(entries: Entries) -> Result:
     audit = Audit.from_dict(json.loads(entries.text("audit")))
     try:
         mechanism = from_json(entries.text("mechanism"), "mechanism")
+        outputs, wrenches, loop_tau = (_by_name(entries, _NAMED[key]) for key in ("outputs", "wrenches", "loop_tau"))
         return Result(
-            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=_outputs(entries)
-        )
+            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=outputs,
+            wrenches=wrenches, loop_tau=loop_tau,
+        )  # fmt: skip
     except KumitateError as error:
         raise ValueError(str(error)) from error
 
 
-def _outputs(entries: Entries) -> dict[str, np.ndarray]:
-    names = json.loads(entries.text(_OUTPUT + "names")) if _OUTPUT + "names" in entries else []
-    return {str(name): entries.array(f"{_OUTPUT}{k}") for k, name in enumerate(names)}
+def _by_name(entries: Entries, at: str) -> dict[str, np.ndarray]:
+    names = json.loads(entries.text(f"{at}names")) if f"{at}names" in entries else []
+    return {str(name): entries.array(f"{at}{k}") for k, name in enumerate(names)}
 
 
 def _contact(entries: Entries, times: int) -> ContactRecord:

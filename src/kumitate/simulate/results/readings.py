@@ -5,7 +5,7 @@ All times are computed in one batch by the functions of `analysis`, compiled onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ...dynamics import Wrenches
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
+from .acted import Given, acted
 from .result import Result
 
 __all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]
@@ -25,8 +26,6 @@ __all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_o
 _HELD = 1e-9
 #: Number of kernels kept in memory, those of the mechanisms used last.
 _KEPT = 16
-#: Values at all times (n, k), the same ones at all times (k), or a function of (t, q, v).
-Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
 
 
 class Balance(NamedTuple):
@@ -86,12 +85,14 @@ def balance_of(result: Result, *, height: float = 0.0, wrenches: Given | None = 
 
     Args:
         wrenches: known external [n; f], other than those of the ground, by name of a body or frame: arrays (n, 6) or (6), or
-            functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run must be given again.
+            functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run count
+            unless others are given in their place.
 
     Raises:
-        InputError: if they are missing, or a place does not exist.
+        InputError: if a place does not exist, or the run is of an earlier version, which does not keep what acted.
     """
-    names, values = _given(result, "wrenches", wrenches)
+    acting = acted(result, "wrenches", wrenches)
+    names, values = list(acting), list(acting.values())
     _check_places(result, names)
     m = result.mechanism
     zmp, force, moment = _balance(m, height, tuple(names))(result.q, result.v, result.a, *values)
@@ -135,11 +136,11 @@ def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given 
             likewise.
 
     Raises:
-        InputError: if those that acted in the run are not given again, or a place or loop does not exist.
+        InputError: if a place or loop does not exist, or the run is of an earlier version, which does not keep what acted.
     """
     m = result.mechanism
-    names, values = _given(result, "wrenches", wrenches)
-    driven, drives = _given(result, "loop_tau", loop_tau)
+    pushes, driving = acted(result, "wrenches", wrenches), acted(result, "loop_tau", loop_tau)
+    names, values, driven, drives = list(pushes), list(pushes.values()), list(driving), list(driving.values())
     _check_places(result, names)
     freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
     for name in driven:
@@ -166,26 +167,6 @@ def _powers(m: Mechanism, names: tuple[str, ...], driven: tuple[str, ...]) -> Ke
     sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "tau": m.nv}
     sizes |= {f"wrench_{name}": 6 for name in names} | {f"tau_{name}": freedoms[name] for name in driven}
     return Kernel(trace(page, sizes, f"powers_{m.name}"))
-
-
-def _given(result: Result, what: str, given: Given | None) -> tuple[list[str], list[np.ndarray]]:
-    """The names and the values at all times; checks that all that acted in the run are given."""
-    given = given or {}
-    missing = set(result.settings.get(what) or ()) - set(given)
-    if missing:
-        raise InputError(
-            f"{result.mechanism.name}: {what} of {', '.join(sorted(missing))} acted in this run; give them again, "
-            f"{what}={{name: (n, …) array or function}}, as the run does not keep their values"
-        )
-    values = []
-    for name, source in given.items():
-        if callable(source):
-            source = [source(t, q, v) for t, q, v in zip(result.time, result.q, result.v, strict=True)]
-        array = np.asarray(source, dtype=float)
-        if array.ndim == 2 and len(array) != len(result):
-            raise InputError(f"{result.mechanism.name}: {what} of {name!r} has {len(array)} rows; the result has {len(result)}")
-        values.append(array)
-    return list(given), values
 
 
 def _check_places(result: Result, names: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .columns import joint_columns
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
+    from .loop_records import CouplingRecord, LoopRecord
 
 __all__ = ["Energy", "JointMotion", "Result"]
 
@@ -52,6 +54,8 @@ class Result:
         contact: the record of contact along the run, if contact was simulated: forces, positions, residuals.
         outputs: the additional outputs of the simulation, (n, ...) by name.
         settings: the options of the run, as plain data (duration, step, integrator, ...).
+        wrenches: those that acted, [n; f] (n, 6) by name of a body or frame: axes of the world, about its origin [N·m, N].
+        loop_tau: the forces of drives in loop joints that acted, (n, degrees of freedom) by the loop's name [N·m, N].
 
     The arrays are read-only.
 
@@ -72,6 +76,8 @@ class Result:
     settings: dict[str, Any] = field(default_factory=dict)
     contact: ContactRecord | None = None
     outputs: dict[str, np.ndarray] = field(default_factory=dict)
+    wrenches: dict[str, np.ndarray] = field(default_factory=dict)
+    loop_tau: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv
@@ -86,8 +92,10 @@ class Result:
             object.__setattr__(self, name, self._frozen(name, getattr(self, name), shape))
         energy = (self._frozen(f"energy.{name}", part, (n,)) for name, part in zip(Energy._fields, self.energy, strict=True))
         object.__setattr__(self, "energy", Energy(*energy))
-        outputs = {name: self._frozen(name, values, (n, *np.shape(values)[1:])) for name, values in self.outputs.items()}
-        object.__setattr__(self, "outputs", outputs)
+        for key in ("outputs", "wrenches", "loop_tau"):
+            named = getattr(self, key).items()
+            frozen = {name: self._frozen(name, values, (n, *np.shape(values)[1:])) for name, values in named}
+            object.__setattr__(self, key, frozen)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -113,6 +121,26 @@ class Result:
             f"{type(self).__name__}({self.mechanism.name!r}, {len(self)} times, {span}, nq={self.mechanism.nq}, "
             f"nv={self.mechanism.nv}, energy drift {self.audit.energy_drift:.2g} J)"
         )
+
+    @cached_property
+    def loops(self) -> dict[str, LoopRecord]:
+        """What every joint that closes a loop did, and every line between two points, by name: q, v, a, tau, effort, wrench.
+
+        >>> import kumitate as km
+        >>> run = km.simulate(km.load("planar_4r"), duration=0.01)
+        >>> run.loops["joint4"].q.shape, run.loops["joint4"].wrench.shape
+        ((11, 1), (11, 6))
+        """
+        from .loop_records import loop_records  # compiles programs, which results alone do not need
+
+        return loop_records(self)
+
+    @cached_property
+    def couplings(self) -> dict[str, CouplingRecord]:
+        """What every coupling did, by name: q, v and a of its joint, and its effort there."""
+        from .loop_records import coupling_records
+
+        return coupling_records(self)
 
     def joint(self, name: str) -> JointMotion:
         """The columns of the joint of this name.

@@ -23,7 +23,7 @@ from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
 from .commands import command_values
 from .forcing import Forcing
-from .reading import by_position
+from .reading import by_position, loops_at
 
 __all__ = ["Actuation", "How"]
 
@@ -228,7 +228,7 @@ class Actuation:
 
 def _verdict(source: Any, states: list[_Trial], size: int, reads: tuple[str, ...], plain: Collection[str]) -> Verdict:
     """On a source of `size` values that reads these inputs, `plain` ones as numbers."""
-    tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]
+    tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]  # loops are among the inputs
     return judged(by_position(source, reads, plain), tried, size, (*TAKEN, *reads))
 
 
@@ -237,12 +237,18 @@ def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Tria
     mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
     blank = forcing.blank
     own = {name: blank[place] for name, place in forcing.own.items()}
-    states: list[_Trial] = [(0.0, q, v, own)]
+    read = {name for reads in forcing.reads for name in reads}
+
+    def seen(q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        return loops_at(mechanism, q, v) if read & set(forcing.loops) else {}
+
+    states: list[_Trial] = [(0.0, q, v, own | seen(q, v))]
     for _ in "ab":
         t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
         moved = integrate(mechanism.tree, q.tolist(), move.tolist())
         inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in own.items()}
-        states.append((t, np.array(moved, dtype=float), v + faster, inputs))
+        there = np.array(moved, dtype=float)
+        states.append((t, there, v + faster, inputs | seen(there, v + faster)))
     return states
 
 

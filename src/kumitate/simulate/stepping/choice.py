@@ -40,7 +40,10 @@ def chosen_integrator(
         InputError: for an unknown name, or a tolerance outside of 0…1.
     """
     if name == "auto":
-        rate, joint = fastest_rate(mechanism, q, v)
+        try:
+            rate, joint = fastest_rate(mechanism, q, v)
+        except ZeroDivisionError:  # loops without equations at the start, which closing them says
+            rate, joint = 0.0, ""
         name = "rkf45"
         if rate * step >= EXPLICIT:
             stiff = (

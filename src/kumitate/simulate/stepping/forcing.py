@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ..parameters import Variation
-from .reading import read_by
+from .reading import LOOPS, loops_at, read_by
 
 __all__ = ["Controller", "Forcing"]
 
@@ -116,9 +116,14 @@ class Forcing:
         """
         owner = self.mechanism.name
         return tuple(
-            read_by(source, self.own, f"{owner}: {label}", "input") if callable(source) else ()
+            read_by(source, (*self.own, *self.loops), f"{owner}: {label}", "input") if callable(source) else ()
             for source, (label, _) in zip(self.sources, self.labels, strict=True)
         )
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """What functions may read of loop joints, where there are any with degrees of freedom."""
+        return LOOPS if self.mechanism.loop_v_names else ()
 
     @cached_property
     def own(self) -> dict[str, slice]:
@@ -197,6 +202,8 @@ class Forcing:
         """
         source, (label, names) = self.sources[k], self.labels[k]
         if callable(source):
+            if set(LOOPS) & set(self.reads[k]):
+                inputs = {**inputs, **loops_at(self.mechanism, q, v)}
             given = source(t, q, v, **{name: inputs[name][0] if name in self.plain else inputs[name] for name in self.reads[k]})
         else:
             given = np.zeros(len(names)) if source is None else source

@@ -5,17 +5,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ...analysis.loop_motion import loop_coordinates
+from ...compile import Kernel
 from ...errors import InputError
+from ...model import Mechanism
 from ...model.values import checked_array
+from ...scalar import call
+from ...scalar.arrays import SymbolArray
 
-__all__ = ["SIGNALS", "by_position", "checked_inputs", "read_by"]
+__all__ = ["LOOPS", "SIGNALS", "by_position", "checked_inputs", "loops_at", "read_by"]
 
 #: What is known of every state: time [s], coordinates, velocities, accelerations (nv), and the efforts at the joints (nv).
 SIGNALS = ("t", "q", "v", "a", "tau")
+#: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).
+LOOPS = ("loop_q", "loop_v")
 #: How many parameters come first: (t, q, v).
 _FIRST = 3
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -32,10 +40,10 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
     """
     found = {}
     for name, given in (inputs or {}).items():
-        if not (isinstance(name, str) and name.isidentifier()) or name in SIGNALS:
+        if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS):
             raise InputError(
                 f"{owner}: an input is called {name!r}; functions read it as a parameter of its name, which must be a name in "
-                f"Python and none of {', '.join(SIGNALS)}. Take another"
+                f"Python and none of {', '.join((*SIGNALS, *LOOPS))}. Take another"
             )
         values = np.zeros(given) if isinstance(given, int) and given > 0 else np.asarray(given)
         if values.ndim != 1 or not values.size:
@@ -45,6 +53,19 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
             )
         found[name] = checked_array(owner, f"the input {name!r}", values, values.shape).copy()
     return found
+
+
+def loops_at(mechanism: Mechanism, q: Any, v: Any) -> dict[str, Any]:
+    """`LOOPS` at a state: arrays of numbers, or of symbols while tracing."""
+    program = loop_coordinates(mechanism)
+    if isinstance(q, SymbolArray):
+        return {name: SymbolArray(values) for name, values in call(program, list(q), list(v)).items()}
+    return dict(zip(LOOPS, _kernel_of(mechanism)(q, v), strict=True))
+
+
+@lru_cache(64)
+def _kernel_of(mechanism: Mechanism) -> Kernel:
+    return Kernel(loop_coordinates(mechanism))
 
 
 def read_by(function: Callable[..., Any], known: Collection[str], label: str, what: str) -> tuple[str, ...]:

@@ -1,0 +1,200 @@
+"""What the joints that close loops did in a run, with lines between two points and couplings: coordinates, speeds, forces."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...analysis import loop_motion
+from ...compile import Kernel
+from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
+from ...errors import KumitateError, KumitateWarning
+from ...model import Closing, Closure, Coupling, JointKind, Mechanism
+from ...scalar import trace
+from ...spatial import Motion
+from .acted import acted
+from .columns import joint_columns
+from .contact_loads import contact_loads
+from .result import Result
+
+__all__ = ["CouplingRecord", "LoopForces", "LoopRecord", "coupling_records", "loop_arrays", "loop_forces", "loop_records"]
+
+
+#: How many compiled programs are kept.
+_KEPT = 16
+
+
+class LoopForces(NamedTuple):
+    """Forces along a run, by the names of loops and couplings.
+
+    Attributes:
+        wrenches: [n; f] (n, 6) on `body_b` of each loop, about the origin and in the axes of its frame there [N·m, N].
+        efforts: of each loop along its degrees of freedom (n, nv), all that acts along them: drive, spring, damping, friction.
+        couplings: (n), the effort of each coupling at its `joint`; at the joint `of` it is −ratio times as large.
+    """
+
+    wrenches: dict[str, np.ndarray]
+    efforts: dict[str, np.ndarray]
+    couplings: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRecord:
+    """One loop joint, or a line, along a run of n times.
+
+    Attributes:
+        name: of the loop; `kind`: of its joint, whose `coordinates` and `velocities` name the columns.
+        q: (n, nq) of the kind [rad, m]; `v`, `a`: (n, nv). Angles are unwrapped; a line has its length.
+        tau: (n, nv), the efforts of its drive [N·m, N].
+    """
+
+    name: str
+    kind: Closure
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    a: np.ndarray = field(repr=False)
+    tau: np.ndarray = field(repr=False)
+    _run: Result = field(repr=False)
+
+    @property
+    def effort(self) -> np.ndarray:
+        """(n, nv) all that acts along its degrees of freedom: drive, spring, damping, friction [N·m, N].
+
+        Of a line, positive where it pushes its ends apart.
+        """
+        return loop_forces(self._run).efforts[self.name]
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """[n; f] (n, 6) on `body_b`, about the origin and in the axes of its frame there [N·m, N]: as `joint_wrenches`."""
+        return loop_forces(self._run).wrenches[self.name]
+
+
+@dataclass(frozen=True, eq=False)
+class CouplingRecord:
+    """One coupling along a run of n times.
+
+    Attributes:
+        name: of the coupling.
+        q, v, a: (n) of its `joint` [rad or m, …].
+    """
+
+    name: str
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    a: np.ndarray = field(repr=False)
+    _run: Result = field(repr=False)
+
+    @property
+    def effort(self) -> np.ndarray:
+        """(n) the effort that it exerts at its `joint` [N·m or N]; at the joint `of` it is −ratio times as large."""
+        return loop_forces(self._run).couplings[self.name]
+
+
+def loop_records(result: Result) -> dict[str, LoopRecord]:
+    """The record of every loop, by name, in the order of the mechanism; rods and rolling have no coordinates."""
+    moved = {motion.name: motion for motion in loop_motion(result.mechanism, result.q, result.v, result.a)}
+    drives, none, found = acted(result, "loop_tau"), np.zeros((len(result), 0)), {}
+    for loop in result.mechanism.loops:
+        motion, still = moved.get(loop.name), np.zeros((len(result), loop.kind.nv))
+        q, v, a = (none, none, none) if motion is None else (motion.q, motion.v, motion.a)
+        found[loop.name] = LoopRecord(loop.name, loop.kind, q, v, a, drives.get(loop.name, still), result)
+    return found
+
+
+def coupling_records(result: Result) -> dict[str, CouplingRecord]:
+    """The record of every coupling, by name."""
+    places = {item.joint.name: item for item in joint_columns(result.mechanism)}
+
+    def record(item: Coupling) -> CouplingRecord:
+        at = places[item.joint]
+        return CouplingRecord(
+            item.name, result.q[:, at.q.start], result.v[:, at.v.start], result.a[:, at.v.start], result
+        )  # fmt: skip
+
+    return {item.name: record(item) for item in result.mechanism.couplings}
+
+
+def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
+    """All arrays of the records, by the name of the loop or coupling and their own: for files.
+
+    Warns:
+        KumitateWarning: if forces are left out, because the run does not tell them.
+    """
+    parts = ("q", "v", "a", "tau")
+    found = {name: {part: getattr(record, part) for part in parts} for name, record in result.loops.items()}
+    of_couplings = {f"{name} (coupling)" if name in found else name: name for name in result.couplings}
+    found |= {name: {} for name in of_couplings}
+    try:
+        forces = loop_forces(result) if found else None
+    except KumitateError as error:
+        warnings.warn(f"forces of loops are left out: {error}", KumitateWarning, stacklevel=3)
+        forces = None
+    if forces is not None:
+        for name, wrench in forces.wrenches.items():
+            found[name] |= {"effort": forces.efforts[name], "wrench": wrench}
+        for name, coupling in of_couplings.items():
+            found[name]["effort"] = forces.couplings[coupling][:, None]
+    return found
+
+
+def loop_forces(result: Result) -> LoopForces:
+    """The forces of all loops and couplings along a run; computed once for each run.
+
+    Where loops are redundant, the motion does not determine all of them: they are least in norm, as of `joint_wrenches`.
+
+    Raises:
+        InputError: if what acted is not kept, or as `contact_loads`.
+    """
+    known: LoopForces | None = vars(result).get("_loop_forces")
+    if known is None:
+        known = vars(result)["_loop_forces"] = _loop_forces(result)
+    return known
+
+
+def _loop_forces(result: Result) -> LoopForces:
+    m = result.mechanism
+    loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
+    kernel = _kernel(m, tuple(loads.wrenches), tuple((name, values.shape[-1]) for name, values in drives.items()))
+    wrenches, efforts, couplings = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())
+    by_loop, at = {}, 0
+    for loop in m.loops:
+        by_loop[loop.name], at = efforts[:, at : at + loop.kind.nv], at + loop.kind.nv
+    return LoopForces(
+        {loop.name: wrenches[:, k] for k, loop in enumerate(m.loops)},
+        by_loop,
+        {item.name: couplings[:, k] for k, item in enumerate(m.couplings)},
+    )
+
+
+@lru_cache(_KEPT)
+def _kernel(m: Mechanism, pushed: tuple[str, ...], driven: tuple[tuple[str, int], ...]) -> Kernel:
+    tree = m.tree
+
+    def page(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
+        applied = Wrenches(tree, dict(zip(pushed, values, strict=False))) if pushed else None
+        drives = dict(zip((name for name, _ in driven), values[len(pushed) :], strict=True))
+        found = loop_wrenches(tree, q, v, tau, Acting(m.gravity, applied, drives))
+        closings = chord_closings(tree, q, v)
+        turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, found.chords, strict=True)]
+        efforts = [
+            S.dot(force)
+            for chord, closing, force in zip(tree.chords, closings, found.chords, strict=True)
+            for S in _free_motions(chord.closure, closing)
+        ]
+        return {"wrenches": [list(force) for force in turned], "efforts": efforts, "couplings": found.gears}
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "tau": m.nv}
+    sizes |= {f"wrench_{k}": 6 for k in range(len(pushed))} | {f"drive_{name}": size for name, size in driven}
+    return Kernel(trace(page, sizes, f"loop_forces_{m.name}"))
+
+
+def _free_motions(closure: Closure, closing: Closing) -> tuple[Motion, ...]:
+    """Unit motions of M along the degrees of freedom: of joints their subspace, of lines their direction."""
+    if isinstance(closure, JointKind):
+        return closure.subspace(closing.coordinates)
+    return tuple(Motion(T.moment, T.force) for T in closing.active)
