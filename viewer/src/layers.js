@@ -27,7 +27,7 @@ function framesOf(scene) {
 /** The centers of mass of the bodies as small balls, and that of all of them as a large one. */
 function centersOf(scene) {
   const heavy = scene.bodies.map((body, index) => ({ ...body, index })).filter((body) => body.mass);
-  const ball = new THREE.SphereGeometry(0.009 * scene.size, 16, 12);
+  const ball = new THREE.SphereGeometry(0.006 * scene.size, 16, 12);
   const material = () => new THREE.MeshBasicMaterial(seen);
   const each = new Instances(ball, material(), heavy.map(({ index, center }) => ({ body: index, local: localPose({ position: center }) })));
   const whole = new Instances(ball.clone().scale(2.2, 2.2, 2.2), material(), [{ body: -1, local: new THREE.Matrix4() }]);

@@ -121,7 +121,7 @@ async function start() {
   const help = find("help");
   const explain = () => {
     if (help.open) return help.close();
-    const { calls, triangles } = stage?.drawn ?? {};
+    const { calls, triangles } = stage?.renderer.domElement.dataset ?? {};
     find("drawn").textContent = stage ? `${calls} draw calls, ${triangles} triangles a picture` : "";
     help.showModal();
   };

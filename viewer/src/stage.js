@@ -230,6 +230,6 @@ export class Stage {
     this.placeSun();
     this.renderer.render(this.scene, this.camera);
     const { calls, triangles } = this.renderer.info.render;
-    this.drawn = { calls, triangles };
+    Object.assign(this.renderer.domElement.dataset, { calls, triangles }); // of the picture, with those for shadows
   }
 }

@@ -24,6 +24,9 @@ from .packing import Steps
 
 __all__ = ["build_scene"]
 
+#: The finest steps of positions, relative to the mechanism's size, and of quaternions.
+_FINEST = 1e-6
+
 
 def build_scene(
     mechanism: Mechanism,
@@ -78,7 +81,7 @@ def build_scene(
         "title": title or name,
         "notes": [str(note) for note in notes],
         "time": times,
-        "motion": Steps(tracks(frames, parents)),
+        "motion": Steps(tracks(frames, parents), np.tile(_FINEST * np.repeat([extent["size"], 1.0], [3, 4]), len(parents))),
         "meshes": [pack_surface(surfaces[shape]) for shape in used],
         "bodies": [
             {
@@ -121,7 +124,9 @@ def _touching(
         )
         for body in mechanism.bodies
     }
-    differ = any({_place(item) for item in found[name]} != {_place(item) for item in shapes[name]} for name in found if found[name])
+    differ = any(
+        {_place(item) for item in found[name]} != {_place(item) for item in shapes[name]} for name in found if found[name]
+    )
     return found if differ else dict.fromkeys(found, ())
 
 

@@ -16,7 +16,7 @@ __all__ = ["MAX_POINTS", "plots", "thinned"]
 #: Curves with more points than this are thinned, keeping the extremes.
 MAX_POINTS = 2000
 #: Likewise all curves of a page together, as long as each has at least `_FEWEST` points.
-_MAX_ALL, _FEWEST = 400_000, 200
+_MAX_ALL, _FEWEST = 400_000, 120
 
 
 def plots(
@@ -48,7 +48,8 @@ def _plot(name: str, channel: Mapping[str, Any], carried: Mapping[str, int], mos
         points.append(thinned(x, y, most))
     length = max((len(px) for px, _ in points), default=0)
     across, up = (
-        np.array([np.pad(part[k], (0, length - len(part[k])), mode="edge") for part in points]).reshape(-1, length) for k in (0, 1)
+        np.array([np.pad(part[k], (0, length - len(part[k])), mode="edge") for part in points]).reshape(-1, length)
+        for k in (0, 1)
     )
     reach = channel.get("reach")
     limits = {} if reach is None else {"reach": [float(end) for end in reach]}

@@ -5,7 +5,8 @@ stored as differences along the row, low bytes before high bytes, because smooth
 
 Layout of the inflated bytes: the length of the JSON text in bytes as a little-endian u4; the text, in which an array is
 {"array": [kind, place, shape]}; then the arrays, each at a multiple of 8 bytes from the end of the text's padding.
-Kinds: u1, u2, u4, f4, f8 (little-endian, C order), and "steps": f8 low and f8 step of each row, then the bytes of the differences.
+Kinds: u1, u2, u4, f4, f8 (little-endian, C order), and "steps": f8 low and f8 step of each row, then the bytes of the
+differences.
 """
 
 from __future__ import annotations
@@ -30,9 +31,15 @@ _MISSING = 65535
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Rows of numbers (k, n) that are needed to 1/65534 of each row's range; NaN stays NaN."""
+    """Rows of numbers (k, n) that are needed to 1/65534 of each row's range; NaN stays NaN.
+
+    Attributes:
+        values: (k, n).
+        finest: steps need not be finer than this, a number or one for each row (k): what differs by rounding is constant.
+    """
 
     values: np.ndarray
+    finest: float | np.ndarray = 0.0
 
 
 def packed(scene: Mapping[str, Any], target: str = "page") -> str:
@@ -45,7 +52,7 @@ def packed(scene: Mapping[str, Any], target: str = "page") -> str:
 
     def stored(value: Any) -> dict[str, Any]:
         if isinstance(value, Steps):
-            kind, shape, data = "steps", value.values.shape, _differences(value.values)
+            kind, shape, data = "steps", value.values.shape, _differences(value)
         elif isinstance(value, np.ndarray) and value.dtype.str.lstrip("<|") in _KINDS:
             kind, shape = value.dtype.str.lstrip("<|"), value.shape
             data = np.ascontiguousarray(value, dtype=_KINDS[kind]).tobytes()
@@ -81,13 +88,13 @@ def unpacked(text: str) -> dict[str, Any]:
     return result
 
 
-def _differences(values: np.ndarray) -> bytes:
-    rows = np.asarray(values, dtype=float)
+def _differences(steps: Steps) -> bytes:
+    rows = np.asarray(steps.values, dtype=float)
     known = np.isfinite(rows)
     low = np.where(known, rows, np.inf).min(axis=1, initial=np.inf)
     high = np.where(known, rows, -np.inf).max(axis=1, initial=-np.inf)
     low, span = np.where(low <= high, low, 0.0), np.where(low <= high, high - low, 0.0)
-    step = span / (_MISSING - 1)
+    step = np.maximum(span / (_MISSING - 1), steps.finest)
     codes = np.where(known, np.round((rows - low[:, None]) / np.where(step > 0.0, step, 1.0)[:, None]), _MISSING)
     changes = np.diff(codes.astype(np.int64), axis=1, prepend=0).astype(np.uint16)
     halves = np.concatenate([(changes & 0xFF).ravel(), (changes >> 8).ravel()]).astype(np.uint8)
