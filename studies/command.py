@@ -9,11 +9,12 @@ __all__ = ["app", "run"]
 _STUDIES = {
     "bench": "Time kumitate against Pinocchio and MuJoCo, where they are installed.",
     "compare": "Compare Lagrange, ABA, ADA and hybrid modelling: the thesis's tables and figures.",
-    "contact-table": "Run contact models on problems with closed forms, and compare with what was expected.",
+    "contact-table": "Run contact models on problems with known answers, and compare with what was expected.",
     "formats": "Write docs/formats.md: the MJCF files of other packages, and how far they agree with MuJoCo.",
     "gym": "Time environments for learning, and the share of Python in it.",
     "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
     "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
+    "random-scenes": "Throw random bodies and robots into bins, and count the steps that keep the laws of contact.",
     "robot-files": "Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data.",
     "sweep-rate": "Measure how much of the kernel's own rate a sweep keeps.",
     "rows": "Write docs/rows.md: the example, tests and figures of every row of the papers.",

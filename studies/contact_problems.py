@@ -7,9 +7,10 @@ size h place things to 1.5 h v and impacts to h at best, as impacts fall into th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,9 @@ from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate
 
 __all__ = [
-    "Measured", "Trial", "ball_at_rest", "between_thresholds", "block_on_spring", "block_stops", "bouncing_ball",
+    "Measured", "Trial", "at", "ball_at_rest", "between_thresholds", "block_on_spring", "block_stops", "bouncing_ball",
     "box_on_corners", "head_on", "heavy_on_light", "held_on_incline", "pushed_cube", "rod_jams", "rolling_down", "row_of_balls",
-    "slides_down", "sliding_to_rolling", "solid", "stack", "steep_hold", "unconnected",
+    "slides_down", "sliding_to_rolling", "solid", "stack", "steep_hold", "to", "unconnected", "weightless",
 ]  # fmt: skip
 
 G = 9.81
@@ -70,12 +71,18 @@ class Trial:
         between: Iterable[tuple[str, str]] | None = None,
         options: dict[str, float] | None = None,
         struck: float | None = None,
+        surfaces: Mapping[str, Surface] | None = None,
+        pairs: Mapping[tuple[str, str], Surface] | None = None,
+        **driven: Any,
     ) -> Result:
-        """A run. For models of springs, `options` are theirs, or come from the mass that is struck [kg] and the restitution."""
+        """A run. For models of springs, `options` are theirs, or come from the mass that is struck [kg] and the restitution.
+
+        `driven`: more arguments of `simulate`, such as a controller or wrenches.
+        """
         surface = surface or Surface()
         springs = (options or self.springs(struck or mechanism.tree.mass, surface)) if self.model in FORCE_MODELS else {}
-        contact = Contact(self.model, ground, surface, between=between, options=springs)
-        return simulate(mechanism, q, v, duration=duration, step=self.step, contact=contact)
+        contact = Contact(self.model, ground, surface, surfaces or {}, pairs or {}, between=between, options=springs)
+        return simulate(mechanism, q, v, duration=duration, step=self.step, contact=contact, **driven)
 
     @staticmethod
     def springs(mass: float, surface: Surface) -> dict[str, float]:
@@ -107,16 +114,21 @@ def unconnected(*bodies: Body, slope: float = 0.0) -> Mechanism:
     return Mechanism("bodies", bodies, joints, gravity=(G * math.sin(slope), 0.0, -G * math.cos(slope)))
 
 
+def weightless(mechanism: Mechanism) -> Mechanism:
+    """The same without gravity."""
+    return replace(mechanism, gravity=(0.0, 0.0, 0.0))
+
+
 CUBE = Box((0.2, 0.2, 0.2))
 BALL = Sphere(0.1)
 
 
-def _at(*places: Sequence[float]) -> np.ndarray:
+def at(*places: Sequence[float]) -> np.ndarray:
     """q of free bodies that stand upright at these places."""
     return np.array([x for place in places for x in (0.0, 0.0, 0.0, 1.0, *place)])
 
 
-def _to(*velocities: Sequence[float]) -> np.ndarray:
+def to(*velocities: Sequence[float]) -> np.ndarray:
     """v of free bodies that do not turn."""
     return np.array([x for velocity in velocities for x in (0.0, 0.0, 0.0, *velocity)])
 
@@ -135,7 +147,7 @@ def _place(h: float, v: float, error: float, what: str) -> Measured:
 def bouncing_ball(trial: Trial) -> list[Measured]:
     """Dropped by 1 m with e = 0.8; it is at rest after t1 (1 + e)/(1 − e), and the run goes on."""
     e, first = 0.8, math.sqrt(2.0 / G)
-    run = trial.run(unconnected(solid("ball", BALL)), _at((0.0, 0.0, 1.1)), duration=4.5, surface=Surface(restitution=e))
+    run = trial.run(unconnected(solid("ball", BALL)), at((0.0, 0.0, 1.1)), duration=4.5, surface=Surface(restitution=e))
     thrown = run.time[1:][np.diff(run.v[:, 5]) > 0.5] - 0.5 * trial.step  # the middles of such steps
     hits = [thrown[0], thrown[np.flatnonzero(np.diff(thrown) > 0.1)[0] + 1]]
     late = run.time > first * (1.0 + e) / (1.0 - e) + trial.step
@@ -167,10 +179,9 @@ def _line(trial: Trial, speeds: Sequence[float], *, gap: float, duration: float,
     """Equal balls in a row without gravity or friction."""
     names = [f"ball{k}" for k in range(len(speeds))]
     balls = unconnected(*(solid(name, BALL) for name in names))
-    weightless = Mechanism(balls.name, balls.bodies, balls.joints, gravity=(0.0, 0.0, 0.0))
     places = [(k * (0.2 + gap), 0.0, 0.0) for k in range(len(speeds))]
     return trial.run(
-        weightless, _at(*places), _to(*((v, 0.0, 0.0) for v in speeds)), duration=duration, ground=(),
+        weightless(balls), at(*places), to(*((v, 0.0, 0.0) for v in speeds)), duration=duration, ground=(),
         between=list(pairwise(names)), surface=Surface(0.0, restitution=restitution), struck=0.5,
     )  # fmt: skip
 
@@ -179,7 +190,7 @@ def _line(trial: Trial, speeds: Sequence[float], *, gap: float, duration: float,
 def block_stops(trial: Trial) -> list[Measured]:
     """At 5 m/s with μ = 0.5: it stops after v²/(2 μ g) and v/(μ g)."""
     v, mu = 5.0, 0.5
-    run = trial.run(unconnected(solid("block", CUBE)), _at((0, 0, 0.1)), _to((v, 0, 0)), duration=1.2, surface=Surface(mu))
+    run = trial.run(unconnected(solid("block", CUBE)), at((0, 0, 0.1)), to((v, 0, 0)), duration=1.2, surface=Surface(mu))
     stopped = run.time[np.flatnonzero(_speed(run) < 5e-3)[0]]
     return [
         _place(trial.step, v, run.q[-1, 4] - v * v / (2.0 * mu * G), "where"),
@@ -189,7 +200,7 @@ def block_stops(trial: Trial) -> list[Measured]:
 
 def _on_slope(trial: Trial, slope: float, v: float, surface: Surface, duration: float) -> Result:
     block = unconnected(solid("block", CUBE), slope=slope)
-    return trial.run(block, _at((0.0, 0.0, 0.1)), _to((v, 0.0, 0.0)), duration=duration, surface=surface)
+    return trial.run(block, at((0.0, 0.0, 0.1)), to((v, 0.0, 0.0)), duration=duration, surface=surface)
 
 
 def _creep(run: Result) -> Measured:
@@ -229,7 +240,7 @@ def pushed_cube(trial: Trial) -> list[Measured]:
     cube, reached, aside, turned = unconnected(solid("cube", CUBE)), [], 0.0, 0.0
     for degrees in (0.0, 30.0, 45.0, 60.0):
         c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-        run = trial.run(cube, _at((0, 0, 0.1)), _to((3.0 * c, 3.0 * s, 0)), duration=0.8, surface=Surface(0.5))
+        run = trial.run(cube, at((0, 0, 0.1)), to((3.0 * c, 3.0 * s, 0)), duration=0.8, surface=Surface(0.5))
         x, y = run.q[:, 4], run.q[:, 5]
         reached.append(float(c * x[-1] + s * y[-1]))
         aside = max(aside, float(np.abs(c * y - s * x).max()))
@@ -244,7 +255,7 @@ def pushed_cube(trial: Trial) -> list[Measured]:
 def sliding_to_rolling(trial: Trial) -> list[Measured]:
     """A ball at 1 m/s that does not turn, μ = 0.3: rolls at 5/7 v0 from t = 2 v0/(7 μ g) on."""
     v, mu, t = 1.0, 0.3, 0.5
-    run = trial.run(unconnected(solid("ball", BALL)), _at((0, 0, 0.1)), _to((v, 0, 0)), duration=t, surface=Surface(mu))
+    run = trial.run(unconnected(solid("ball", BALL)), at((0, 0, 0.1)), to((v, 0, 0)), duration=t, surface=Surface(mu))
     rolls = 2.0 * v / (7.0 * mu * G)
     exact = v * rolls - 0.5 * mu * G * rolls**2 + 5.0 / 7.0 * v * (t - rolls)
     return [
@@ -258,7 +269,7 @@ def rolling_down(trial: Trial) -> list[Measured]:
     slope, t = math.radians(20.0), 1.0
     a = 5.0 / 7.0 * G * math.sin(slope)
     ball = unconnected(solid("ball", BALL), slope=slope)
-    run = trial.run(ball, _at((0.0, 0.0, 0.1)), duration=t, surface=Surface(0.3))
+    run = trial.run(ball, at((0.0, 0.0, 0.1)), duration=t, surface=Surface(0.3))
     return [_place(trial.step, a * t, run.q[-1, 4] - 0.5 * a * t * t, "where")]
 
 
@@ -285,7 +296,7 @@ def stack(trial: Trial, masses: Sequence[float] = (1.0,) * 4, duration: float = 
     boxes = unconnected(*(solid(name, CUBE, mass) for name, mass in zip(names, masses, strict=True)))
     below = list(zip(names, ["ground", *names], strict=False))
     run = trial.run(
-        boxes, _at(*((0.0, 0.0, 0.1 + 0.2 * k) for k in range(len(masses)))), duration=duration,
+        boxes, at(*((0.0, 0.0, 0.1 + 0.2 * k) for k in range(len(masses)))), duration=duration,
         between=below[1:], struck=min(masses),
     )  # fmt: skip
     touched = run.contact
@@ -311,7 +322,7 @@ def box_on_corners(trial: Trial) -> list[Measured]:
     shape, mass, (x, y) = Box((0.4, 0.3, 0.2)), 2.0, (0.1, 0.05)
     middle = solid("box", shape, mass)
     body = Body("box", mass, (x, y, 0.0), middle.inertia, middle.visuals, middle.collisions)
-    run = trial.run(unconnected(body), _at((0.0, 0.0, 0.1)), duration=0.5)
+    run = trial.run(unconnected(body), at((0.0, 0.0, 0.1)), duration=0.5)
     touched = run.contact
     assert touched is not None
     places, forces = touched.position[-1], touched.normal_force[-1]
@@ -329,7 +340,7 @@ def ball_at_rest(trial: Trial) -> list[Measured]:
     for n in (1.0, 1.5):
         options = {"stiffness": 1e4, "damping": 100.0, "exponent": n}
         ball = unconnected(solid("ball", BALL))
-        run = trial.run(ball, _at((0.0, 0.0, 0.1)), duration=2.0, options=options)
+        run = trial.run(ball, at((0.0, 0.0, 0.1)), duration=2.0, options=options)
         depth = (G / options["stiffness"]) ** (1.0 / n) if trial.model in FORCE_MODELS else 0.0
         found.append(Measured(f"depth, n = {n:g}", abs(0.1 - run.q[-1, 6] - depth), 1e-8, "m"))
     return found

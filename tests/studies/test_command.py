@@ -12,7 +12,19 @@ from studies.command import app, run
 
 from ..repo.sources import ROOT
 
-STUDIES = {"bench", "compare", "contact-table", "formats", "gym", "levels", "partitions", "robot-files", "rows", "sweep-rate"}
+STUDIES = {
+    "bench",
+    "compare",
+    "contact-table",
+    "formats",
+    "gym",
+    "levels",
+    "partitions",
+    "random-scenes",
+    "robot-files",
+    "rows",
+    "sweep-rate",
+}
 
 
 def test_the_help_lists_the_studies(capsys):

@@ -24,6 +24,9 @@ __all__ = ["Settled", "settled"]
 TOLERANCE = 1e-7
 #: The largest number of passes; each is made only where some piece has changed.
 PASSES = 16
+#: From this pass on, what holds is not let go any more: with restitution, a joint may pass its limit where its stop does
+#: not hold, and a contact that rebounds less, so that no energy is gained, may leave the stop nothing to push where it does.
+LAST = 8
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Settled:
         drives: the efforts of drives.
         multipliers, holds: of every stop: λ, and 1 if it holds, else 0.
         unsettled: 1 if some of these are not what the motion leads to, else 0.
+        passes: how many were made.
     """
 
     found: dict[str, Any]
@@ -42,6 +46,7 @@ class Settled:
     multipliers: list[Scalar]
     holds: list[Scalar]
     unsettled: Scalar
+    passes: Scalar
 
 
 def settled(
@@ -78,19 +83,20 @@ def settled(
             rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
             force, missing = stop.force(multiplier, rate, h), stop.target - rate
             holding = held > 0.5
-            hold = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+            needed = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+            hold = select(both(holding, now.passes > LAST), 1.0, needed)
             multipliers.append(select(both(holding, hold > 0.5), maximum(force, 0.0), 0.0))
             holds.append(hold)
             apart.append(either(absolute(hold - held) > 0.5, both(hold > 0.5, absolute(missing) > TOLERANCE)))
         unsettled: Scalar = 0.0
         for condition in apart:
             unsettled = select(condition, 1.0, unsettled)
-        return Settled(found, drives, multipliers, holds, unsettled)
+        return Settled(found, drives, multipliers, holds, unsettled, now.passes + 1.0)
 
     def again(_: Any, now: Settled) -> tuple[Settled, None]:
         return seen(moved(now.drives, now.multipliers, now.holds), now), None
 
     nothing: list[Scalar] = [0.0 for _ in stops]
-    start = Settled({}, list(wished), nothing, nothing, 0.0)
+    start = Settled({}, list(wished), nothing, nothing, 0.0, 0.0)
     first = seen(moved(wished, nothing, nothing), start)
     return loop(PASSES, again, first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
-from ...contact.scene import Contact
+from ...contact.scene import Contact, contact_pairs
 from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
@@ -18,7 +19,7 @@ from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
-from ...errors import InputError
+from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Bound, Command, Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
@@ -61,13 +62,16 @@ class SceneContact(Interaction):
     def suits(cls, mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
         """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` free bodies, robots beside them.
 
+        So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
         `traced`: whether few bodies should be traced nevertheless.
         """
         bodies = len(free_links(mechanism))
         if contact.belts:
             _check_belts(mechanism, contact)
             return True
-        if contact.model != "rigid" or bodies < FEWEST or (traced and bodies <= MOST_TRACED):
+        if contact.model != "rigid" or (traced and bodies <= MOST_TRACED):
+            return False
+        if bodies < FEWEST and not _needs_any_convex(mechanism, contact):
             return False
         return not fault_of(mechanism, contact)
 
@@ -180,6 +184,19 @@ class SceneContact(Interaction):
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
         )  # fmt: skip
+
+
+def _needs_any_convex(mechanism: Mechanism, contact: Contact) -> bool:
+    """Whether only the routines for any two convex solids find the points of some pair of shapes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KumitateWarning)  # of meshes: said by whatever simulates the contact
+        try:
+            contact_pairs(mechanism, mechanism.tree, contact)
+        except ModelError:
+            return True
+        except InputError:
+            return False
+    return False
 
 
 def _check_belts(mechanism: Mechanism, contact: Contact) -> None:

@@ -1,0 +1,60 @@
+"""Random scenes: residuals, momentum and energy of a sample; `scripts/study random-scenes` runs a thousand."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from studies import random_scenes
+from studies.command import run
+from studies.random_scenes import random_scene, run_scene, summary
+
+#: Free bodies only, and some with robots.
+SAMPLE = [*range(1000, 1024)]
+
+
+@pytest.mark.filterwarnings("ignore:.*could not be solved:kumitate.errors.KumitateWarning")
+def test_random_scenes_keep_the_laws():
+    found = [run_scene(seed, duration=1.0) for seed in SAMPLE]
+    robots = sum(one.robots > 0 for one in found)
+    assert 0 < robots < len(found)
+    steps, missed = sum(one.steps for one in found), {one.seed: len(one.missed) for one in found if one.missed}
+    assert sum(missed.values()) <= 1e-3 * steps, f"steps beyond the bound, by seed: {missed}"
+    for one in found:
+        assert one.gained <= 1e-9 * one.scale, one
+        assert one.robots or one.momentum < 1e-13, one
+
+
+def test_scenes_are_what_their_seeds_say():
+    mechanism, contact, q, v, _ = random_scene(1001)
+    again = random_scene(1001)
+    assert mechanism == again[0]
+    assert np.array_equal(q, again[2])
+    assert np.array_equal(v, again[3])
+    kinds = {body.collisions[0].shape.kind for seed in range(20) for body in random_scene(seed)[0].bodies}
+    assert kinds == {"box", "sphere", "capsule", "cylinder", "ellipsoid", "hull"}
+    assert len(contact.ground) == 5
+
+
+def test_stops_hold_where_a_robot_hits_the_floor():
+    """Restitution, a stop that needs to push, and a contact that then rebounds less: the joint passed its limit by 2 mm."""
+    mechanism, contact, q, v, _ = random_scene(517)
+    sim = random_scenes.MechanismSimulation(mechanism, contact=contact, step=1e-3)
+    assert not sim.run(q, v, duration=0.2).audit.limits_passed
+
+
+def test_the_command_prints_the_figures_and_fails_below_the_bound(monkeypatch, capsys):
+    one = run_scene(1000, duration=0.01)
+    assert summary([one])["steps within the bound"] == "100.000%"
+    assert math.isnan(one.momentum) == bool(one.robots)
+    monkeypatch.setattr(random_scenes, "run_scene", lambda seed: replace(one, seed=seed, missed=(3,), touching=("box-plane",)))
+    assert run(["random-scenes", "--count", "2", "--first", "5"]) == 1
+    said = capsys.readouterr().out
+    assert "box-plane" in said
+    assert "80.000%" in said or "90.000%" in said
+    assert run(["random-scenes", "--count", "1", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["missed"][0]["missed"] == [3]
