@@ -67,7 +67,8 @@ def build_scene(
     origins = frames[:, :, :3, 3].reshape(-1, 3)
     about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
     drawn = [item for items in (*shapes.values(), about.shapes, *touching.values()) for item in items]
-    surfaces: dict[Shape, Facets] = {**loaded, **_faceted(drawn)}
+    surfaces = _faceted(drawn)
+    surfaces.update(loaded.items())
     used = [shape for shape in dict.fromkeys(stored_once(item.shape) for item in drawn) if shape in surfaces]
     groups, parents = groups_of(mechanism), carriers(mechanism)
     times, frames = times[keep], frames[keep]

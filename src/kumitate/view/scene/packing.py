@@ -57,7 +57,7 @@ def packed(scene: Mapping[str, Any], target: str = "page") -> str:
             kind, shape = value.dtype.str.lstrip("<|"), value.shape
             data = np.ascontiguousarray(value, dtype=_KINDS[kind]).tobytes()
         else:
-            raise TypeError(f"a {type(value).__name__} is no plain data")
+            raise TypeError(f"a {type(value).__name__} is not plain data")
         place = sum(map(len, arrays))
         arrays.append(data + bytes(-len(data) % 8))
         return {"array": [kind, place, list(shape)]}
