@@ -12,6 +12,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
+from kumitate.view.scene import unpacked
 from kumitate.share import frames, notebook
 from kumitate.share.frames import MOST, framed
 
@@ -56,7 +57,8 @@ def test_runs_side_by_side_are_displayed_with_their_curves(tmp_path):
     displayed = runs._repr_html_()
     assert "3 runs of 101 times" in displayed
     page = page_of(frame_of(displayed)[1])
-    assert all(f'"name":"run {k}"' in page for k in range(3))
+    (data,) = re.findall(r'id="scene">([^<]*)<', page)
+    assert [one["name"] for one in unpacked(data)["channels"][0]["series"]] == ["run 0", "run 1", "run 2"]
     assert page != runs.page(tmp_path / "page.html", shown=2).read_text(encoding="utf-8")
     with pytest.raises(InputError, match="there is no run 3; there are 0 to 2"):
         runs.page(tmp_path / "page.html", shown=3)

@@ -35,7 +35,9 @@ def with_mesh(run: km.Run, folder: Path) -> km.Run:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seen", "fragment", "touched"), [(untouched, "", False), (with_mesh, "#t=0.55", True)], ids=["playing", "paused, with all"]
+    ("seen", "fragment", "touched"),
+    [(untouched, "", False), (with_mesh, "#t=0.55&link=ball&show=xamizg", True)],
+    ids=["playing", "paused, with all"],
 )
 def test_a_browser_plays_the_page_without_complaint(bounced, tmp_path, monkeypatch, seen, fragment, touched):
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path / "cache"))
@@ -49,5 +51,18 @@ def test_a_browser_plays_the_page_without_complaint(bounced, tmp_path, monkeypat
     assert now == 0.55 if fragment else now > 0.0
     facts = re.search(r'<p id="facts">(.*?)</p>', document)[1]
     assert ("N per m" in facts) == touched
-    button = re.search(r'<button[^>]*id="forces"[^>]*>', document)[0]
-    assert ("hidden" in button) != touched
+    menu = re.search(r'<div id="layers">.*?</div>', document, flags=re.S)[0]
+    for layer in ("Shapes", "Frames", "Centers of mass", "Inertia as boxes"):
+        assert layer in menu
+    assert [layer in menu for layer in ("Contact forces", "Support polygon and zero-moment point")] == [touched] * 2
+    card = re.search(r'<section id="chosen".*?</section>', document, flags=re.S)[0]
+    if not touched:
+        assert "hidden" in card
+        return
+    told = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", card))
+    assert (told["mass"], told["joint"]) == ("2.000 kg", "free, floating")
+    at = int(np.searchsorted(run.time, 0.55))
+    place = [float(part.replace("−", "-")) for part in told["position"].split()[:3]]
+    np.testing.assert_allclose(place, run.q[at, 4:7], atol=2e-3)  # between the 31 frames that the page has
+    rates = [float(part.replace("−", "-")) for part in told["velocity"].split()[:3]]
+    np.testing.assert_allclose(rates, np.gradient(run.q[:, 4:7], run.time, axis=0)[at], atol=0.05)

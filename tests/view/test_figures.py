@@ -14,12 +14,14 @@ from kumitate.spatial import pose
 
 mpl = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
+font_manager = pytest.importorskip("matplotlib.font_manager")
 
 from kumitate.view.animate import animate  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
 from kumitate.view.outlines import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
 from kumitate.view.snapshots import snapshots, snapshots_figure  # noqa: E402
+from kumitate.view.style import print_style  # noqa: E402
 
 ROD = {"mass": 1.0, "center_of_mass": (0, 0, 0.5), "inertia": (1 / 12, 1 / 12, 0.0)}
 MAGIC = {".pdf": b"%PDF", ".eps": b"%!PS", ".png": b"\x89PNG", ".svg": b"<?xml"}
@@ -140,6 +142,14 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(pendulum):
     before = dict(mpl.rcParams)
     figure(pendulum)
     assert dict(mpl.rcParams) == before
+
+
+def test_names_take_a_japanese_font_where_there_is_one(monkeypatch):
+    manager = font_manager.fontManager
+    for known, last in ((["DejaVu Sans"], "DejaVu Sans"), (["Yu Gothic", "IPAGothic"], "IPAGothic")):
+        monkeypatch.setattr(manager, "get_font_names", lambda known=known: known)
+        with print_style():
+            assert mpl.rcParams["font.family"][-1] == last
 
 
 def test_constant_single_and_unfinished_runs_are_drawn(pendulum):

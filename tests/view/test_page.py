@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, Helical, Joint, Mechanism, Mesh, Sphere
 from kumitate.model.meshes import Facets
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
-from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, thinned
+from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, packed, thinned, unpacked
+from kumitate.view.scene.packing import Steps
 from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
 
@@ -90,8 +91,27 @@ def pendulum_scene(mechanism: Mechanism | None = None, **more) -> dict:
     return build_scene(mechanism or double_pendulum(), times, poses, channels, **more)
 
 
-def unpack(text: str, kind: str = "<f4") -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype=kind)
+def shown(scene: dict) -> dict:
+    """The scene as the page unpacks it."""
+    return unpacked(packed(scene))
+
+
+def posed(scene: dict) -> np.ndarray:
+    """The poses in the world (n, bodies, 4, 4) of an unpacked scene."""
+    motion = scene["motion"].reshape(len(scene["bodies"]), 7, -1).transpose(2, 0, 1)
+    poses = np.tile(np.eye(4), (*motion.shape[:2], 1, 1))
+    for k, body in enumerate(scene["bodies"]):
+        x, y, z, w = (motion[:, k, 3:] / np.linalg.norm(motion[:, k, 3:], axis=1, keepdims=True)).T
+        rows = [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+        poses[:, k, :3, :3] = np.array(rows).transpose(2, 0, 1)
+        poses[:, k, :3, 3] = motion[:, k, :3]
+        if body["parent"] >= 0:
+            poses[:, k] = poses[:, body["parent"]] @ poses[:, k]
+    return poses
 
 
 # --- the scene --------------------------------------------------------------------------------------------------------
@@ -115,19 +135,59 @@ def test_the_camera_is_told_what_the_motion_reaches():
 
 
 def test_scene_holds_the_motion():
-    scene = json.loads(json.dumps(pendulum_scene(title="A swing", notes=["drift 1e-9 J"])))
+    scene = shown(pendulum_scene(title="A swing", notes=["drift 1e-9 J"]))
     times, q, _ = swing()
     assert (scene["title"], scene["notes"]) == ("A swing", ["drift 1e-9 J"])
     assert [body["name"] for body in scene["bodies"]] == ["upper", "lower"]
-    np.testing.assert_array_equal(unpack(scene["time"], "<f8"), times)
-    positions = unpack(scene["positions"]).reshape(-1, 2, 3)
+    assert [body["parent"] for body in scene["bodies"]] == [-1, 0]
+    np.testing.assert_array_equal(scene["time"], times)
+    poses = posed(scene)
     elbow = np.stack([-LENGTH * np.sin(q[:, 0]), 0.0 * times, -LENGTH * np.cos(q[:, 0])], axis=1)
-    np.testing.assert_allclose(positions[:, 1], elbow, atol=1e-6)
-    quaternions = unpack(scene["quaternions"]).reshape(-1, 2, 4)
-    half = 0.5 * q[:, 1]
-    expected = np.stack([0.0 * half, np.sin(half), 0.0 * half, np.cos(half)], axis=1)
-    np.testing.assert_allclose(np.abs(np.sum(quaternions[:, 1] * expected, axis=1)), 1.0, atol=1e-6)
+    np.testing.assert_allclose(poses[:, 1, :3, 3], elbow, atol=1e-4)  # steps of the page are 1/65534 of each row's range
+    np.testing.assert_allclose(poses[:, 1, :3, :3], turn(q[:, 1])[:, :3, :3], atol=2e-4)
     assert scene["ground"] < -1.9  # it hangs below the world's zero
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_rows_come_back_to_a_step_of_their_range(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(4, 50)).cumsum(axis=1) * 10.0 ** rng.uniform(-6.0, 6.0, (4, 1)) + 10.0 ** rng.uniform(
+        -6.0, 6.0, (4, 1)
+    )
+    rows[1] = rows[1, 0]  # a constant comes back in every bit
+    rows[2, rng.integers(0, 50, 9)] = np.nan
+    rows[3] = np.nan
+    back = unpacked(packed({"rows": Steps(rows), "whole": rows}))
+    np.testing.assert_array_equal(back["whole"], rows)
+    np.testing.assert_array_equal(back["rows"][[1, 3]], rows[[1, 3]])
+    np.testing.assert_array_equal(np.isnan(back["rows"]), np.isnan(rows))
+    steps = (np.nanmax(rows[:3], axis=1) - np.nanmin(rows[:3], axis=1)) / 65534.0
+    assert np.all(
+        np.nanmax(np.abs(back["rows"] - rows)[:3], axis=1) <= 0.500001 * steps + 1e-15 * np.nanmax(np.abs(rows[:3]), axis=1)
+    )
+
+
+def test_what_stays_in_place_takes_no_room():
+    """A revolute joint leaves five of the seven numbers of its body as they are."""
+    few, many = (len(packed(hinge_chain(count))) for count in (1, 40))
+    plain = 800 * 7 * 2 * 4 / 3  # frames, numbers, bytes of each, in base64
+    assert (many - few) / 39 < 0.25 * plain
+
+
+def hinge_chain(count: int) -> dict:
+    rods = tuple(rod(f"rod{k}") for k in range(count))
+    names = ["world", *(body.name for body in rods)]
+    joints = tuple(
+        Joint(f"hinge{k}", "revolute", names[k], names[k + 1], pose((0.0, 0.0, -LENGTH * (k > 0))), axis=(0, 1, 0))
+        for k in range(count)
+    )
+    times = np.linspace(0.0, 1.0, 800)
+    angles = np.cumsum([np.sin((3 + k) * times) for k in range(count)], axis=0)
+    poses = np.stack([turn(angle) for angle in angles], axis=1)
+    for k in range(1, count):
+        poses[:, k, :3, 3] = poses[:, k - 1, :3, 3] + poses[:, k - 1, :3, :3] @ [0.0, 0.0, -LENGTH]
+    return build_scene(Mechanism("chain", rods, joints), times, poses)
 
 
 def test_curves_of_a_joint_take_its_links_colour():
@@ -184,6 +244,29 @@ def test_a_free_body_without_shapes_is_drawn_as_the_box_of_its_inertia():
     assert sorted(block.shape.size) == pytest.approx([c, b, a])
 
 
+def test_a_link_without_shape_among_others_is_no_block():
+    lower = Body("lower", 1.0, inertia=(0.1, 0.1, 0.1))
+    joints = (Joint("a", "revolute", "world", "upper"), Joint("b", "revolute", "upper", "lower", pose((0.0, 0.0, -1.0))))
+    for visuals, kinds in (((), [Box, Cylinder]), ((Geometry(Sphere(0.1)),), [Cylinder])):
+        drawn = drawn_shapes(Mechanism("m", (rod("upper", visuals=visuals), lower), joints))["lower"]
+        assert [type(item.shape) for item in drawn] == kinds
+
+
+def test_collision_shapes_are_told_where_they_differ():
+    box, ball = Geometry(Box((0.1, 0.1, LENGTH))), Geometry(Sphere(0.2))
+    same = pendulum_scene(double_pendulum(visuals=(box,), collisions=(box,)))
+    assert all(not body["collisions"] for body in same["bodies"])
+    first, second = pendulum_scene(double_pendulum(visuals=(box,), collisions=(ball,)))["bodies"]
+    assert [shape["type"] for shape in first["collisions"]] == ["sphere"]
+    assert (first["shapes"][0]["type"], second["collisions"]) == ("box", [])
+
+
+def test_bodies_carry_their_numbers():
+    upper, lower = pendulum_scene()["bodies"]
+    assert (upper["mass"], upper["center"], upper["joint"]) == (1.0, [0.0, 0.0, -0.5], {"name": "shoulder", "kind": "revolute"})
+    assert sorted(lower["box"]["size"]) == pytest.approx([0.0, 0.0, LENGTH])  # the rod's own edges
+
+
 def test_long_curves_are_thinned_without_losing_a_peak():
     x = np.linspace(0.0, 10.0, 100_000)
     y = np.sin(3.0 * x)
@@ -201,9 +284,9 @@ def test_many_frames_are_thinned():
     times = np.linspace(0.0, 1.0, 3 * MAX_FRAMES)
     mechanism = Mechanism("one", (rod("arm"),), (Joint("hinge", "revolute", "world", "arm"),))
     scene = build_scene(mechanism, times, turn(times)[:, None])
-    kept = unpack(scene["time"], "<f8")
+    kept = scene["time"]
     assert (len(kept), kept[0], kept[-1]) == (MAX_FRAMES, 0.0, 1.0)
-    assert unpack(scene["positions"]).size == 3 * MAX_FRAMES
+    assert shown(scene)["motion"].shape == (7, MAX_FRAMES)
 
 
 @pytest.mark.parametrize(
@@ -258,13 +341,13 @@ def kept(tmp_path, monkeypatch) -> None:
 @pytest.mark.usefixtures("kept")
 def test_a_mesh_is_on_the_page_once_however_often_it_is_drawn(tmp_path):
     scene = pendulum_scene(meshed(tetra_file(tmp_path), (1.0, 1.0, 1.0), (1.0, -1.0, 0.5)))
-    (packed,) = scene["meshes"]
+    (surface,) = shown(scene)["meshes"]
     first, second = scene["bodies"][0]["shapes"]
     assert (first["type"], first["mesh"], first["scale"]) == ("mesh", 0, [1.0, 1.0, 1.0])
     assert (second["mesh"], second["scale"]) == (0, [1.0, -1.0, 0.5])
-    steps = unpack(packed["vertices"], "<u2").reshape(-1, 3)
-    points = np.array(packed["low"]) + np.array(packed["step"]) * steps
-    faces = unpack(packed["faces"], "<u2").reshape(-1, 3)
+    steps = surface["vertices"].reshape(-1, 3)
+    points = np.array(surface["low"]) + np.array(surface["step"]) * steps
+    faces = surface["faces"].reshape(-1, 3)
     expected = np.sort(TETRA[TETRA_FACES].reshape(4, 9), axis=0)
     np.testing.assert_allclose(np.sort(points[faces].reshape(4, 9), axis=0), expected, atol=1e-5)
     assert scene["bodies"][1]["shapes"][0]["type"] == "capsule"  # a body with none of its own has its skeleton
@@ -283,11 +366,11 @@ def test_the_camera_knows_how_far_meshes_reach(tmp_path):
 def test_the_file_that_says_more_of_colours_is_believed(tmp_path, paints, model, drawn):
     color = (0.0, 1.0, 0.0, 0.5) if model else None
     scene = pendulum_scene(meshed(tetra_file(tmp_path, paints), color=color))
-    (shape,), (packed,) = scene["bodies"][0]["shapes"], scene["meshes"]
+    (shape,), (surface,) = scene["bodies"][0]["shapes"], scene["meshes"]
     assert (shape.get("color") == [0.0, 1.0, 0.0, 0.5]) == (drawn == "model")
-    assert len(packed.get("palette", [])) == paints
+    assert len(surface.get("palette", [])) == paints
     if paints == 2:
-        palette = [packed["palette"][k] for k in unpack(packed["paint"], "<u1")]
+        palette = [surface["palette"][k] for k in surface["paint"]]
         assert sorted(palette) == [[0, 51, 102]] * 2 + [[255, 51, 102]] * 2
 
 
@@ -324,10 +407,9 @@ def test_frames_without_mass_are_not_drawn_next_to_meshes(tmp_path):
 def test_many_colours_become_few_that_are_near():
     rng = np.random.default_rng(5)
     surface = Facets(rng.normal(size=(3000, 3)), np.arange(3000).reshape(-1, 3), rng.integers(0, 256, (1000, 3)))
-    packed = pack_surface(surface)
-    paint = unpack(packed["paint"], "<u1")
-    assert len(packed["palette"]) <= 256
-    assert np.abs(np.array(packed["palette"])[paint].astype(int) - surface.colors).max() < 64
+    found = pack_surface(surface)
+    assert len(found["palette"]) <= 256
+    assert np.abs(np.array(found["palette"])[found["paint"]].astype(int) - surface.colors).max() < 64
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
@@ -351,8 +433,8 @@ def test_data_cannot_break_out_of_the_page(tmp_path):
     text = write_page(tmp_path / "evil.html", scene).read_text(encoding="utf-8")
     assert "<script>alert" not in text
     assert text.count("</script>") == 2
-    (data,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', text, flags=re.S)
-    assert json.loads(data) == scene
+    (data,) = re.findall(r'<script type="application/octet-stream" id="scene">([A-Za-z0-9+/=]*)</script>', text)
+    assert (unpacked(data)["title"], unpacked(data)["notes"]) == (evil, [evil])
 
 
 def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
@@ -373,7 +455,7 @@ def test_a_missing_folder_and_foreign_data_are_named(tmp_path):
     with pytest.raises(InputError, match="does not exist; make it first"):
         write_page(tmp_path / "no" / "page.html", pendulum_scene())
     with pytest.raises(InputError, match=r"page\.html: the scene is not plain data"):
-        write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3)})
+        write_page(tmp_path / "page.html", {"title": "x", "time": np.zeros(3, dtype=complex)})
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), Helical(0.01), EulerAngles("zxy")], ids=lambda kind: kind.name)

@@ -1,8 +1,9 @@
-// The bodies as meshes, and where they are at a time.
+// The bodies' shapes, those that are equal drawn together.
 import * as THREE from "three";
-import { indexBefore } from "./data.js";
-import { surfaceGeometry } from "./surfaces.js";
+import { Instances, localPose } from "./instances.js";
 import { colorOf } from "./theme.js";
+
+const white = new THREE.Color("#ffffff");
 
 function geometryOf(shape, meshes) {
   switch (shape.type) {
@@ -21,82 +22,78 @@ function geometryOf(shape, meshes) {
   }
 }
 
-function materialOf(shape, painted) {
-  const [red, green, blue, opacity] = shape.color ?? [1, 1, 1, 1];
-  const material = new THREE.MeshPhysicalMaterial({
-    roughness: 0.42, metalness: 0.05, clearcoat: 0.35, clearcoatRoughness: 0.35,
-    transparent: opacity < 1, opacity, vertexColors: painted,
-    side: shape.type === "mesh" ? THREE.DoubleSide : THREE.FrontSide, // not every mesh has its outside outside
-  });
-  if (shape.color) material.color.setRGB(red, green, blue, THREE.SRGBColorSpace);
-  return material;
-}
-
-function build(shapes, group, meshes) {
-  const node = new THREE.Group();
-  for (const shape of shapes) {
-    const geometry = geometryOf(shape, meshes);
-    const painted = !shape.color && geometry.hasAttribute("color"); // by its file
-    const mesh = new THREE.Mesh(geometry, materialOf(shape, painted));
-    if (shape.scale) mesh.scale.fromArray(shape.scale);
-    mesh.position.fromArray(shape.position);
-    mesh.quaternion.fromArray(shape.quaternion);
-    mesh.castShadow = mesh.receiveShadow = true;
-    mesh.userData = { group, own: Boolean(shape.color) || painted, painted, marker: shape.type !== "capsule" };
-    node.add(mesh);
-  }
-  return node;
+/** What shapes have in common that are drawn together. */
+function kindOf(shape, mirrored) {
+  const { position, quaternion, color, scale, ...form } = shape;
+  return JSON.stringify([form, color?.[3] ?? 1, mirrored]);
 }
 
 export class Bodies {
-  constructor(scene) {
-    this.scene = scene;
+  /**
+   * The shapes under `part` of each body ("shapes", "collisions"), and others of the world.
+   * `over`: changes of the materials, such as to see through them.
+   */
+  constructor(scene, meshes, part = "shapes", world = scene.world, over = {}) {
     this.root = new THREE.Group();
-    const meshes = scene.meshes.map(surfaceGeometry);
-    this.nodes = scene.bodies.map((body) => build(body.shapes, body.group, meshes));
-    this.root.add(build(scene.world, -1, meshes), ...this.nodes);
-    this.center = new THREE.Vector3();
+    this.over = over;
+    const found = new Map();
+    const add = (shape, body, group) => {
+      const local = localPose(shape);
+      const key = kindOf(shape, local.determinant() < 0);
+      if (!found.has(key)) found.set(key, { shape, items: [] });
+      found.get(key).items.push({ body, group, local, color: shape.color });
+    };
+    for (const [k, body] of scene.bodies.entries()) for (const shape of body[part]) add(shape, k, body.group);
+    for (const shape of world) add(shape, -1, -1);
+    this.lots = [...found.values()].map(({ shape, items }) => {
+      const geometry = geometryOf(shape, meshes);
+      const painted = !shape.color && geometry.hasAttribute("color"); // by its file
+      const lot = new Instances(geometry, null, items);
+      Object.assign(lot, { painted, opacity: shape.color?.[3] ?? 1, both: shape.type === "mesh" });
+      lot.mesh.castShadow = lot.mesh.receiveShadow = true;
+      this.root.add(lot.mesh);
+      return lot;
+    });
+    this.chosen = null;
+    this.lighten(false);
+  }
+
+  /** Materials: those of light mode are cheap to draw. */
+  lighten(light) {
+    for (const lot of this.lots) {
+      lot.mesh.material?.dispose();
+      const common = {
+        vertexColors: lot.painted, transparent: lot.opacity < 1, opacity: lot.opacity,
+        side: lot.both ? THREE.DoubleSide : THREE.FrontSide, // not every mesh has its outside outside
+        ...this.over,
+      };
+      const rich = { roughness: 0.42, metalness: 0.05, clearcoat: 0.35, clearcoatRoughness: 0.35 };
+      lot.mesh.material = light ? new THREE.MeshLambertMaterial(common) : new THREE.MeshPhysicalMaterial({ ...common, ...rich });
+    }
     this.recolor();
   }
 
   recolor() {
-    this.root.traverse((mesh) => {
-      if (mesh.isMesh && !mesh.userData.own) mesh.material.color.set(colorOf(mesh.userData.group));
-    });
+    for (const lot of this.lots) {
+      lot.paint((color, { color: own, group }) => {
+        if (lot.painted) color.copy(white);
+        else if (own) color.setRGB(own[0], own[1], own[2], THREE.SRGBColorSpace);
+        else color.set(colorOf(group));
+        if (this.chosen === null || group !== this.chosen) return;
+        if (lot.painted) color.set(colorOf(group)).lerp(white, 0.25).multiplyScalar(2.2);
+        else color.lerp(white, 0.3).multiplyScalar(1.5);
+      });
+    }
   }
 
   /** Let one link glow; null for none. */
   highlight(group) {
-    this.root.traverse((mesh) => {
-      if (!mesh.isMesh) return;
-      const chosen = group !== null && mesh.userData.group === group;
-      if (mesh.userData.painted) mesh.material.emissive.set(colorOf(group ?? -1));
-      else mesh.material.emissive.copy(mesh.material.color);
-      mesh.material.emissiveIntensity = chosen ? 0.55 : 0;
-    });
+    if (group === this.chosen) return;
+    this.chosen = group;
+    this.recolor();
   }
 
-  /** Move everything to where it is at `time`, between the frames on either side. */
-  moveTo(time) {
-    const { time: times, positions, quaternions } = this.scene;
-    const count = this.nodes.length;
-    const before = indexBefore(times, time);
-    const after = Math.min(before + 1, times.length - 1);
-    const span = times[after] - times[before];
-    const part = span > 0 ? Math.min(Math.max((time - times[before]) / span, 0), 1) : 0;
-    this.center.set(0, 0, 0);
-    for (let k = 0; k < count; k++) {
-      const { position, quaternion } = this.nodes[k];
-      const a = before * count + k;
-      const b = after * count + k;
-      for (const [axis, name] of ["x", "y", "z"].entries()) {
-        position[name] = positions[3 * a + axis] * (1 - part) + positions[3 * b + axis] * part;
-      }
-      THREE.Quaternion.slerpFlat(scratch, 0, quaternions, 4 * a, quaternions, 4 * b, part);
-      quaternion.fromArray(scratch).normalize();
-      this.center.addScaledVector(position, 1 / count);
-    }
+  moveTo(motion) {
+    for (const lot of this.lots) lot.moveTo(motion);
   }
 }
-
-const scratch = [0, 0, 0, 1];

@@ -1,28 +1,50 @@
-// What scene.py packed, unpacked: typed arrays instead of base64.
+// What view/scene/packing.py packed, unpacked: typed arrays behind JSON, deflated, in base64.
 
-export function unpack(text, Kind) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Kind(bytes.buffer);
+const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
+const MISSING = 65535; // the code of NaN
+
+async function inflate(text) {
+  const raw = atob(text.trim());
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
 }
 
-export function readScene(text) {
-  const scene = JSON.parse(text);
-  if (scene.version !== 2) throw new Error(`this player reads scenes of version 2, not ${scene.version}`);
-  return {
-    ...scene,
-    time: unpack(scene.time, Float64Array),
-    positions: unpack(scene.positions, Float32Array), // frame by frame, body by body: x y z [m]
-    quaternions: unpack(scene.quaternions, Float32Array), // likewise: x y z w
-    contact: scene.contact && {
-      ...scene.contact,
-      points: unpack(scene.contact.points, Float32Array), // frame by frame, point by point: x y z [m]
-      forces: unpack(scene.contact.forces, Float32Array), // likewise [N]
-    },
-    channels: scene.channels.map((channel) => ({
-      ...channel,
-      series: channel.series.map((s) => ({ ...s, x: unpack(s.x, Float32Array), y: unpack(s.y, Float32Array) })),
-    })),
-  };
+/** Rows that were rounded to steps of their range and stored as differences. */
+function summed(buffer, at, [rows, length]) {
+  const scale = new Float64Array(buffer, at, 2 * rows);
+  const bytes = new Uint8Array(buffer, at + 16 * rows, 2 * rows * length);
+  const values = new Float64Array(rows * length);
+  for (let row = 0; row < rows; row++) {
+    const [low, step] = [scale[row], scale[rows + row]];
+    let code = 0;
+    for (let k = row * length; k < (row + 1) * length; k++) {
+      code = (code + bytes[k] + 256 * bytes[rows * length + k]) & 0xffff;
+      values[k] = code === MISSING ? NaN : low + step * code;
+    }
+  }
+  return values;
+}
+
+export async function readScene(text) {
+  const buffer = await inflate(text);
+  const length = new DataView(buffer).getUint32(0, true);
+  const base = 8 * Math.ceil((4 + length) / 8);
+  const scene = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)), (_, value) => {
+    if (!value?.array) return value;
+    const [kind, place, shape] = value.array;
+    if (kind === "steps") return summed(buffer, base + place, shape);
+    return new KINDS[kind](buffer, base + place, shape.reduce((a, b) => a * b, 1));
+  });
+  if (scene.version !== 3) throw new Error(`this player reads scenes of version 3, not ${scene.version}`);
+  for (const channel of scene.channels) {
+    const count = channel.series.length && channel.x.length / channel.series.length;
+    for (const [k, series] of channel.series.entries()) {
+      for (const axis of ["x", "y"]) series[axis] = channel[axis].subarray(k * count, (k + 1) * count);
+    }
+  }
+  return scene;
 }
 
 /** The last index i with xs[i] <= x, at least 0. */

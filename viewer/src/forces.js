@@ -35,13 +35,15 @@ export function makeForces({ points, forces, count, scale, longest }, times, siz
     moveTo(time) {
       const frame = indexBefore(times, time);
       let shown = 0;
-      for (let k = frame * count; k < (frame + 1) * count; k++) {
-        along.fromArray(forces, 3 * k);
+      const column = (rows, k) => [0, 1, 2].map((axis) => rows[(3 * k + axis) * times.length + frame]);
+      for (let k = 0; k < count; k++) {
+        if (Number.isNaN(forces[3 * k * times.length + frame])) continue; // nothing touches
+        along.fromArray(column(forces, k));
         const force = along.length();
         if (force === 0) continue;
         const length = Math.min(force / scale, longest);
         const pointed = Math.min(head, 0.6 * length);
-        at.fromArray(points, 3 * k);
+        at.fromArray(column(points, k));
         along.divideScalar(force);
         turn.setFromUnitVectors(up, along);
         dot.setMatrixAt(shown, place.compose(at, turn, stretch.set(1, 1, 1)));

@@ -6,22 +6,11 @@ import { makeAxes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { makeForces } from "./forces.js";
 import { makeGround } from "./ground.js";
+import { makeLayers } from "./layers.js";
+import { Motion } from "./motion.js";
+import { surfaceGeometry } from "./surfaces.js";
 import { colorOf, theme } from "./theme.js";
 import { makeTrail } from "./trail.js";
-
-function pathOf(scene, { body, point }) {
-  const count = scene.bodies.length;
-  const path = new Float32Array(3 * scene.time.length);
-  const at = new THREE.Vector3();
-  const turn = new THREE.Quaternion();
-  for (let frame = 0; frame < scene.time.length; frame++) {
-    const k = frame * count + body;
-    turn.fromArray(scene.quaternions, 4 * k);
-    at.fromArray(point).applyQuaternion(turn);
-    for (let axis = 0; axis < 3; axis++) path[3 * frame + axis] = at.getComponent(axis) + scene.positions[3 * k + axis];
-  }
-  return path;
-}
 
 export class Stage {
   constructor(holder, scene) {
@@ -47,7 +36,7 @@ export class Stage {
     holder.prepend(this.renderer.domElement);
     this.scene = new THREE.Scene();
     const generator = new THREE.PMREMGenerator(this.renderer);
-    this.scene.environment = generator.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.surround = this.scene.environment = generator.fromScene(new RoomEnvironment(), 0.04).texture;
     generator.dispose();
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 100);
     this.camera.up.set(0, 0, 1);
@@ -55,18 +44,21 @@ export class Stage {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => (this.stale = true));
-    this.bodies = new Bodies(scene);
-    this.bodies.moveTo(scene.time[0]);
-    this.anchor = this.bodies.center.clone();
+    this.motion = new Motion(scene);
+    const meshes = scene.meshes.map(surfaceGeometry);
+    this.bodies = new Bodies(scene, meshes);
+    this.layers = makeLayers(scene, meshes);
+    this.anchor = this.motion.center.clone();
     this.scene.add(this.bodies.root);
     this.addLights();
     this.ground = makeGround(scene.ground, this.range);
     this.axes = makeAxes(axes);
     const duration = scene.time[scene.time.length - 1] - scene.time[0];
-    this.trail = makeTrail(pathOf(scene, scene.trail), scene.time, Math.min(Math.max(0.2 * duration, 0.8), 2.5));
+    this.trail = makeTrail(this.motion.path(scene.trail), scene.time, Math.min(Math.max(0.2 * duration, 0.8), 2.5));
     this.scene.add(this.ground.node, this.axes, this.trail.mesh);
     this.forces = scene.contact && makeForces(scene.contact, scene.time, scene.size);
     if (this.forces) this.scene.add(this.forces.node);
+    this.scene.add(...this.layers.map((layer) => layer.node));
     this.recolor();
     this.resize();
     this.resetView();
@@ -89,7 +81,7 @@ export class Stage {
   }
 
   placeSun() {
-    const target = this.following ? this.bodies.center : this.middle;
+    const target = this.following ? this.motion.center : this.middle;
     const reach = this.range;
     this.sun.target.position.copy(target);
     this.sun.position.set(0.45, -0.55, 1.25).multiplyScalar(1.6 * reach).add(target);
@@ -103,15 +95,16 @@ export class Stage {
   }
 
   recolor() {
-    const colors = theme();
+    const colors = (this.colors = theme());
     this.sky.color.set(colors.sky);
     this.sky.groundColor.set(colors.soil);
-    this.sky.intensity = colors.skyLight;
+    this.sky.intensity = colors.skyLight * (this.lightly ? 2 : 1); // light mode has no surroundings that shine
     this.sun.intensity = colors.sun;
     this.scene.environmentIntensity = colors.environment;
     this.ground.recolor(colors);
     this.bodies.recolor();
     this.forces?.recolor(colors);
+    for (const layer of this.layers) layer.recolor(colors);
     this.trail.color = colorOf(this.data.bodies[this.data.trail.body].group);
     this.stale = true;
   }
@@ -119,7 +112,7 @@ export class Stage {
   /** Look at the whole motion (or at the mechanism, while following it) from where it is seen best. */
   resetView() {
     const direction = new THREE.Vector3(...this.data.view).normalize();
-    const target = this.following ? this.bodies.center : this.middle;
+    const target = this.following ? this.motion.center : this.middle;
     const half = 0.45 * this.data.size;
     const around = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half : -half, k & 2 ? half : -half, k & 4 ? half : -half));
     // back off until all that the motion reaches (or a box about the mechanism, while following it) is inside the view
@@ -137,14 +130,14 @@ export class Stage {
     this.camera.near = 0.01 * distance;
     this.camera.far = 30 * distance;
     this.camera.updateProjectionMatrix();
-    this.anchor.copy(this.bodies.center);
+    this.anchor.copy(this.motion.center);
     this.controls.update();
     this.stale = true;
   }
 
   set follows(on) {
     this.following = on;
-    this.anchor.copy(this.bodies.center);
+    this.anchor.copy(this.motion.center);
     this.resetView();
   }
 
@@ -158,9 +151,43 @@ export class Stage {
     this.stale = true;
   }
 
+  set shapes(on) {
+    this.bodies.root.visible = on;
+    this.stale = true;
+  }
+
+  /** Show a layer or hide it. */
+  show(layer, on) {
+    layer.node.visible = on;
+    if (on) layer.moveTo(this.motion, this.time);
+    this.stale = true;
+  }
+
+  /** Light mode: fewer pixels, no shadows, simple materials, for slow graphics. */
+  set light(on) {
+    this.renderer.setPixelRatio(on ? 1 : Math.min(devicePixelRatio, 2));
+    this.sun.castShadow = !on;
+    this.scene.environment = on ? null : this.surround;
+    this.lightly = on;
+    this.bodies.lighten(on);
+    for (const layer of this.layers) layer.lighten?.(on);
+    this.recolor();
+    this.resize();
+  }
+
   highlight(group) {
     this.bodies.highlight(group);
     this.stale = true;
+  }
+
+  /** The body under a point of the view [pixels]; null for none. */
+  bodyAt(x, y) {
+    const { clientWidth: width, clientHeight: height } = this.renderer.domElement;
+    this.pointer ??= new THREE.Raycaster();
+    this.pointer.setFromCamera(new THREE.Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.camera);
+    const [hit] = this.pointer.intersectObjects(this.bodies.root.children, false);
+    const body = hit ? hit.object.userData.items[hit.instanceId].body : -1;
+    return body < 0 ? null : body;
   }
 
   resize() {
@@ -175,14 +202,17 @@ export class Stage {
   }
 
   moveTo(time) {
-    this.bodies.moveTo(time);
+    this.time = time;
+    this.motion.moveTo(time);
+    this.bodies.moveTo(this.motion);
+    for (const layer of this.layers) if (layer.node.visible) layer.moveTo(this.motion, time);
     this.trail.moveTo(time);
     this.forces?.moveTo(time);
     if (this.following) {
-      const step = this.bodies.center.clone().sub(this.anchor);
+      const step = this.motion.center.clone().sub(this.anchor);
       this.camera.position.add(step);
       this.controls.target.add(step);
-      this.anchor.copy(this.bodies.center);
+      this.anchor.copy(this.motion.center);
     }
     this.stale = true;
   }
@@ -192,8 +222,14 @@ export class Stage {
     this.controls.update();
     if (!this.stale) return;
     this.stale = false;
+    this.draw();
+  }
+
+  draw() {
     this.ground.follow(this.controls.target.x, this.controls.target.y);
     this.placeSun();
     this.renderer.render(this.scene, this.camera);
+    const { calls, triangles } = this.renderer.info.render;
+    Object.assign(this.renderer.domElement.dataset, { calls, triangles }); // of the picture, with those for shadows
   }
 }

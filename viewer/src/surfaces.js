@@ -1,6 +1,5 @@
 // Meshes: unpacked, smooth where faces meet softly, split where they meet at an edge.
 import * as THREE from "three";
-import { unpack } from "./data.js";
 
 const SHARP = Math.cos(THREE.MathUtils.degToRad(40));
 
@@ -28,9 +27,7 @@ function neighbours(count, faces) {
   return { start, list };
 }
 
-export function surfaceGeometry({ low, step, vertices, faces: packed, wide, palette, paint }) {
-  const steps = unpack(vertices, Uint16Array);
-  const faces = unpack(packed, wide ? Uint32Array : Uint16Array);
+export function surfaceGeometry({ low, step, vertices: steps, faces, palette, paint }) {
   const places = Float32Array.from(steps, (at, k) => low[k % 3] + step[k % 3] * at);
   const { whole, unit } = normalsOf(places, faces);
   const { start, list } = neighbours(places.length / 3, faces);
@@ -54,7 +51,7 @@ export function surfaceGeometry({ low, step, vertices, faces: packed, wide, pale
   if (palette) {
     const colors = palette.map(([r, g, b]) => new THREE.Color().setRGB(r / 255, g / 255, b / 255, THREE.SRGBColorSpace));
     const color = new Float32Array(3 * faces.length);
-    unpack(paint, Uint8Array).forEach((index, face) => {
+    paint.forEach((index, face) => {
       for (let k = 0; k < 3; k++) colors[index].toArray(color, 9 * face + 3 * k);
     });
     geometry.setAttribute("color", new THREE.BufferAttribute(color, 3));

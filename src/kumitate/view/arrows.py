@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..contact.scene import GROUND
 from ..simulate.results.result import Result
 
 __all__ = ["Arrows", "arrows_at", "arrows_of"]
@@ -25,10 +26,12 @@ class Arrows:
     Attributes:
         points: where they act (k, m, 3) [m].
         forces: on the body A of each point (k, m, 3) [N], the mean from each moment on; zero where nothing touches.
+        grounded: whether body B of each point is the ground (m).
     """
 
     points: np.ndarray
     forces: np.ndarray
+    grounded: np.ndarray
 
     def scale(self, size: float) -> float:
         """The force per arrow length [N/m], a round number; `size`: of the mechanism [m].
@@ -60,7 +63,7 @@ class Arrows:
 
     def at(self, moments: np.ndarray) -> Arrows:
         """The arrows at some moments only."""
-        return Arrows(self.points[moments], self.forces[moments])
+        return Arrows(self.points[moments], self.forces[moments], self.grounded)
 
 
 def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
@@ -85,7 +88,7 @@ def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
     total, moved = summed(weights), summed(weights * record.position)
     points = np.where(total > 0.0, moved / np.where(total > 0.0, total, 1.0), record.position[samples])
     forces[np.linalg.norm(forces, axis=2) < 1e-9 * np.abs(record.force).max(initial=0.0)] = 0.0
-    return Arrows(points, forces)
+    return Arrows(points, forces, np.array([other == GROUND for _, other in record.bodies]))
 
 
 def arrows_at(result: Result, times: np.ndarray) -> Arrows | None:

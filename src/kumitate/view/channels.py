@@ -27,8 +27,15 @@ def channels_of(result: Result) -> list[dict[str, Any]]:
             "reach": panel.reach,
             "series": [{"name": name, "values": panel.values[:, k]} for k, name in enumerate(panel.names)],
         }
-        for panel in (*panels, *_forces_of_loops(result))
+        for panel in sorted((*panels, *_forces_of_loops(result)), key=_rank)
     ]
+
+
+def _rank(panel: Panel) -> int:
+    """What is looked at first: joints and energy, then all else; quaternions, which few read, last."""
+    if "quaternion" in panel.quantity:
+        return 3
+    return 0 if panel.by_joint else 1 if panel.quantity == "Energy" else 2
 
 
 def _forces_of_loops(result: Result) -> list[Panel]:

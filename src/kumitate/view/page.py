@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..simulate.results.whole_file import replacing
+from .scene.packing import packed
 
 __all__ = ["embedded", "filled", "page_text", "write_page"]
 
@@ -38,7 +39,7 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
 
 def page_text(scene: Mapping[str, Any], target: str = "page") -> str:
     """A scene of `build_scene` as one HTML document; `target` names it in errors, which are those of `write_page`."""
-    parts = {"title": html.escape(str(scene.get("title", ""))), "scene": embedded(scene, target)}
+    parts = {"title": html.escape(str(scene.get("title", ""))), "scene": packed(scene, target)}
     return filled("page.html", parts, style="page.css", player="player.js")
 
 

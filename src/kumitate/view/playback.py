@@ -16,7 +16,7 @@ __all__ = ["playback"]
 
 
 def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
-    """The data that the page shows of a run, for `json.dumps`.
+    """The data that the page shows of a run, for `write_page`.
 
     Args:
         samples: increasing indices of the run's times that are shown (k,).

@@ -31,7 +31,7 @@ from ..model.tree.tree import alignment
 from ..scalar import floats
 from ..spatial import Transform, pose
 
-__all__ = ["body_tip", "drawn_shapes"]
+__all__ = ["body_tip", "drawn_shapes", "inertia_box"]
 
 
 def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
@@ -46,7 +46,7 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
     if drawable or (shown and all(shown)):
         own = {body.name: () if own[body.name] is None and body.mass == 0.0 else own[body.name] for body in mechanism.bodies}
     points = _attachments(mechanism)
-    parents = {joint.parent for joint in mechanism.joints}
+    parents, dressed = {joint.parent for joint in mechanism.joints}, any(items for items in own.values())
     radius = _link_radius(mechanism, points)
     rolling = {loop.body_b for loop in mechanism.loops if isinstance(loop.kind, RollingDisc | RollingSphere)}
     shapes: dict[str, list[Geometry]] = {WORLD: []}
@@ -54,8 +54,9 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
         if (given := own[body.name]) is not None:
             shapes[body.name] = list(given)
             continue
-        # a body fixed to another is part of it, often only a frame with an invented inertia: it has no block
-        part = joint.kind.nv == 0 and joint.parent != WORLD  # type: ignore[union-attr]
+        # a body fixed to another is part of it, often only a frame with an invented inertia: it has no block, and neither has
+        # a link between others that have shapes
+        part = (joint.kind.nv == 0 or dressed) and joint.parent != WORLD  # type: ignore[union-attr]
         no_block = part or body.name in parents | rolling
         shapes[body.name] = _link(body, points[body.name], no_block, radius) + _marker(joint, radius)
         if joint.parent == WORLD and joint.kind.name == "revolute":
@@ -132,7 +133,7 @@ def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> f
     lengths = [float(np.linalg.norm(p)) for body in mechanism.bodies for p in points[body.name]]
     lengths = [length for length in lengths if length > 1e-6]
     if not lengths:
-        return 0.04 * max([0.5, *(float(_block_size(body).max()) for body in mechanism.bodies)])
+        return 0.04 * max([0.5, *(float(inertia_box(body)[0].max()) for body in mechanism.bodies)])
     reach: dict[str, float] = {WORLD: 0.0}
     for joint in mechanism.joints:
         offset = 0.0 if joint.parent == WORLD else float(np.linalg.norm(floats(joint.pose.translation)))
@@ -169,20 +170,19 @@ def _marker(joint: Joint, radius: float) -> list[Geometry]:
     return marks[joint.kind.drawn_as]
 
 
-def _block_size(body: Body) -> np.ndarray:
-    """The edges (3,) [m] of the uniform box with the body's principal inertias, ascending."""
+def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray]:
+    """The uniform box with a body's mass and inertia: its edges (3,) [m], ascending, and their directions as columns (3, 3)."""
     if body.mass <= 0.0:
-        return np.zeros(3)
-    principal = np.linalg.eigvalsh(np.asarray(body.inertia))
-    return np.sqrt(np.clip(6.0 * (principal.sum() - 2.0 * principal) / body.mass, 0.0, None))[::-1]
+        return np.zeros(3), np.eye(3)
+    principal, axes = np.linalg.eigh(np.asarray(body.inertia))
+    edges = np.sqrt(np.clip(6.0 * (principal.sum() - 2.0 * principal) / body.mass, 0.0, None))
+    axes = axes[:, ::-1]
+    return edges[::-1], axes if np.linalg.det(axes) > 0.0 else axes * [1.0, 1.0, -1.0]
 
 
 def _inertia_block(body: Body, radius: float) -> Geometry:
-    """The uniform box with the body's mass and inertia; a capsule where it is a rod, a ball where it is a point."""
-    axes = np.linalg.eigh(np.asarray(body.inertia))[1][:, ::-1]  # z is the longest edge, as in `_block_size`
-    if np.linalg.det(axes) < 0.0:
-        axes = axes * [1.0, 1.0, -1.0]
-    size = _block_size(body)
+    """`inertia_box` as a shape; a capsule where it is a rod, a ball where it is a point."""
+    size, axes = inertia_box(body)
     place = pose(xyz=body.center_of_mass, matrix=axes.tolist())
     if size[2] < 2.0 * radius:
         return Geometry(Sphere(2.0 * radius), place)

@@ -30,6 +30,11 @@ __all__ = [
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f5f5f")
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)), (0, (9, 2)))
 INK, QUIET = "#1a1a1a", "#8a8a8a"
+#: Fonts of common systems with Japanese letters, for names of bodies and joints.
+_JAPANESE = (
+    "Noto Serif CJK JP", "Noto Sans CJK JP", "Noto Sans JP", "IPAexMincho", "IPAexGothic", "IPAGothic", "TakaoGothic",
+    "VL Gothic", "Hiragino Mincho ProN", "Hiragino Sans", "Yu Mincho", "Yu Gothic", "MS Gothic",
+)  # fmt: skip
 FORMATS = (".pdf", ".eps", ".png", ".svg")
 
 _STYLE: Mapping[str, Any] = {
@@ -48,7 +53,9 @@ _STYLE: Mapping[str, Any] = {
 
 def print_style() -> AbstractContextManager[None]:
     """A context in which matplotlib draws in this style; the user's settings are restored afterwards."""
-    return drawing("matplotlib.style").context(["default", dict(_STYLE)])
+    fonts = drawing("matplotlib.font_manager").fontManager.get_font_names()
+    japanese = [name for name in _JAPANESE if name in fonts][:1]  # matplotlib takes each letter from the first that has it
+    return drawing("matplotlib.style").context(["default", {**_STYLE, "font.family": [*_STYLE["font.family"], *japanese]}])
 
 
 def drawing(module: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -81,14 +80,14 @@ def _warn(name: str, without: dict[str, list[str]]) -> None:
 
 
 def pack_surface(surface: Facets) -> dict[str, Any]:
-    """A surface as data for JSON: positions in 65536 steps along each axis of its box, and a palette of at most 256 colours."""
+    """A surface for the page: positions in 65536 steps along each axis of its box, and a palette of at most 256 colours."""
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     step = (high - low) / 65535.0
     places = np.round((surface.vertices - low) / np.where(step > 0.0, step, 1.0))
     wide = len(surface.vertices) > 65536
     data = {
-        "low": low.tolist(), "step": step.tolist(), "vertices": _packed(places, "<u2"), "wide": wide,
-        "faces": _packed(surface.faces, "<u4" if wide else "<u2"),
+        "low": low.tolist(), "step": step.tolist(), "vertices": places.astype("<u2"),
+        "faces": surface.faces.astype("<u4" if wide else "<u2"),
     }  # fmt: skip
     if surface.colors is None:
         return data
@@ -96,8 +95,4 @@ def pack_surface(surface: Facets) -> dict[str, Any]:
         palette, paint = np.unique(surface.colors & mask, axis=0, return_inverse=True)
         if len(palette) <= 256:
             break
-    return {**data, "palette": palette.tolist(), "paint": _packed(paint, "<u1")}
-
-
-def _packed(values: np.ndarray, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
+    return {**data, "palette": palette.tolist(), "paint": paint.ravel().astype("u1")}
