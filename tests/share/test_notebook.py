@@ -12,9 +12,9 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.view.scene import unpacked
 from kumitate.share import frames, notebook
 from kumitate.share.frames import MOST, framed
+from kumitate.view.scene import unpacked
 
 from ..view.browser import played
 
