@@ -14,7 +14,7 @@ from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked
 
 __all__ = [
     "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state",
-    "checked_step", "checked_tolerance", "recorded_steps", "step_count", "steps_held",
+    "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -110,7 +110,7 @@ def step_count(duration: float, step: float) -> int:
     return count
 
 
-def recorded_steps(name: str, duration: float, step: float, every: int) -> int:
+def run_steps(name: str, duration: float, step: float, every: int) -> int:
     """The number of steps in a duration of which every so many-th is recorded; refused if it is not a multiple."""
     count = step_count(duration, step)
     every = checked_whole(name, "every", every, 1, remedy="Give a number of steps", error=InputError)
