@@ -180,3 +180,17 @@ def test_a_force_without_direction_is_refused():
 def test_what_is_no_force_is_refused(force, said):
     with pytest.raises(ModelError, match=said):
         km.Line(force=force)
+
+
+def test_lines_work_under_rigid_contact():
+    """A ball on a line falls to the floor and bounces: by a function, or by a spring and a damper, it is the same run."""
+    ball = km.Body("ball", MASS, inertia=(0.02, 0.02, 0.02), collisions=(km.Geometry(km.Sphere(0.1)),))
+    free = km.Joint("free", "floating", "world", "ball")
+    ends = {"pose_a": km.pose((0, 0, 1.0)), "pose_b": km.pose((0.05, 0, 0))}
+    runs = [
+        km.simulate(km.Mechanism("ball", (ball,), (free,), (km.Loop("line", kind, "world", "ball", **ends, **line),)),
+                    [0, 0, 0, 1, 0.3, 0.1, 0.4], [0, 0, 0, 0.5, 0, -3.0], duration=0.3, contact="rigid")
+        for kind, line in ((km.Line(force=linear), {}), (km.Line(), {"stiffness": K, "rest": REST, "damping": D}))
+    ]  # fmt: skip
+    assert runs[0].contact.force.max() > 100.0
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-11

@@ -8,8 +8,8 @@ from ..passive import resisting_inertia
 
 __all__ = ["chord_inertia", "pulls"]
 
-#: The least inertia that an implicit step gives a nonlinear spring, relative to the mechanism's mass: its row divides by it.
-_LEAST = 1e-9
+#: The least inertia of rows that divide by a varying one, relative to the mechanism's mass: it vanishes with the step.
+_LEAST = 1e-30
 
 
 def pulls(chord: Chord, closing: Closing, implicit_step: Scalar = 0.0) -> list[Scalar]:
@@ -26,10 +26,9 @@ def pulls(chord: Chord, closing: Closing, implicit_step: Scalar = 0.0) -> list[S
 
 def chord_inertia(tree: Tree, chord: Chord, closing: Closing, implicit_step: Scalar) -> list[Scalar]:
     """The armature of each degree of freedom, with h·∂f/∂v + h²·∂f/∂q of all forces in an implicit step h [kg·m² or kg]."""
-    least = _LEAST * tree.mass
-    slopes = (implicit_step * (d + implicit_step * k) for k, d in _opposing(chord, closing))
-    own = [0.0 if is_zero(slope) else maximum(slope, least) for slope in slopes]
-    return [a + b for a, b in zip(resisting_inertia(chord, closing.rates, implicit_step), own, strict=True)]
+    slopes = [implicit_step * (d + implicit_step * k) for k, d in _opposing(chord, closing)]
+    whole = [a + b for a, b in zip(resisting_inertia(chord, closing.rates, implicit_step), slopes, strict=True)]
+    return [inertia if isinstance(inertia, int | float) else maximum(inertia, _LEAST * tree.mass) for inertia in whole]
 
 
 def _opposing(chord: Chord, closing: Closing) -> list[tuple[Scalar, Scalar]]:
