@@ -1,6 +1,7 @@
 """`kumitate simulate --contact`: a robot file falls onto the floor."""
 
 import json
+import re
 from dataclasses import asdict
 
 import pytest
@@ -9,6 +10,7 @@ import kumitate as km
 from kumitate.cli.app import run
 from kumitate.cli.contact_options import asked, start_on
 from kumitate.errors import InputError
+from kumitate.view.scene import unpacked
 
 URDF = """<robot name="stool">
   <link name="seat">
@@ -49,7 +51,8 @@ def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
     assert said["settings"]["contact"]["surface"] == usual | {"friction": 0.7, "restitution": 0.1}
     assert said["audit"]["contact"]["penetration"] == made.contact.penetration.max()
     assert made.contact.on("leg")[:20, 2].max() > 1.0
-    assert "Normal contact force" in (out / "page.html").read_text(encoding="utf-8")
+    (scene,) = re.findall(r'id="scene">([^<]*)<', (out / "page.html").read_text(encoding="utf-8"))
+    assert "Normal contact force" in [channel["title"] for channel in unpacked(scene)["channels"]]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def untouched(run: km.Run, folder: Path) -> km.Run:
     """The same motion, as if nothing had touched."""
     record = run.contact
     columns = {item.name: getattr(record, item.name) for item in fields(record) if item.name != "bodies"}
-    cut = {name: values[:, :0] for name, values in columns.items() if values.ndim > 1}
+    cut = {name: values[:, :0] for name, values in columns.items() if values is not None and values.ndim > 1}
     return replace(run, contact=replace(record, bodies=(), **cut))
 
 

@@ -71,10 +71,9 @@ def articulated(
         if len(acting.resisting):
             resisting = [a + b for a, b in zip(resisting, link.velocities(acting.resisting), strict=True)]
         whole, releases = body, []
-        for k, (S, force, armature) in enumerate(zip(motion.S, drive, resisting, strict=True)):
-            # a loop over alike limbs counts joints by symbols: there are none where motions are prescribed
-            if acting.prescribed and link.v_start + k in acting.prescribed:
-                body, release = body.carried_along(S, acting.prescribed[link.v_start + k])
+        for i, (S, force, armature) in enumerate(zip(motion.S, drive, resisting, strict=True)):
+            if acting.prescribed and (k := link.v_start + i) in acting.prescribed:
+                body, release = body.carried_along(S, acting.prescribed[k])
             else:
                 body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part
             releases.append(release)
