@@ -232,6 +232,10 @@ def closed_loops(shown: Shown, values: Shown) -> None:
     assert "joint4" in shown["w"]
     assert np.isfinite(shown["a"]).all()
     closes(shown["run"].audit.loop_gaps)
+    drop, rope = shown["drop"], shown["drop"].loops["rope"]
+    assert rope.effort.max() == 0.0
+    assert drop.q[-1, 0] == pytest.approx(-0.8 - 2.0 * 9.81 / 2000.0, abs=1e-4)  # the weight's stretch
+    assert rope.effort[-1, 0] == pytest.approx(-2.0 * 9.81, rel=1e-2)
 
 
 def contact_models(shown: Shown, values: Shown) -> None:

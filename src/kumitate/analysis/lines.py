@@ -76,10 +76,22 @@ def _needs_direction(chord: Chord, driven: Collection[str], smooth: bool) -> str
     """Which force of a line has no direction at zero length; empty if all are determined."""
     if any(chord.stiffness) and any(chord.rest):
         return f"its spring of rest {chord.rest[0]:g} m pushes in no direction"
+    if _pulls_at_zero(chord):
+        return "its force pushes in no direction"
     if any(chord.armature):
         return f"its armature {chord.armature[0]:g} kg acts in no direction"
     if chord.name in driven:
         return "its drive pushes in no direction"
+    if smooth and isinstance(chord.closure, Line) and chord.closure.force is not None:
+        return "its force has no slope"
     if smooth and (any(chord.damping) or any(chord.friction)):
         return "its damping has no slope"
     return ""
+
+
+def _pulls_at_zero(chord: Chord) -> bool:
+    """Whether the force of a nonlinear spring does not vanish at zero length and rest, or is not defined there."""
+    try:
+        return any(chord.closure.pull((0.0,), (0.0,)))
+    except (ArithmeticError, ValueError):
+        return True

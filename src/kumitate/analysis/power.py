@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..dynamics import chord_closings, passive_force, spring_force
+from ..dynamics import chord_closings, passive_force, pulls, spring_force
 from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Chord, Link, Tree
 from ..scalar import Scalar
@@ -37,21 +37,26 @@ def powers(
         loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name.
 
     Returns:
-        "drives", "damping" (with dry friction) and "springs" by degree of freedom, first those of the tree in the order of v,
-        then those of loop joints; "wrenches", one per place, in the order given; "gravity".
+        "drives", "damping" (with dry friction and the forces of nonlinear lines) and "springs" by degree of freedom, first
+        those of the tree in the order of v, then those of loop joints; "wrenches", one per place, in the order given;
+        "gravity".
     """
     found: dict[str, list[Scalar]] = {"drives": [], "damping": [], "springs": []}
 
-    def add(joint: Link | Chord, efforts: Sequence[Scalar], coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> None:
+    def add(
+        joint: Link | Chord, efforts: Sequence[Scalar], coordinates: Sequence[Scalar], rates: Sequence[Scalar],
+        own: Sequence[Scalar],
+    ) -> None:  # fmt: skip
+        lost = (passive + pull for passive, pull in zip(passive_force(joint, rates), own, strict=True))
         found["drives"] += [force * rate for force, rate in zip(efforts, rates, strict=True)]
-        found["damping"] += [-force * rate for force, rate in zip(passive_force(joint, rates), rates, strict=True)]
+        found["damping"] += [-force * rate for force, rate in zip(lost, rates, strict=True)]
         found["springs"] += [-force * rate for force, rate in zip(_springs(joint, coordinates), rates, strict=True)]
 
     for link in tree.links:
-        add(link, link.velocities(tau), link.coordinates(q), link.velocities(v))
+        add(link, link.velocities(tau), link.coordinates(q), link.velocities(v), (0.0,) * link.kind.nv)
     for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
         efforts = (loop_tau or {}).get(chord.name, (0.0,) * len(closing.rates))
-        add(chord, efforts, closing.coordinates, closing.rates)
+        add(chord, efforts, closing.coordinates, closing.rates, pulls(chord, closing))
 
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
     pushed = []

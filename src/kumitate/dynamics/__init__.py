@@ -12,6 +12,7 @@ from .loops.closing_step import ClosingStep, closing_step
 from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows, largest_gap
 from .loops.factored_with_loops import factored_with_loops
 from .loops.jacobian import carried_forces, loop_jacobian
+from .loops.line_pulls import pulls
 from .loops.projection import projected
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
@@ -51,6 +52,7 @@ __all__ = [
     "passive_slope",
     "prescribed_dynamics",
     "projected",
+    "pulls",
     "regressor",
     "rnea",
     "solve_symmetric",

@@ -12,6 +12,7 @@ from ..acting import Acting
 from ..passive import driving_force, springy
 from ..wrenches import Applied, LinkForces
 from .constraints import ends
+from .line_pulls import pulls
 
 __all__ = ["chord_drive", "chord_drives", "free_springs", "with_chord_drives"]
 
@@ -42,7 +43,8 @@ def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[S
     effort = efforts.get(chord.name, (0.0,) * len(closing.rates))
     springs = free_springs(chord, closing)
     at = chord.rest if springs else closing.coordinates  # at rest length: its spring is added separately
-    strengths = driving_force(chord, effort, at, closing.rates, implicit_step)
+    passive = driving_force(chord, effort, at, closing.rates, implicit_step)
+    strengths = [force - own for force, own in zip(passive, pulls(chord, closing, implicit_step), strict=True)]
     driven = sum((T * strength for T, strength in zip(closing.active, strengths, strict=True)), Force())
     return sum((T * -(k * x) for T, k, x in springs), driven)
 

@@ -10,7 +10,7 @@ from ...model import Chord, Closing, PerLink, Place, Tree
 from ...scalar import Scalar, absolute, is_zero, maximum
 from ...spatial import Force, Motion, Vector3, centripetal
 from ..motion import LinkMotion
-from ..passive import resisting_inertia
+from .line_pulls import chord_inertia
 
 __all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "largest_gap", "velocity_terms"]
 
@@ -59,7 +59,7 @@ def constraint_rows(
     for chord, closing in zip(tree.chords, closings, strict=True):
         rigid, free = chord_rows(tree, motions, chord, closing)
         rows += rigid
-        for row, inertia in zip(free, resisting_inertia(chord, closing.rates, implicit_step), strict=True):
+        for row, inertia in zip(free, chord_inertia(tree, chord, closing, implicit_step), strict=True):
             if not is_zero(inertia):
                 rows.append(replace(row, softness=1.0 / inertia))
     for gear, (error, rate) in zip(tree.gears, gear_errors(tree, q, v), strict=True):

@@ -6,6 +6,7 @@ A closure connects a frame M on one body to a frame F on another. Its vectors ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -76,6 +77,14 @@ class Closure(ABC):
     @abstractmethod
     def nq(self) -> int:
         """The number of coordinates of these degrees of freedom."""
+
+    def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """The forces of its own along its degrees of freedom, positive against them, like a spring's k·(q − rest)."""
+        return [0.0] * self.nv
+
+    def pull_slopes(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
+        """The derivatives of each of these forces by its coordinate and by its rate."""
+        return [(0.0, 0.0)] * self.nv
 
     @abstractmethod
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ...scalar import maximum, select, sqrt
+from ...scalar import Scalar, maximum, select, sqrt
 from ...spatial import Force, Motion, Transform, Vector3
 from .closure import Closing, Closure
 from .contract import basis_forces
+from .line_force import LineForce
 
 __all__ = ["Line"]
 
@@ -22,10 +25,30 @@ class Line(Closure):
     A line of zero length has the direction of M's velocity, and none at rest. So the force of a damper is continuous through
     zero length, −d v, and zero at rest. A spring with zero rest length has the force −k p in all directions. Other springs,
     drives and armatures have no direction at zero length and rest: `analysis.loops` reports such states.
+
+    Attributes:
+        force: of a nonlinear spring or damper, in addition to the loop's stiffness, damping and friction: a function
+            f(length, rate) of metres and m/s that gives its pull [N], positive where it draws the ends together. It may read
+            nothing but its arguments and constants, and is compiled. Energy audits count its work as that of damping, as what
+            it stores is not known. Files of robots cannot express it.
+
+    Raises:
+        ModelError: if the force cannot be compiled.
+
+    >>> import kumitate as km
+    >>> km.Line(force=lambda length, rate: 40.0 * (length - 0.2) ** 3 + 2.0 * rate).pull([1.2], [0.5])
+    [41.0]
     """
 
     name = "line"
     coordinates = velocities = ("length",)
+    force: LineForce | Callable[[Any, Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.force is not None:
+            force = self.force if isinstance(self.force, LineForce) else LineForce.of(self.force)
+            object.__setattr__(self, "force", force)
+            object.__setattr__(self, "name", "nonlinear line")  # which no format of files has, so that writers report it
 
     @property
     def rows(self) -> int:
@@ -38,6 +61,12 @@ class Line(Closure):
     @property
     def nq(self) -> int:
         return 1
+
+    def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        return [0.0] if self.force is None else [self.force(coordinates[0], rates[0])]
+
+    def pull_slopes(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
+        return [self.force.slopes(coordinates[0], rates[0])] if isinstance(self.force, LineForce) else [(0.0, 0.0)]
 
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
         p = X_FM.rotation.unrotate(X_FM.translation)

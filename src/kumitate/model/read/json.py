@@ -19,7 +19,7 @@ from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
 from ..drives import DRIVES, Drive
 from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
-from ..joints import KINDS, PARAMETRIC, Closure
+from ..joints import KINDS, PARAMETRIC, Closure, Line
 from ..mechanism import Mechanism
 from ..shapes import SHAPES, Geometry, Shape
 from ..starts import NamedState
@@ -44,8 +44,14 @@ def to_json(mechanism: Mechanism) -> str:
 
     Raises:
         ModelError: if it has joints of a kind that is not in `KINDS` or `PARAMETRIC`, or shapes of one that is not in `SHAPES`,
-            which readers would not know.
+            which readers would not know; or a line whose force is a function.
     """
+    for loop in mechanism.loops:
+        if isinstance(loop.kind, Line) and loop.kind.force is not None:
+            raise ModelError(
+                f"{mechanism.name}: the force of the line {loop.name!r} is a function, which JSON cannot express; write the "
+                "mechanism without it, or with stiffness and damping, and add the line again in Python"
+            )
     return json.dumps({"kumitate": VERSION, **_encode(mechanism)}, allow_nan=False, ensure_ascii=False)
 
 
@@ -116,7 +122,8 @@ def _encode(value: Any) -> Any:
             return name
         if PARAMETRIC.get(name) is not type(value):
             raise ModelError(f"joints of kind {name!r} cannot be written: the kind is neither in KINDS nor in PARAMETRIC")
-        return {"kind": name, **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}  # type: ignore[arg-type]
+        given = {f.name: getattr(value, f.name) for f in fields(value)}  # type: ignore[arg-type]
+        return {"kind": name, **{key: _encode(part) for key, part in given.items() if part is not None}}
     if is_dataclass(value):
         named: dict[str, Any] = {"kind": _kind_of(value)} if isinstance(value, Shape | Drive) else {}
         return named | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}

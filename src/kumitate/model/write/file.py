@@ -33,7 +33,8 @@ def mechanism_text(mechanism: Mechanism, path: str | os.PathLike[str]) -> str:
     """The text of a mechanism in the format of the path's suffix.
 
     Raises:
-        InputError: for another suffix, or joints that the format has nothing for; kumitate's own .json expresses everything.
+        InputError: for another suffix, or joints that the format has nothing for; kumitate's own .json
+            expresses everything but functions.
 
     Warns:
         KumitateWarning: once for each kind of thing that the format cannot express, with the names of the elements.

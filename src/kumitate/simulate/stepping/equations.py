@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import kinematics
@@ -22,6 +23,7 @@ from ...dynamics import (
     passive_force,
     prescribed_dynamics,
     projected,
+    pulls,
 )  # fmt: skip
 from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import ModelError
@@ -289,7 +291,8 @@ def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:
             total = total + (force - lost) * rate
     for chord, closing in zip(tree.chords, chord_closings(tree, q, v), strict=True):
         efforts = parts.loop_tau.get(chord.name, (0.0,) * len(closing.rates))
-        for force, lost, rate in zip(efforts, passive_force(chord, closing.rates), closing.rates, strict=True):
+        lost_forces = map(add, passive_force(chord, closing.rates), pulls(chord, closing))
+        for force, lost, rate in zip(efforts, lost_forces, closing.rates, strict=True):
             total = total + (force - lost) * rate
     if parts.applied:
         poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)

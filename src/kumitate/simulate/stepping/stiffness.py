@@ -31,7 +31,9 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         rigid, free = chord_rows(tree, motions, chord, closing)
         held += rigid
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
-        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates))) @ J
+        own = np.array(chord.closure.pull_slopes(closing.coordinates, closing.rates), dtype=float).reshape(-1, 2)
+        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates)) + own[:, 1]) @ J
+        stiffness = stiffness + J.T @ np.diag(own[:, 0]) @ J
         springs = free_springs(chord, closing)
         if springs:  # springs act in all directions
             along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
