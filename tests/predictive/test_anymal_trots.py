@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.examples.robot_data import robots_folder
-
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "control" / "anymal_trots.py"
 SEED, DURATION = 0, 2.0
-
-pytestmark = pytest.mark.skipif(robots_folder() is None, reason="needs example-robot-data")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +20,7 @@ def script():
     return module
 
 
-def test_the_planner_trots_through_a_push(script, monkeypatch, capsys):
+def test_the_planner_trots_through_a_push(script, monkeypatch):
     monkeypatch.setattr(script, "BEGIN", 1.0)
     monkeypatch.setattr(script, "END", 1.1)
     run, trot = script.trotted(DURATION, script.force(150.0, 90.0), SEED, samples=32)
