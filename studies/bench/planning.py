@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -47,8 +48,8 @@ class Planning(Case):
         def cost(t, q, v):  # type: ignore[no-untyped-def]
             return 10.0 * np.sum(v[:6] ** 2) + 100.0 * (q[6] - 0.47) ** 2
 
-        contenders = {}
         with threads(1):
+            contenders = {}
             for model in ("rigid", "multipoint"):
                 sim = km.Simulation(
                     task.robot, step=STEP, integrator="semi_implicit_euler", contact=Contact(model, surface=surface),
@@ -59,9 +60,7 @@ class Planning(Case):
                     sim, "cost", action="change", interval=INTERVAL, horizon=HORIZON, samples=SAMPLES, spread=0.1,
                     temperature=0.05, correlation=0.9,
                 )  # fmt: skip
-                state = sim.start()
-                planner(state)
-                contenders[model] = Contender(lambda planner=planner, state=state: planner(state), 1)
+                contenders[model] = Contender(partial(planner, sim.start()), 1)
             timings = by_turns(contenders, effort.rounds, clock=thread_seconds)
         for model, timing in timings.items():
             told = f"{SAMPLES} plans of {HORIZON:g} s, an action for {1e3 * INTERVAL:g} ms"
