@@ -22,6 +22,7 @@ from .mujoco_peer import MuJoCo
 from .parameters import ParameterSteps
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
+from .planning import Planning
 from .report import Report, Row
 from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
@@ -65,6 +66,7 @@ CASES: dict[str, Case] = {
         Standing("g1", faster=6.0, at_most=4e-6),
         Standing("anymal", faster=6.0, at_most=2e-6, why=", as MuJoCo's feet creep apart by its soft friction"),
         CassieStanding(at_most=4e-6),
+        Planning(at_most=0.01),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),

@@ -125,8 +125,34 @@ def test_a_weak_motor_swings_a_pendulum_up_and_holds_it(seed):
     [
         ({"action": "pull"}, "no input 'pull'"), ({"interval": 0.031}, "interval=0.031 s is not a multiple"),
         ({"horizon": 0.25}, "horizon=0.25 s is not a multiple"), ({"final_cost": "place"}, "'place' is not an output"),
+        ({"correlation": 1.5}, "correlation=1.5"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(wrong, words):
     with pytest.raises(InputError, match=words):
         planner_of(mass_on_a_rail(), **wrong)
+
+
+def test_plans_may_take_longer_steps_than_the_motion():
+    """The cost depends on time: plans of 20 ms go on from the time of a state of 1 ms steps."""
+    body = Body("mass", MASS, inertia=(0.1, 0.1, 0.1))
+    mechanism = Mechanism("rail", (body,), (Joint("rail", "prismatic", "world", "mass", axis=(1.0, 0.0, 0.0)),))
+    coarse, fine = (
+        km.Simulation(mechanism, step=step, integrator="semi_implicit_euler", outputs={"cost": lambda t, q, v: t**2})
+        for step in (STEP, 1e-3)
+    )
+    planner = SamplingPlanner(coarse, "cost", interval=STEP, horizon=3 * STEP, samples=4, spread=1.0)
+    state = fine.step(fine.start(), 700)
+    costs = planner.costs(state, np.zeros((4, 3, 1)))
+    assert costs == pytest.approx(STEP * sum((0.7 + STEP * k) ** 2 for k in (1, 2, 3)), rel=1e-12)
+
+
+def test_variations_have_the_spread_and_correlation_that_were_asked_for():
+    seed, samples = 11, 20000
+    planner = planner_of(mass_on_a_rail(), samples=samples, correlation=0.9, seed=seed)
+    seen = []
+    planner.costs = lambda state, plans: seen.append(plans[1:, :, 0]) or np.zeros(samples)
+    planner(mass_on_a_rail().start())
+    among = np.cov(seen[0], rowvar=False)
+    apart = np.abs(np.subtract.outer(np.arange(COUNT), np.arange(COUNT)))
+    assert np.abs(among / 4.0 - 0.9**apart).max() < 6.0 / np.sqrt(samples), f"seed {seed}"

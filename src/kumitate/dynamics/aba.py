@@ -71,8 +71,9 @@ def articulated(
         if len(acting.resisting):
             resisting = [a + b for a, b in zip(resisting, link.velocities(acting.resisting), strict=True)]
         whole, releases = body, []
-        for i, (S, force, armature) in enumerate(zip(motion.S, drive, resisting, strict=True)):
-            if acting.prescribed and (k := link.v_start + i) in acting.prescribed:
+        for offset, (S, force, armature) in enumerate(zip(motion.S, drive, resisting, strict=True)):
+            k = link.v_start + offset  # not a number within a loop over limbs, where nothing is prescribed
+            if acting.prescribed and k in acting.prescribed:
                 body, release = body.carried_along(S, acting.prescribed[k])
             else:
                 body, release = body.release(S, force, armature)  # (2.33), (2.34): the joint's part

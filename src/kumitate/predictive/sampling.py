@@ -47,6 +47,7 @@ class SamplingPlanner:
         low: Any = -np.inf,
         high: Any = np.inf,
         temperature: float = 0.1,
+        correlation: float = 0.0,
         seed: int = 0,
     ):
         """A planner whose plan is zero, within the bounds.
@@ -63,13 +64,17 @@ class SamplingPlanner:
             low, high: bounds of actions, likewise.
             temperature: how far the mean reaches: the scale of the weights, relative to the mean excess of all costs over the
                 best. Near zero, the best plan is taken.
+            correlation: of a variation with that of the next interval, 0…1: near one, actions vary slowly along a plan, which
+                moves heavy bodies farther and shakes drives less.
             seed: of the variations.
 
         Raises:
-            InputError: for an output or input that the simulation does not have, or times that are not multiples.
+            InputError: for an output or input that the simulation does not have, times that are not multiples, or a
+                correlation that is not in 0…1.
         """
         self.simulation, self._names = simulation, (cost, final_cost)
         self._rng, self._temperature, self.spread = np.random.default_rng(seed), temperature, spread
+        self._correlation = correlation
         self._batch = simulation.batch(samples)
         actions = {"tau": self._batch.tau, **self._batch.inputs}
         owner, outputs = simulation.mechanism.name, self._batch.outputs
@@ -78,6 +83,8 @@ class SamplingPlanner:
                 raise InputError(f"{owner}: the cost {name!r} is not an output that is one number; there are {sorted(outputs)}")
         if action not in actions:
             raise InputError(f"{owner}: there is no input {action!r} for actions; there are {sorted(actions)}")
+        if not 0.0 <= correlation <= 1.0:
+            raise InputError(f"{owner}: correlation={correlation:g} of a plan's variations is not in 0…1")
         self._action = actions[action]
         self._count = _multiple(owner, "interval", interval, simulation.step_size)
         self._interval = self._count * simulation.step_size
@@ -87,12 +94,13 @@ class SamplingPlanner:
         self._begin, self.cost = 0.0, np.inf
 
     def __call__(self, state: State, rounds: int = 1) -> np.ndarray:
-        """The action for a state, after some rounds of simulated variations."""
+        """The action for a state, after some rounds of simulated variations.
+
+        The state may be of another simulation of the same mechanism, with finer steps or pushes that plans do not know.
+        """
         self._shift(state.time)
         for _ in range(rounds):
-            noise = np.asarray(self.spread) * self._rng.standard_normal((len(self._batch), *self.plan.shape))
-            noise[0] = 0.0
-            plans = np.clip(self.plan + noise, self._low, self._high)
+            plans = np.clip(self.plan + np.asarray(self.spread) * self._variations(), self._low, self._high)
             costs = self.costs(state, plans)
             self.cost = float(costs.min())
             self.plan = np.tensordot(_weights(costs, self._temperature), plans, 1)
@@ -103,6 +111,7 @@ class SamplingPlanner:
         running, final = self._names
         batch, total = self._batch, np.zeros(len(self._batch))
         batch.load(state)
+        batch.state["number"][:] = round(state.time / self.simulation.step_size)  # the state may be of other steps
         for actions in plans.swapaxes(0, 1):
             self._action[:] = actions
             batch.step(self._count)
@@ -110,6 +119,15 @@ class SamplingPlanner:
         if final is not None:
             total += batch.outputs[final]
         return np.where(batch.lost | ~np.isfinite(total), np.inf, total)
+
+    def _variations(self) -> np.ndarray:
+        """Normal variations of plans: autoregressive from interval to interval, with the same variance in all."""
+        noise = self._rng.standard_normal((len(self._batch), *self.plan.shape))
+        kept, fresh = self._correlation, np.sqrt(1.0 - self._correlation**2)
+        for k in range(1, noise.shape[1]):
+            noise[:, k] = kept * noise[:, k - 1] + fresh * noise[:, k]
+        noise[0] = 0.0
+        return noise
 
     def _shift(self, time: float) -> None:
         """Drops the actions that are past, and repeats the last one."""
