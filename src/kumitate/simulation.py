@@ -112,9 +112,7 @@ class Simulation(simulation.MechanismSimulation):
         return LiveView(self._with_pulls(), host=host, port=port)
 
     def _with_pulls(self) -> Simulation:
-        """The same simulation with a wrench as an input on every body that has none; scenes as they are."""
-        if self.interaction.steps_itself:
-            return self
+        """The same simulation with a wrench as an input on every body that has none."""
         given = by_name("wrenches", self._given.get("wrenches"))
         bodies = {joint.child: None for joint in self.mechanism.joints if joint.kind.nv > 0}
         return Simulation(self.robot, **{**self._given, "wrenches": {**bodies, **given}})

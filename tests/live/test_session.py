@@ -80,6 +80,24 @@ def test_a_body_follows_the_mouse(ball):
         assert view.player.spring is None
 
 
+def test_free_bodies_in_scenes_can_be_dragged():
+    """Twelve balls in a row, of which one is dragged out."""
+    bodies = tuple(
+        km.Body(f"ball {k}", 1.0, inertia=(0.004,) * 3, collisions=(km.Geometry(km.Sphere(0.1)),)) for k in range(12)
+    )
+    joints = tuple(km.Joint(f"free {k}", "floating", "world", body.name) for k, body in enumerate(bodies))
+    q = np.concatenate([[0, 0, 0, 1, 0.3 * k, 0, 0.1] for k in range(12)])
+    sim = km.Simulation(km.Mechanism("row", bodies, joints), start=(q, None), contact="rigid")
+    assert sim.interaction.steps_itself
+    with sim.view(port=18477) as view:
+        view.player.grab("ball 3", (0.9, 0.0, 0.1))
+        view.player.drag((0.9, 0.4, 0.1))
+        view.player.step(200)
+        moved = view.player.state.q.reshape(12, 7)[:, 5]
+    assert moved[3] > 0.1
+    np.testing.assert_array_equal(np.delete(moved, 3), 0.0)
+
+
 def test_a_click_moves_a_slider_but_a_picture_does_not():
     with km.Simulation(km.load("four_bar")).view(port=18474) as view:
         name = view.player.sliders[0].name

@@ -126,7 +126,7 @@ class Player:
             self.pace = (asked - whole) * h / max(elapsed, h)
 
     def _step(self, count: int) -> None:
-        """Makes steps, with the force of the spring anew at each; where they fail, the state stays, and time stops."""
+        """Makes steps, each with the force that the spring then has; where they fail, the state stays, and time stops."""
         robot, spring = self.simulation.robot, self.spring
         try:
             if spring is None:
