@@ -81,7 +81,8 @@ def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.
     if not mechanism.loops:
         return felt
     M = np.array(crba(tree, q), dtype=float)
-    base = [link.v_start + i for link in tree.links if link.parent < 0 and link.kind.nv == 6 for i in range(6)]
+    roots = [link for link in tree.links if tree.ancestors(link.index)[-1].index == link.index]
+    base = [link.v_start + i for link in roots if link.kind.nv == 6 for i in range(6)]
     rows = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, np.eye(tree.nv)[[*held, *base]]])
     _, s, Vt = np.linalg.svd(rows)
     inverse, free = np.linalg.pinv(rows, rcond=1e-9), Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T

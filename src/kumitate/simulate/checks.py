@@ -10,11 +10,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, real_array, shown
+from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
     "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state",
-    "checked_step", "checked_tolerance", "step_count", "steps_held",
+    "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -107,6 +107,15 @@ def step_count(duration: float, step: float) -> int:
         raise InputError(
             f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
         )
+    return count
+
+
+def run_steps(name: str, duration: float, step: float, every: int) -> int:
+    """The number of steps in a duration of which every so many-th is recorded; refused if it is not a multiple."""
+    count = step_count(duration, step)
+    every = checked_whole(name, "every", every, 1, remedy="Give a number of steps", error=InputError)
+    if count % every:
+        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
     return count
 
 

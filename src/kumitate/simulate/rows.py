@@ -112,7 +112,7 @@ def fill(
 
 def _first_share(stepper: Stepper, every: int) -> int:
     """The number of records to begin with, which takes a few milliseconds at most; at least one."""
-    return max(1, SHORT // (every * stepper.compiled.recurrence.operations)) if stepper.whole else 1
+    return max(1, SHORT // (every * stepper.operations)) if stepper.whole else 1
 
 
 def _until_sampled(stepper: Stepper, rows: Rows, hold: int) -> int:

@@ -15,9 +15,8 @@ import numpy as np
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
-from ..model.values import checked_whole
 from .batch import Batch
-from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, step_count, steps_held  # fmt: skip
+from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held  # fmt: skip
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
@@ -336,12 +335,7 @@ class MechanismSimulation:
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
-        count = step_count(duration, self.step_size)
-        every = checked_whole(self.mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
-        if count % every:
-            raise InputError(
-                f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration"
-            )
+        count = run_steps(self.mechanism.name, duration, self.step_size, every)
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._starts.given(q, v)
         self.interaction.warn()

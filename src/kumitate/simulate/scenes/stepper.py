@@ -70,6 +70,11 @@ class SceneStepper(Stepper):
         self._system = None
 
     @property
+    def operations(self) -> int:
+        """Unknown: as many as a scene of some dozen bodies may take."""
+        return 5_000_000
+
+    @property
     def scene(self) -> Scene:
         """The scene, with the impulses of the last step."""
         return self._steps.scene

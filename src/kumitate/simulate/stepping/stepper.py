@@ -88,6 +88,11 @@ class Stepper:
         return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
 
     @property
+    def operations(self) -> int:
+        """How many operations a step takes at most; a scene, whose steps have no fixed number, gives a large number."""
+        return self.compiled.recurrence.operations
+
+    @property
     def time(self) -> float:
         """Time since the start [s]."""
         return float(self.state["number"][0]) * self.step
