@@ -75,6 +75,13 @@ def test_sliders_end_at_limits_and_do_not_push_other_joints_past_theirs():
     np.testing.assert_allclose(player.state.q, [0.4, 0.4], atol=1e-12)
 
 
+def test_a_joint_with_one_limit_has_a_slider_beyond_it():
+    rod = km.Body("rod", 1.0, (0.1, 0, 0), (0.01, 0.01, 0.01))
+    joint = km.Joint("screw", "revolute", "world", "rod", limits=(km.Limits(lower=5.0),))
+    (one,) = joint_sliders(km.Mechanism("open", (rod,), (joint,)))
+    assert (one.least, one.most, one.lower, one.upper, one.turns) == (5.0, np.inf, 5.0, 5.0 + np.pi, False)
+
+
 def test_a_joint_without_limits_keeps_its_turns():
     """Gears are not the same after a turn: 7 rad is shown as 7 − 2π, and a slider moved from there stays in that turn."""
     player = player_of("pendulum")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis import LoopEquations
 from ..errors import InputError
-from ..model import Mechanism
+from ..model import Limits, Mechanism
 from ..simulate.initial_state import state_by_name
 from ..simulate.results.columns import joint_columns
 
@@ -25,15 +25,17 @@ class JointSlider(NamedTuple):
     Attributes:
         name: of the coordinate, as in `Mechanism.q_names`.
         q: its place in q.
-        lower, upper: its limits; where there are none, a turn to both sides, or the mechanism's size [rad, m].
-        limited: whether these are limits of the joint; turns: whether it is an angle without limits, shown without full turns.
+        least, most: its limits, infinite where there are none [rad, m].
+        lower, upper: the ends of the slider: the limits, or half a turn or the mechanism's size to that side [rad, m].
+        turns: whether it is an angle without limits, which is shown without full turns.
     """
 
     name: str
     q: int
+    least: float
+    most: float
     lower: float
     upper: float
-    limited: bool
     turns: bool
 
     def shown(self, q: np.ndarray) -> float:
@@ -53,20 +55,16 @@ def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
         if kind.nq != kind.nv:
             continue
         for k, part in enumerate(kind.coordinates):
+            limits = joint.limits[k] if joint.limits else Limits()
+            least = -np.inf if limits.lower is None else limits.lower
+            most = np.inf if limits.upper is None else limits.upper
             length = part in _LENGTHS
-            limits = joint.limits[k] if joint.limits else None
-            lower, upper = (limits.lower, limits.upper) if limits is not None else (None, None)
             reach = max(mechanism.tree.size, 0.1) if length else np.pi
-            found.append(
-                JointSlider(
-                    mechanism.q_names[q.start + k],
-                    q.start + k,
-                    -reach if lower is None else lower,
-                    reach if upper is None else upper,
-                    lower is not None or upper is not None,
-                    not length and lower is None and upper is None,
-                )
-            )
+            lower = least if np.isfinite(least) else min(0.0, most) - reach
+            upper = most if np.isfinite(most) else max(0.0, least) + reach
+            turns = not length and not np.isfinite([least, most]).any()
+            where = q.start + k
+            found.append(JointSlider(mechanism.q_names[where], where, least, most, lower, upper, turns))
     return found
 
 
@@ -79,14 +77,14 @@ def slid(loops: LoopEquations, sliders: list[JointSlider], q: np.ndarray, name: 
     value = next(one for one in sliders if one.name == name).meant(q, value)
     moved, _ = state_by_name(loops, (q, np.zeros(loops.mechanism.nv)), {name: value}, {}, {})
     for one in sliders:
-        if one.limited and _passed(one, moved) > max(_passed(one, q), _BEYOND):
+        if _passed(one, moved) > max(_passed(one, q), _BEYOND):
             raise InputError(
                 f"{loops.mechanism.name}: with {name} at {value:.4g}, {one.name} would be at {moved[one.q]:.4g}, outside its "
-                f"limits {one.lower:.4g} to {one.upper:.4g}; move {name} less"
+                f"limits {one.least:.4g} to {one.most:.4g}; move {name} less"
             )
     return moved
 
 
 def _passed(slider: JointSlider, q: np.ndarray) -> float:
     """By how much a coordinate is outside its limits [rad, m]."""
-    return float(max(slider.lower - q[slider.q], q[slider.q] - slider.upper, 0.0))
+    return float(max(slider.least - q[slider.q], q[slider.q] - slider.most, 0.0))
