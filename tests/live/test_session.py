@@ -13,6 +13,7 @@ import kumitate as km
 from kumitate.cli.app import run as command
 from kumitate.errors import InputError
 from kumitate.live import LiveView
+from kumitate.live.spring import FREQUENCY
 
 
 @pytest.fixture
@@ -60,9 +61,14 @@ def test_the_scene_shows_what_the_simulation_computes(ball):
         weight = 2.0 * 9.80665  # its force is drawn from the point of contact, 0.6 of the size long
         np.testing.assert_allclose(line[0], [0.0, 0.0, 0.0], atol=1e-3)
         assert np.linalg.norm(line[1] - line[0]) == pytest.approx(weight * view._scene._per_newton, rel=1e-2)
+        view.player.grab("ball", (0.0, 0.0, 0.1))
+        view.player.drag((0.0, 0.0, 0.1 + 0.25 * weight / (2.0 * FREQUENCY**2)))  # a quarter of the weight
+        view.player.step()
+        ((begin, end),) = view._scene._forces.points
+        assert np.linalg.norm(end - begin) == pytest.approx(0.75 * weight * view._scene._per_newton, rel=2e-2)
         node = view._scene.bodies["ball"]
         np.testing.assert_allclose(node.position, view.player.state.q[4:], atol=1e-12)
-        assert "t = 0.001 s" in view._controls._numbers.content
+        assert "t = 0.002 s" in view._controls._numbers.content
         view._controls.forces.value = False
         assert not np.ptp(view._scene._forces.points, axis=1).any()
 

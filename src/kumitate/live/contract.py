@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Mechanism
-from ..simulate.results.contact_record import Touched
 from ..simulate.results.result import Energy
 from ..simulate.stepping.actuation import Actuation
 from ..simulate.stepping.state import State
@@ -60,5 +59,10 @@ class LiveSimulation(Protocol):
     def step(self, state: State, count: int = 1, *, wrenches: Any = None) -> State:
         """The state `count` steps later."""
 
-    def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
-        """The contact at states."""
+    @property
+    def compiled(self) -> Any:
+        """The programs of the step."""
+
+    @property
+    def interaction(self) -> Any:
+        """With its surroundings, whose `record` has the forces of contact."""

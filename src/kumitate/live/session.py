@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..simulate.stepping.state import State
 from .contract import LiveSimulation
 from .controls import Controls
 from .loop import Player
 from .scene import LiveScene
 
 __all__ = ["LiveView"]
+
+#: No positions and no forces.
+_NONE = np.zeros((0, 3)), np.zeros((0, 3))
 
 
 class LiveView:
@@ -104,15 +108,17 @@ class LiveView:
                 self._scene.show_pull()
             else:
                 self._scene.show_pull(spring.end(robot, state.q), spring.target)
-            touched = None
-            if self._controls.forces.value:
-                touched = self._simulation.touched(np.array([state.time]), state.q[None], state.v[None])
-            record = None if touched is None else touched.record
-            nothing = np.zeros((0, 3))
-            position, force = (nothing, nothing) if record is None else (record.position[0], record.force[0])
-            self._scene.show_forces(position, force)
+            self._scene.show_forces(*(self._forces(state) if self._controls.forces.value else _NONE))
             energy = robot.energy(state.q, state.v)
             self._controls.show((float(energy.kinetic), float(energy.potential), float(energy.total)))
+
+    def _forces(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Where contact acts (m, 3) [m], and its forces (m, 3) [N], with the efforts and the pull of the last step."""
+        simulation = self._simulation
+        at = np.array([state.time]), state.q[None], state.v[None]
+        u = simulation.compiled.efforts_along(*at, np.asarray(state.carried["u"]))
+        touched = simulation.interaction.record(simulation.compiled.code, simulation.step_size, *at[1:], u)
+        return _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
 
 
 def _quiet() -> AbstractContextManager[Any]:
