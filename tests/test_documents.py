@@ -422,6 +422,8 @@ def sharing(n: dict[str, Any], values: list[Any]) -> None:
     assert (round(table["q.joint2 [rad]"].iloc[-1], 2), table.shape) == (2.05, (501, 41))
     assert all(Path(name).stat().st_size for name in ("motion.csv", "motion.parquet", "motion.mcap", "pa10.xml"))
     assert km.load("pa10.urdf").nv == 7
+    assert n["live"].url.startswith("http://127.0.0.1:")
+    assert n["live"].player.state.time >= 0.0
 
 
 JUDGES = {

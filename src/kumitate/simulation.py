@@ -26,6 +26,7 @@ from .simulate.stepping.reading import SIGNALS, checked_inputs
 from .simulate.stepping.state import State
 
 if TYPE_CHECKING:
+    from .live import LiveView
     from .simulate.slopes import SlopedStep, StepSlopes
     from .simulate.slopes.rollout import RolloutTape
 
@@ -65,6 +66,7 @@ class Simulation(simulation.MechanismSimulation):
             options: as of `kumitate.simulate`.
         """
         self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
+        self._given = {"outputs": outputs, **options}
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         start = options.pop("start", robot.start)
         inputs, driven = by_name("inputs", options.pop("inputs", None)), robot.mechanism.driven
@@ -86,6 +88,34 @@ class Simulation(simulation.MechanismSimulation):
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
+
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080) -> LiveView:
+        """Plays this simulation live in a browser page, which notebooks display; it runs until `close`.
+
+        The page has joint sliders that keep loops closed, play, pause, step, reset, forces of contact and energies; a body
+        that is dragged with the mouse follows by a damped spring. Needs the extra live.
+
+        Args:
+            host: the address to listen at, this computer alone by default; "0.0.0.0" opens the page to the network.
+            port: to listen at, or the next free one.
+
+        Raises:
+            InputError: if viser is not installed, or the steps cannot be made one by one.
+
+        >>> from kumitate import load
+        >>> view = Simulation(load("pendulum")).view(port=8092)
+        >>> view.player.play()
+        >>> view.close()
+        """
+        from .live import LiveView
+
+        return LiveView(self._with_pulls(), host=host, port=port)
+
+    def _with_pulls(self) -> Simulation:
+        """The same simulation with a wrench as an input on every body that has none."""
+        given = by_name("wrenches", self._given.get("wrenches"))
+        bodies = {joint.child: None for joint in self.mechanism.joints if joint.kind.nv > 0}
+        return Simulation(self.robot, **{**self._given, "wrenches": {**bodies, **given}})
 
     def slopes(
         self,

@@ -11,7 +11,7 @@ STUDIES = ROOT / "studies"
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
-    "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "programs",
+    "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "live", "programs",
     "program_keys", "calls", "slopes", "robot", "loading", "runs", "run", "simulation", "predictive", "pullbacks",
     "torch", "identification", "scenario", "sweeps", "gym", "cli",
 )  # fmt: skip

@@ -21,6 +21,7 @@ _VERBS = {
     "cluster": "Start a scheduler with workers on this machine, for sweeps.",
     "info": "List the bodies, joints and sizes of a mechanism.",
     "check": "Check a robot file or a mechanism for faults, with a remedy for each.",
+    "view": "Play a mechanism live in a browser: sliders, play, pause, step, reset, bodies to drag.",
     "plot": "Draw the last result, or that of a file, again without simulating.",
     "export": "Write a run or a robot in the formats of other programs: CSV, Parquet, MCAP, URDF, MJCF.",
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",

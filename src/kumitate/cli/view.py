@@ -1,0 +1,62 @@
+"""kumitate view"""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..errors import InputError
+from .contact_options import MODELS, asked, start_on
+from .named_values import with_values
+from .options import FixInertia, FloatingBase, RobotName
+from .report import complain
+
+__all__ = ["view"]
+
+
+def view(
+    robot: RobotName,
+    /,
+    *,
+    step: Annotated[float, Parameter(help="Time step of the integrator [s].")] = 1e-3,
+    floating_base: FloatingBase = False,
+    fix_inertia: FixInertia = False,
+    q: Annotated[
+        str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
+    ] = None,
+    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, and its model: {', '.join(MODELS)}.")] = None,
+    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 by default.")] = None,
+    restitution: Annotated[
+        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 by default.")
+    ] = None,
+    height: Annotated[
+        float | None, Parameter(help="Initial height of the lowest point above the floor [m], with --contact.")
+    ] = None,
+    hold: Annotated[
+        bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
+    ] = False,
+    host: Annotated[
+        str, Parameter(help="Address to serve at; 0.0.0.0 lets everybody in the network use the page.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="Port to serve at, or the next free one.")] = 8080,
+) -> None:
+    """Play a mechanism live in a browser: sliders, play, pause, step, reset; drag bodies with the mouse. Ctrl-C ends it."""
+    from .. import load
+    from ..control import holding_drives
+    from ..simulation import Simulation
+
+    if not 0.0 < step < float("inf"):
+        raise InputError(f"--step {step}: must be a time above 0 s")
+    machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
+    mechanism = machine.mechanism
+    q0 = list(machine.start[0])
+    q0 = with_values(q, "--q", mechanism.q_names, q0) if q else q0
+    if hold:
+        machine = machine.with_drives(holding_drives(machine, q0))
+    touching = asked(contact, friction=friction, restitution=restitution, height=height)
+    q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
+    with Simulation(machine, start=(q0, machine.start[1]), step=step, contact=touching).view(host=host, port=port) as live:
+        complain(f"{live.url} shows {mechanism.name}; Ctrl-C ends it", what="note")
+        Event().wait()

@@ -1,0 +1,68 @@
+"""`LiveRobot` and `LiveSimulation`: what the viewer reads of a robot and of its simulation."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..model import Mechanism
+from ..simulate.results.result import Energy
+from ..simulate.stepping.actuation import Actuation
+from ..simulate.stepping.state import State
+
+__all__ = ["LiveRobot", "LiveSimulation"]
+
+
+class LiveRobot(Protocol):
+    """Functions of one state, as of `kumitate.Robot`."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What moves."""
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+
+    def poses(self, q: Any) -> dict[str, np.ndarray]:
+        """The poses X_WB (4, 4) of all bodies, by name."""
+
+    def jacobian(self, q: Any, place: str) -> np.ndarray:
+        """J (6, nv) of a body: J v = [ω; v], in the axes of the world."""
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """M (nv, nv)."""
+
+    def energy(self, q: Any, v: Any) -> Energy:
+        """Kinetic, potential and total [J]."""
+
+
+class LiveSimulation(Protocol):
+    """Steps and starts, as of `kumitate.Simulation`."""
+
+    @property
+    def robot(self) -> Any:
+        """A `LiveRobot`."""
+
+    @property
+    def step_size(self) -> float:
+        """[s]."""
+
+    @property
+    def actuation(self) -> Actuation:
+        """What drives it; wrenches without a source of their own can be given to steps."""
+
+    def start(self, q: Any = None, v: Any = None) -> State:
+        """The state that runs begin at."""
+
+    def step(self, state: State, count: int = 1, *, wrenches: Any = None) -> State:
+        """The state `count` steps later."""
+
+    @property
+    def compiled(self) -> Any:
+        """The programs of the step."""
+
+    @property
+    def interaction(self) -> Any:
+        """With its surroundings, whose `record` has the forces of contact."""

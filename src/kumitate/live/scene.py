@@ -1,0 +1,135 @@
+"""`LiveScene`: a robot's shapes, the forces of contact and the spring, in a viser scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..model import Geometry, Mesh
+from ..model.meshes import Facets
+from ..spatial import Transform
+from ..view.scene.bodies import groups_of, stored_once
+from ..view.scene.motion import quaternions
+from ..view.stick_shapes import drawn_shapes
+from ..view.style import PALETTE
+from ..view.surfaces import load_surfaces
+from .contract import LiveRobot
+
+__all__ = ["LiveScene"]
+
+#: Shapes whose corners are rounded off by shading.
+_ROUND = ("sphere", "capsule", "ellipsoid", "mesh", "height_field")
+#: The length of a force of the robot's weight, as a part of its size.
+_FORCE = 0.6
+_RED, _ORANGE = (213, 94, 0), (230, 159, 0)
+_NOTHING = np.zeros((1, 2, 3), dtype=np.float32)
+
+
+class LiveScene:
+    """A robot in a viser scene.
+
+    Attributes:
+        bodies: the nodes of the bodies, by name.
+        shapes: of each body, the nodes of its shapes.
+    """
+
+    def __init__(self, server: Any, robot: LiveRobot, q: np.ndarray):
+        """Puts the shapes of a robot at q (nq) into the scene of a `viser.ViserServer`.
+
+        Warns:
+            KumitateWarning: of meshes that are not found.
+        """
+        mechanism = robot.mechanism
+        self._server, self._robot = server, robot
+        weight = robot.mass * float(np.linalg.norm(mechanism.gravity))
+        poses = robot.poses(q)
+        places = np.array([X[:3, 3] for X in poses.values()])
+        self.size = float(max(np.ptp(places, axis=0).max(), mechanism.tree.size, 0.1))
+        self._per_newton = _FORCE * self.size / (weight or 1.0)
+        server.scene.set_up_direction("+z")
+        server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.1, section_size=1.0, fade_distance=10.0 * self.size)
+        self._aim(places)
+        surfaces, groups = load_surfaces(mechanism), groups_of(mechanism)
+        self.bodies: dict[str, Any] = {}
+        self.shapes: dict[str, list[Any]] = {}
+        for k, (name, items) in enumerate(drawn_shapes(mechanism, surfaces).items()):
+            node = f"/robot/{k}"  # names of bodies may have slashes
+            self.bodies[name] = server.scene.add_frame(node, show_axes=False)
+            color = (150, 150, 150) if groups[name] < 0 else _rgb(PALETTE[groups[name] % len(PALETTE)])
+            self.shapes[name] = [
+                _add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(items) if _drawable(item, surfaces)
+            ]
+        thickness = 0.006 * self.size
+        self._forces = server.scene.add_line_segments("/forces", _NOTHING, _RED, thickness=thickness)
+        self._pull = server.scene.add_line_segments("/pull", _NOTHING, _ORANGE, thickness=thickness)
+        self.move(poses)
+
+    def on_drag(self, names: tuple[str, ...], told: Callable[[str, Any], None]) -> None:
+        """Has `told(body, event)` called while a body of these is dragged with the mouse."""
+        for name in names:
+            for handle in self.shapes.get(name, ()):
+
+                async def dragged(event: Any, name: str = name) -> None:  # in the order of events: not in a pool of threads
+                    told(name, event)
+
+                handle.on_drag(dragged)
+
+    def move(self, poses: dict[str, np.ndarray]) -> None:
+        """Moves the bodies to poses X_WB (4, 4), by name."""
+        turns = quaternions(np.array([X[:3, :3] for X in poses.values()]))
+        for (name, X), turn in zip(poses.items(), turns, strict=True):
+            self.bodies[name].position, self.bodies[name].wxyz = X[:3, 3], turn[[3, 0, 1, 2]]
+
+    def show_forces(self, positions: np.ndarray, forces: np.ndarray) -> None:
+        """Draws forces (m, 3) [N] as lines from positions (m, 3) [m]; as long as 0.6 of the robot for its weight."""
+        self._forces.points = _segments(positions, positions + self._per_newton * forces)
+
+    def show_pull(self, begin: np.ndarray | None = None, end: np.ndarray | None = None) -> None:
+        """Draws the spring from a point (3,) to another [m]; nothing without them."""
+        self._pull.points = _NOTHING if begin is None or end is None else _segments(begin[None], end[None])
+
+    def _aim(self, places: np.ndarray) -> None:
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+        camera = self._server.initial_camera
+        camera.position, camera.look_at = middle + 1.5 * self.size * np.array([0.8, -1.2, 0.6]), middle
+
+
+def _drawable(item: Geometry, surfaces: dict[Mesh, Facets]) -> bool:
+    return not isinstance(item.shape, Mesh) or stored_once(item.shape) in surfaces
+
+
+def _add(server: Any, node: str, item: Geometry, surfaces: dict[Mesh, Facets], color: tuple[int, ...]) -> Any:
+    """The node of a shape; a mesh with colours of its own has those of its faces."""
+    shape = item.shape
+    surface = surfaces[stored_once(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()  # type: ignore[index]
+    where = _placed(item.pose)
+    if surface.colors is not None and (surface.colors != surface.colors[0]).any():
+        import trimesh
+
+        mesh = trimesh.Trimesh(surface.vertices, surface.faces, face_colors=surface.colors, process=False)
+        return server.scene.add_mesh_trimesh(node, mesh, **where)
+    if item.color is not None:
+        color = tuple(round(255 * float(part)) for part in item.color[:3])
+    elif surface.colors is not None:
+        color = tuple(surface.colors[0].tolist())
+    opacity = float(item.color[3]) if item.color is not None and len(item.color) > 3 and item.color[3] < 1.0 else None
+    return server.scene.add_mesh_simple(
+        node, surface.vertices, surface.faces, color=color, opacity=opacity, flat_shading=shape.kind not in _ROUND,
+        side="double", receive_shadow=False, **where,
+    )  # fmt: skip
+
+
+def _placed(pose: Transform) -> dict[str, Any]:
+    X = np.asarray(pose.matrix(), dtype=float)
+    return {"position": X[:3, 3], "wxyz": quaternions(X[None, :3, :3])[0][[3, 0, 1, 2]]}
+
+
+def _segments(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(m, 2, 3) float32 for viser; one without length in the place of none."""
+    return np.stack([begin, end], axis=1).astype(np.float32) if len(begin) else _NOTHING
+
+
+def _rgb(color: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(color.removeprefix("#")))

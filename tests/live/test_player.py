@@ -1,0 +1,177 @@
+"""The player behind the live viewer, without a page: time, sliders, and bodies that are pulled."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.live.loop import Player
+from kumitate.live.sliders import joint_sliders
+from kumitate.live.spring import FREQUENCY, Spring
+
+
+def player_of(robot, **options):
+    return Player(km.Simulation(km.load(robot), **options)._with_pulls())
+
+
+@pytest.fixture
+def linkage():
+    return player_of("four_bar")
+
+
+def gap(player):
+    robot = player.simulation.robot
+    return max(max(one.distance, one.angle) for one in robot.constraint_residual(player.state.q))
+
+
+def until(condition, seconds=30.0):
+    """Waits until something holds, as long as a busy machine may need."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert condition()
+
+
+def test_sliders_keep_loops_closed(linkage):
+    crank = linkage.sliders[0]
+    q0 = linkage.state.q[crank.q]
+    for value in q0 + np.linspace(0.0, 1.0, 11):
+        linkage.slide(crank.name, value)
+        assert linkage.message == ""
+        assert linkage.state.q[crank.q] == pytest.approx(value, abs=1e-12)
+        assert gap(linkage) <= 1e-12
+    assert not linkage.state.v.any()
+
+
+def test_a_slider_that_would_open_a_loop_does_not_move():
+    """Where the loop cannot be closed, the posture stays; where it can, the joint is where it was asked to be."""
+    player = player_of("four_bar")
+    before = player.state.q.copy()
+    for one in player.sliders:
+        for value in np.linspace(one.lower, one.upper, 9):
+            player.reset()
+            player.slide(one.name, value)
+            assert gap(player) <= 1e-12
+            assert player.message or np.cos(player.state.q[one.q] - value) == pytest.approx(1.0, abs=1e-12)
+            if player.message:
+                np.testing.assert_array_equal(player.state.q, before)
+
+
+def test_sliders_end_at_limits_and_do_not_push_other_joints_past_theirs():
+    two = tuple(
+        km.Joint(name, "revolute", "world", f"{name} arm", axis=(0, 1, 0), limits=(km.Limits(lower, upper),))
+        for name, lower, upper in (("free", -2.0, 2.0), ("narrow", -0.5, 0.5))
+    )
+    bodies = tuple(km.Body(f"{name} arm", 1.0, (0.1, 0, 0), (0.01, 0.01, 0.01)) for name in ("free", "narrow"))
+    geared = km.Mechanism("geared", bodies, two, couplings=(km.Coupling("gear", "narrow", "free", 1.0),))
+    player = Player(km.Simulation(geared))
+    assert [(one.lower, one.upper) for one in player.sliders] == [(-2.0, 2.0), (-0.5, 0.5)]
+    player.slide("free", 0.4)
+    np.testing.assert_allclose(player.state.q, [0.4, 0.4], atol=1e-12)
+    player.slide("free", 0.6)
+    assert "narrow would be at 0.6, outside its limits -0.5 to 0.5" in player.message
+    np.testing.assert_allclose(player.state.q, [0.4, 0.4], atol=1e-12)
+
+
+def test_a_joint_with_one_limit_has_a_slider_beyond_it():
+    rod = km.Body("rod", 1.0, (0.1, 0, 0), (0.01, 0.01, 0.01))
+    joint = km.Joint("screw", "revolute", "world", "rod", limits=(km.Limits(lower=5.0),))
+    (one,) = joint_sliders(km.Mechanism("open", (rod,), (joint,)))
+    assert (one.least, one.most, one.lower, one.upper, one.turns) == (5.0, np.inf, 5.0, 5.0 + np.pi, False)
+
+
+def test_a_joint_without_limits_keeps_its_turns():
+    """Gears are not the same after a turn: 7 rad is shown as 7 − 2π, and a slider moved from there stays in that turn."""
+    player = player_of("pendulum")
+    (angle,) = player.sliders
+    at = np.array([7.0])
+    assert angle.shown(at) == pytest.approx(7.0 - 2.0 * np.pi)
+    assert angle.meant(at, angle.shown(at)) == pytest.approx(7.0)
+    assert angle.meant(np.array([0.2]), -0.3) == -0.3
+
+
+def test_orientations_by_quaternions_have_no_sliders():
+    names = {one.name for one in joint_sliders(km.load("floating_arm").mechanism)}
+    assert names
+    assert not [name for name in names if name.rpartition(".")[2] in {"qx", "qy", "qz", "qw", "x", "y", "z"}]
+
+
+def test_play_moves_time_and_reset_restores_exactly(linkage):
+    first = linkage.state
+    linkage.begin()
+    try:
+        linkage.play()
+        until(lambda: linkage.state.time > 0.05)
+        linkage.pause()
+        linkage.step()
+        moved = linkage.state
+        assert not np.array_equal(moved.q, first.q)
+        assert gap(linkage) <= 1e-9
+        linkage.reset()
+        assert linkage.state.time == 0.0
+        for name, array in first.carried.items():
+            np.testing.assert_array_equal(linkage.state.carried[name], array)
+    finally:
+        linkage.close()
+    assert not [thread for thread in threading.enumerate() if "live viewer" in thread.name]
+
+
+def test_elapsed_time_becomes_steps_and_none_is_lost():
+    """100 pictures at 12.34 ms are 1.234 s, of which all but less than a step is simulated; the motion is that of a run."""
+    player = player_of("pendulum", step=1e-3, integrator="rk4")
+    player.play()
+    for _ in range(100):
+        player.advance(0.01234)
+    assert player.state.time in (pytest.approx(1.233), pytest.approx(1.234))
+    run = player.simulation.run(duration=round(player.state.time, 6))
+    np.testing.assert_allclose(player.state.q, run.q[-1], rtol=1e-12)
+
+
+def test_a_dragged_body_follows_the_spring():
+    """At rest, the spring's force balances the weight: m g along the chord of the pendulum against m ω² of the stretch."""
+    player = player_of("pendulum")
+    robot = player.simulation.robot
+    player.slide(player.sliders[0].name, 0.0)
+    (bob,) = player.pulled
+    grabbed = robot.pose(player.state.q, bob)[:3, 3] + robot.mechanism.body(bob).center_of_mass
+    player.grab(bob, grabbed)
+    player.drag(grabbed + np.array([0.3, 0.0, 0.2]))
+    spring = player.spring
+    assert spring.mass == pytest.approx(1.0)  # a point mass of 1 kg at 1 m can only move across
+    player.step(4000)
+    q, v = player.state.q, player.state.v
+    assert abs(q[0]) > 0.1
+    assert abs(v[0]) < 1e-6
+    balance = robot.jacobian(q, bob).T @ spring.wrench(robot, q, v) - robot.gravity_forces(q)
+    assert abs(balance[0]) < 1e-6
+    player.release()
+    player.step(200)
+    assert abs(player.state.v[0]) > 0.1
+
+
+def test_a_springs_mass_is_that_of_a_free_body_and_its_force_acts_at_its_point():
+    robot = km.load("free_rod")
+    q = robot.start[0]
+    (rod,) = (body.name for body in robot.mechanism.bodies)
+    X = robot.pose(q, rod)
+    center = X[:3, :3] @ np.asarray(robot.mechanism.body(rod).center_of_mass) + X[:3, 3]
+    spring = Spring.grab(robot, q, rod, center)
+    assert spring.mass == pytest.approx(robot.mass)
+    np.testing.assert_allclose(spring.end(robot, q), center, atol=1e-14)
+    pulled = spring.to(center + np.array([0.0, 0.1, 0.0]))
+    wrench = pulled.wrench(robot, q, np.zeros(robot.nv))
+    np.testing.assert_allclose(wrench[3:], [0.0, robot.mass * FREQUENCY**2 * 0.1, 0.0], atol=1e-9)
+    np.testing.assert_allclose(wrench[:3], np.cross(center - X[:3, 3], wrench[3:]), atol=1e-9)
+
+
+def test_a_diverging_motion_stops_and_says_why():
+    robot = km.load("pendulum")
+    player = Player(km.Simulation(robot, controller=lambda t, q, v: [1e9 * v[0] ** 3 + 1e9], integrator="rk4"))
+    player.play()
+    for _ in range(20):
+        player.advance(0.02)
+    assert not player.playing
+    assert "diverge" in player.message or "speed" in player.message, player.message
+    assert np.isfinite(player.state.q).all()

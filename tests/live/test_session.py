@@ -1,0 +1,149 @@
+"""The live viewer with viser: what is in the scene, where it listens, and that it ends."""
+
+import socket
+import threading
+import time
+import urllib.request
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.cli.app import run as command
+from kumitate.errors import InputError
+from kumitate.live import LiveView
+from kumitate.live.spring import FREQUENCY
+
+
+@pytest.fixture
+def ball():
+    """A ball that lies on the floor."""
+    body = km.Body("ball", 2.0, inertia=(0.008, 0.008, 0.008), collisions=(km.Geometry(km.Sphere(0.1)),))
+    mechanism = km.Mechanism("ball", (body,), (km.Joint("free", "floating", "world", "ball"),))
+    return km.Simulation(mechanism, start=([0, 0, 0, 1, 0, 0, 0.1], None), contact="rigid")
+
+
+def running():
+    """The threads of the viewer and of viser."""
+    return [thread for thread in threading.enumerate() if thread.is_alive() and thread.name != "kumitate-watch"]
+
+
+def test_it_serves_this_computer_alone_and_ends_without_threads(capsys):
+    before = set(running())
+    view = km.Simulation(km.load("four_bar")).view(port=18471)
+    try:
+        assert view.url.startswith("http://127.0.0.1:184")
+        port = view.server.get_port()
+        with urllib.request.urlopen(view.url, timeout=10) as page:
+            assert b"<html" in page.read().lower()
+        with socket.socket() as other:
+            other.settimeout(2.0)
+            assert other.connect_ex(("127.0.0.2", port)) != 0  # another address of this computer
+        assert view.url in view._repr_html_()
+        view.player.play()
+    finally:
+        view.close()
+    end = time.monotonic() + 10.0
+    while set(running()) - before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert set(running()) - before == set()
+    with socket.socket() as other:
+        other.settimeout(2.0)
+        assert other.connect_ex(("127.0.0.1", port)) != 0
+    assert capsys.readouterr().out == ""
+
+
+def test_the_scene_shows_what_the_simulation_computes(ball):
+    with ball.view(port=18472) as view:
+        view.player.step()
+        (line,) = view._scene._forces.points
+        weight = 2.0 * 9.80665  # its force is drawn from the point of contact, 0.6 of the size long
+        np.testing.assert_allclose(line[0], [0.0, 0.0, 0.0], atol=1e-3)
+        assert np.linalg.norm(line[1] - line[0]) == pytest.approx(weight * view._scene._per_newton, rel=1e-2)
+        view.player.grab("ball", (0.0, 0.0, 0.1))
+        view.player.drag((0.0, 0.0, 0.1 + 0.25 * weight / (2.0 * FREQUENCY**2)))  # a quarter of the weight
+        view.player.step()
+        ((begin, end),) = view._scene._forces.points
+        assert np.linalg.norm(end - begin) == pytest.approx(0.75 * weight * view._scene._per_newton, rel=2e-2)
+        node = view._scene.bodies["ball"]
+        np.testing.assert_allclose(node.position, view.player.state.q[4:], atol=1e-12)
+        assert "t = 0.002 s" in view._controls._numbers.content
+        view._controls.forces.value = False
+        assert not np.ptp(view._scene._forces.points, axis=1).any()
+
+
+def test_a_body_follows_the_mouse(ball):
+    with ball.view(port=18473) as view:
+        told = {"start_position": (0.0, 0.0, 0.2), "end_position": (0.3, 0.0, 0.6)}
+        view._dragged("ball", SimpleNamespace(phase="start", **told))
+        view._dragged("ball", SimpleNamespace(phase="update", **told))
+        view.player.step(300)
+        assert view.player.state.q[4] > 0.1
+        assert view.player.state.q[6] > 0.15
+        assert np.ptp(view._scene._pull.points, axis=1).any()
+        view._dragged("ball", SimpleNamespace(phase="end", **told))
+        assert view.player.spring is None
+
+
+def test_free_bodies_in_scenes_can_be_dragged():
+    """Twelve balls in a row, of which one is dragged out."""
+    bodies = tuple(
+        km.Body(f"ball {k}", 1.0, inertia=(0.004,) * 3, collisions=(km.Geometry(km.Sphere(0.1)),)) for k in range(12)
+    )
+    joints = tuple(km.Joint(f"free {k}", "floating", "world", body.name) for k, body in enumerate(bodies))
+    q = np.concatenate([[0, 0, 0, 1, 0.3 * k, 0, 0.1] for k in range(12)])
+    sim = km.Simulation(km.Mechanism("row", bodies, joints), start=(q, None), contact="rigid")
+    assert sim.interaction.steps_itself
+    with sim.view(port=18477) as view:
+        view.player.grab("ball 3", (0.9, 0.0, 0.1))
+        view.player.drag((0.9, 0.4, 0.1))
+        view.player.step(200)
+        moved = view.player.state.q.reshape(12, 7)[:, 5]
+    assert moved[3] > 0.1
+    np.testing.assert_array_equal(np.delete(moved, 3), 0.0)
+
+
+def test_a_click_moves_a_slider_but_a_picture_does_not():
+    with km.Simulation(km.load("four_bar")).view(port=18474) as view:
+        name = view.player.sliders[0].name
+        handle = view._controls._sliders[name]
+        view.player.step(50)  # the slider follows, and does not restart the simulation
+        assert view.player.state.time == pytest.approx(0.05)
+        assert handle.value == pytest.approx(view.player.state.q[0])
+        view._controls._moved(name)(SimpleNamespace(client=object(), target=SimpleNamespace(value=0.5)))
+        assert view.player.state.time == 0.0
+        assert view.player.state.q[0] == pytest.approx(0.5)
+
+
+def test_robots_of_all_sorts_are_drawn():
+    """Skeletons, wheels, shapes of the world; coloured and clear ones."""
+    for name in ("bicycle", "pa10"):
+        robot = km.load(name)
+        with km.Simulation(robot).view(port=18475) as view:
+            assert sum(map(len, view._scene.shapes.values())) >= len(robot.mechanism.bodies) / 2
+
+
+def test_the_command_serves_until_it_is_stopped(monkeypatch, capsys):
+    opened = []
+
+    def wait(self, timeout=None):
+        opened.append(threading.main_thread())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kumitate.cli.view.Event", lambda: SimpleNamespace(wait=lambda: wait(None)))
+    assert command(["view", "pendulum", "--port", "18476", "--hold"]) == 130
+    assert "http://127.0.0.1:184" in capsys.readouterr().err
+    assert opened
+    assert command(["view", "pendulum", "--step", "-1"]) == 1
+
+
+def test_a_port_that_is_none_is_refused():
+    with pytest.raises(InputError, match="port 70000: must be 1 to 65535"):
+        LiveView(km.Simulation(km.load("pendulum")), port=70000)
+
+
+def test_without_viser_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "viser", None)
+    with pytest.raises(InputError, match=r"pip install 'kumitate\[live\]'"):
+        km.Simulation(km.load("pendulum")).view()
