@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..errors import InputError
@@ -11,10 +13,14 @@ if TYPE_CHECKING:
     from ..contact.scene import Contact
     from ..model import Mechanism
 
-__all__ = ["MODELS", "asked", "start_on"]
+__all__ = ["ContactModel", "Friction", "Restitution", "asked", "start_on"]
 
 #: The models for `--contact`.
 MODELS = (*IMPULSE_MODELS, *FORCE_MODELS)
+
+ContactModel = Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, and its model: {', '.join(MODELS)}.")]
+Friction = Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 by default.")]
+Restitution = Annotated[float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 by default.")]
 
 
 def asked(model: str | None, *, friction: float | None, restitution: float | None, height: float | None) -> Contact | None:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..model.read import readable
 
-__all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Out", "RobotName"]
+__all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Hold", "Out", "RobotName", "StartQ"]
 
 RobotName = Annotated[str, Parameter(help=f"A robot file ({readable()}) or the name of a sample, for example pa10.")]
 FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body float freely.")]
@@ -18,6 +18,12 @@ FixInertia = Annotated[
     Parameter(
         negative="", show_default=False, help="Replace inertias that are physically impossible by the nearest possible ones."
     ),
+]
+StartQ = Annotated[
+    str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
+]  # fmt: skip
+Hold = Annotated[
+    bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
 ]
 Gif = Annotated[bool, Parameter(negative="", show_default=False, help="Draw an animated GIF too.")]
 Formats = Annotated[str, Parameter(help="File formats of graphs and snapshots, separated by commas: pdf, png, eps, svg.")]

@@ -12,11 +12,11 @@ from ..errors import InputError
 from ..simulate.checks import step_count
 from ..simulate.integrators import INTEGRATORS
 from . import run_folder as runs
-from .contact_options import MODELS, asked, start_on
+from .contact_options import ContactModel, Friction, Restitution, asked, start_on
 from .described import described, refuse_options
 from .draw_result import draw, formats_of
 from .named_values import with_values
-from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Out
+from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Hold, Out, StartQ
 from .report import complain, print_facts, print_json, print_text, progress, shown
 from .signals import forget_stop
 
@@ -61,19 +61,15 @@ def simulate(
     ] = "auto",
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
-    q: Annotated[
-        str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
-    ] = None,
+    q: StartQ = None,
     v: Annotated[
         str | None,
         Parameter(help='Initial velocities, "name=value, ...", in SI units; angular ones also as 30deg, per second.'),
     ] = None,
     lock: Annotated[str | None, Parameter(help='Joints to lock in their initial positions, "name, ...".')] = None,
-    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, and its model: {', '.join(MODELS)}.")] = None,
-    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 by default.")] = None,
-    restitution: Annotated[
-        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 by default.")
-    ] = None,
+    contact: ContactModel = None,
+    friction: Friction = None,
+    restitution: Restitution = None,
     height: Annotated[
         float | None,
         Parameter(
@@ -81,9 +77,7 @@ def simulate(
         ),
     ] = None,
     limits: Annotated[bool, Parameter(help="Whether joints stop at their position limits.")] = True,
-    hold: Annotated[
-        bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
-    ] = False,
+    hold: Hold = False,
     explain: Annotated[
         bool,
         Parameter(help="Only print which bodies may touch, how their contact is computed and why, and what compiling costs."),

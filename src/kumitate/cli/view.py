@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from .contact_options import MODELS, asked, start_on
+from .contact_options import ContactModel, Friction, Restitution, asked, start_on
 from .named_values import with_values
-from .options import FixInertia, FloatingBase, RobotName
+from .options import FixInertia, FloatingBase, Hold, RobotName, StartQ
 from .report import complain
 
 __all__ = ["view"]
@@ -23,20 +23,14 @@ def view(
     step: Annotated[float, Parameter(help="Time step of the integrator [s].")] = 1e-3,
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
-    q: Annotated[
-        str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
-    ] = None,
-    contact: Annotated[str | None, Parameter(help=f"Contact with the floor z = 0, and its model: {', '.join(MODELS)}.")] = None,
-    friction: Annotated[float | None, Parameter(help="Coefficient of friction, with --contact; 0.5 by default.")] = None,
-    restitution: Annotated[
-        float | None, Parameter(help="Coefficient of restitution, 0 to 1, with --contact; 0 by default.")
-    ] = None,
+    q: StartQ = None,
+    contact: ContactModel = None,
+    friction: Friction = None,
+    restitution: Restitution = None,
     height: Annotated[
         float | None, Parameter(help="Initial height of the lowest point above the floor [m], with --contact.")
     ] = None,
-    hold: Annotated[
-        bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")
-    ] = False,
+    hold: Hold = False,
     host: Annotated[
         str, Parameter(help="Address to serve at; 0.0.0.0 lets everybody in the network use the page.")
     ] = "127.0.0.1",

@@ -22,7 +22,7 @@ from .friction_cone import onto_cone, onto_disc
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 
-__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
+__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches", "tangents"]
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
@@ -310,7 +310,7 @@ def _point(
     resting: Scalar,
 ) -> ContactPoint:
     """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
-    surface, axes = pair.surface, (touch.normal, *_tangents(touch.normal))
+    surface, axes = pair.surface, (touch.normal, *tangents(touch.normal))
     compliance = Compliance.of(surface, h)
     softness = 0.0 if compliance is None else compliance.softness
     bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes), softness=softness)
@@ -374,7 +374,7 @@ def _size(tree: Tree, links: tuple[int, int]) -> float:
     return total
 
 
-def _tangents(n: Vector3) -> tuple[Vector3, Vector3]:
+def tangents(n: Vector3) -> tuple[Vector3, Vector3]:
     """Two unit vectors perpendicular to n and to each other."""
     along_x = absolute(n.x) < 0.7
     across = n.cross(Vector3(select(along_x, 1.0, 0.0), select(along_x, 0.0, 1.0), 0.0))

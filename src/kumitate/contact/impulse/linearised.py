@@ -20,7 +20,7 @@ from ...scalar import Program, Scalar, absolute, call, either, equal, jacobian, 
 from ...spatial import Dense, DenseRotation, Force, Matrix3, Motion, Transform, Vector3, dot
 from ..scene import Pair
 from ..shapes import capacity, touches
-from .contact_points import RECOVERY, ContactFrame, _tangents
+from .contact_points import RECOVERY, ContactFrame, tangents
 from .jacobians import LinkJacobians, Pattern
 
 __all__ = ["LinearisedContact", "Pressing", "linearised"]
@@ -265,7 +265,7 @@ def _moved_program(a: Any, b: Any, X_WB: tuple[float, ...]) -> Program:
 def _frames(a: Any, X_WA: Transform, b: Any, X_WB: Transform, origin: Vector3) -> tuple[list[ContactFrame], list[Scalar]]:
     """The frames of all points of A with B in the world, as in `contact_patches`; and their gaps."""
     met = [touch.on_b for touch in touches(a, X_WA, b, X_WB)]
-    frames = [ContactFrame(touch.point - origin, (touch.normal, *_tangents(touch.normal)), 0.0) for touch in met]
+    frames = [ContactFrame(touch.point - origin, (touch.normal, *tangents(touch.normal)), 0.0) for touch in met]
     return frames, [touch.gap for touch in met]
 
 

@@ -10,7 +10,9 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = ["Begun", "Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error"]
+__all__ = [
+    "Begun", "ExtendedIntegrator", "Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error",
+]  # fmt: skip
 
 
 class Impact(NamedTuple):
@@ -133,3 +135,17 @@ class Integrator(ABC):
     @abstractmethod
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         """The state after a step h from time t, and the estimated error in units of the tolerance (0 if none is made)."""
+
+
+class ExtendedIntegrator(Integrator):
+    """An integrator that adds something to the steps of another.
+
+    Attributes:
+        inner: whose name, order and kind of steps it has.
+    """
+
+    def __init__(self, inner: Integrator):
+        self.inner = inner
+        self.name, self.order = inner.name, inner.order  # type: ignore[misc]
+        self.implicit_damping, self.adaptive = inner.implicit_damping, inner.adaptive  # type: ignore[misc]
+        self.opens = inner.opens  # type: ignore[misc]

@@ -6,29 +6,20 @@ from collections.abc import Sequence
 
 from ...model import Bound
 from ...scalar import Scalar, when
-from .contract import Integrator, IntegratorState, MechanicalSystem
+from .contract import ExtendedIntegrator, Integrator, IntegratorState, MechanicalSystem
 from .time_stepping import TimeStepping
 
 __all__ = ["WithStops", "stopping"]
 
 
-class WithStops(Integrator):
-    """Steps of the integrator `flight`; those that end beyond a stop are made again by `TimeStepping`, which ends at the stop.
+class WithStops(ExtendedIntegrator):
+    """Steps of the integrator `inner`; those that end beyond a stop are made again by `TimeStepping`, which ends at the stop.
 
-    Steps in which no stop is reached are those of `flight`, bit by bit. Those at stops are of order one.
-
-    Attributes:
-        flight: whose name, order and kind of steps it has.
+    Steps in which no stop is reached are those of `inner`, bit by bit. Those at stops are of order one.
     """
 
-    def __init__(self, flight: Integrator):
-        self.flight = flight
-        self.name, self.order = flight.name, flight.order  # type: ignore[misc]
-        self.implicit_damping, self.adaptive = flight.implicit_damping, flight.adaptive  # type: ignore[misc]
-        self.opens = flight.opens  # type: ignore[misc]
-
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
-        flown, error = self.flight.step(system, t, h, state)
+        flown, error = self.inner.step(system, t, h, state)
         flown = IntegratorState(list(flown.q), list(flown.v), flown.work)
 
         def stopped() -> tuple[IntegratorState, Scalar]:

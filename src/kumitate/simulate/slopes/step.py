@@ -49,7 +49,7 @@ class SlopedStep:
     def _direct(self) -> Direct | None:
         """The shorter way, if there is one."""
         actuation, integrator = self._simulation.actuation, self._simulation.integrator
-        flight = integrator.flight if isinstance(integrator, WithStops) else integrator
+        flight = integrator.inner if isinstance(integrator, WithStops) else integrator
         if actuation.program is not None:
             return None
         page = direct_for(flight, self._code, actuation.forcing)
