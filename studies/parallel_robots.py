@@ -39,16 +39,15 @@ URDF with YAML, are in `tests/data/parallel-robots`; `kumitate simulate robot.ya
 - **Assembly**: processor time of `robot.assemble(robot.neutral())` after the first call, with the slide to the nearest closed
   posture, best of three. The gap before is the largest of all loops.
 - **Simulated**: {duration:g} s in steps of 1 ms with `integrator="auto"`, which is rkf45 or, where drives are stiff,
-  extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad about the closed posture,
-  once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as their exporter writes. The gap is
-  the largest of all loops and recorded states; the energy is the error of its balance, as a part of the largest energy
-  exchanged. {left_out} is not run here: its drives are so stiff for its rods that this takes many minutes.
+  extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad or, where they slide, by
+  0.01 m about the closed posture, once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as
+  their exporter writes. The gap is the largest of all loops and recorded states; the energy is the error of its balance, as a
+  part of the largest energy exchanged.
 - **M(q)**: the largest difference of the tree's inertia matrix from Pinocchio's, relative to the largest entry, in three random
   states, before the YAML changes types of joints.
 """
-#: The swing of motors [rad] and its frequency [rad/s]; the robot that is closed but not run.
-_SWING = 0.1
-_LEFT_OUT = "wl16_like"
+#: The swing of motors that turn [rad] and that slide [m], and its frequency [rad/s].
+_SWING = {"revolute": 0.1, "prismatic": 0.01}
 _FREQUENCY = math.pi
 _COLUMNS = (
     "robot", "bodies", "joints", "loops", "motors", "degrees of freedom", "closed by", "assembly", "gap before",
@@ -97,10 +96,11 @@ def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float) -> km.Run:
     mechanism = replace(robot.mechanism, joints=bare)
     driven = mechanism.with_drives(holding_drives(mechanism, q))
     links = {link.name: link for link in mechanism.tree.links}
-    middles = [float(q[links[joint.name].q_start]) for joint in driven.joints if joint.drive is not None]
+    motors = [links[joint.name] for joint in driven.joints if joint.drive is not None]
+    middles = [(float(q[link.q_start]), _SWING[link.kind.name]) for link in motors]
 
     def target(t: Any, q: Any, v: Any) -> list[Any]:
-        return [middle + _SWING * sin(_FREQUENCY * t) for middle in middles]
+        return [middle + swing * sin(_FREQUENCY * t) for middle, swing in middles]
 
     return km.simulate(driven, q, duration=duration, inputs={"target": target})
 
@@ -129,11 +129,11 @@ def page(folder: Path, duration: float = 10.0) -> str:
         mechanism, name = _loaded(file), f"`{file.parent.name}`"
         agreement = f"{mass_matrix_difference(file.with_suffix('.urdf')):.0e}"
         try:
-            rows.append(_row(name, mechanism, agreement, 0.0 if file.parent.name == _LEFT_OUT else duration))
+            rows.append(_row(name, mechanism, agreement, duration))
         except ModelError as error:
             refused.append(f"- {name}: {str(error).partition(': ')[2]}.")
     head = f"| {' | '.join(_COLUMNS)} |\n" + "|---" * len(_COLUMNS) + "|"
-    parts = [_HEAD.format(duration=duration, left_out="WL16"), head, *rows]
+    parts = [_HEAD.format(duration=duration), head, *rows]
     parts += ["\n## As published, these cannot be closed\n", *refused] if refused else []
     return "\n".join(parts) + "\n"
 
@@ -145,7 +145,7 @@ def _row(name: str, mechanism: Mechanism, agreement: str, duration: float) -> st
     times = [_processor_time(lambda: robot.assemble(robot.neutral())) for _ in range(3)]
     rank = np.linalg.matrix_rank(loops.state(closed.q, np.zeros(robot.nv)).J, rtol=1e-9)
     moving = sum(joint.kind.nv > 0 for joint in mechanism.joints)
-    gap, energy = _motion(robot, closed.q, duration) if duration else ("", "")
+    gap, energy = _motion(robot, closed.q, duration)
     told = (
         name, len(mechanism.bodies), moving, len(mechanism.loops), len(mechanism.driven), f"{robot.nv} → {robot.nv - rank}",
         closed.way, f"{1e3 * min(times):.0f} ms", f"{closed.before:.2g} m", gap, energy,
