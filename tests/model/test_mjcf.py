@@ -148,7 +148,7 @@ def test_what_is_not_simulated_is_reported_with_its_line(reported, name):
 
 
 def test_the_list_of_what_is_not_simulated_is_whole(reported):
-    assert len(NAMES) == 15
+    assert len(NAMES) == 13
     for what in (
         "flexes (deformable bodies): not simulated (sheet)",
         "density of <option>: forces of fluids are not simulated",
