@@ -18,6 +18,7 @@ from .contract import Case
 from .derivatives import DynamicsDerivatives
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
+from .limits import StepsWithLimits
 from .mujoco_peer import MuJoCo
 from .parameters import ParameterSteps
 from .peers import PEERS, peer_versions
@@ -27,7 +28,7 @@ from .report import Report, Row
 from .scenes import Scenes
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
-from .start import Compilation, FirstRun, ImportTime
+from .start import Compilation, FirstRun, ImportTime, Loading
 from .subjects import RandomChain, RobotFile
 from .touching import TouchingPairs
 
@@ -71,6 +72,8 @@ CASES: dict[str, Case] = {
         ParameterSteps(PANDA),
         SingleRun(PANDA),
         LoopSteps(),
+        StepsWithLimits(PANDA),
+        StepsWithLimits(HYQ),
         FirstRun(at_most=0.02),
         SecondRun(),
         DynamicsDerivatives(PANDA, one=6.0, batch=20.0),
@@ -82,6 +85,7 @@ CASES: dict[str, Case] = {
         Compilation(TALOS, total=2.0),
         Compilation(LONG_CHAIN, llvm=0.2),
         ImportTime(at_most=0.35),
+        Loading(at_most=0.3),
         *(InertiaMatrix(subject, at_least=2.0) for subject in (PANDA, HYQ, CHAIN, TALOS)),
     )
 }

@@ -55,7 +55,7 @@ def test_the_mass_matrix_is_pinocchios(name):
 def test_all_robots_of_the_table_stay_closed():
     text = TABLE.read_text(encoding="utf-8")
     rows = [[part.strip() for part in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")]
-    assert {row[0].split("`")[1] for row in rows} == set(NAMES)
+    assert [row[0].split("`")[1] for row in rows] == [*NAMES, "kangaroo_like"]
     for row in rows:
         assert float(row[9].removesuffix(" m")) < 1e-12, row[0]
         assert float(row[11]) < 1e-12, row[0]
