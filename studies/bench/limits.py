@@ -57,13 +57,13 @@ class StepsWithLimits(Case):
         v = 1e-3 * np.random.default_rng(0).normal(size=(runs, robot.nv))
         for integrator in ("semi_implicit_euler", "rkf45"):
             calls = {}
-            for limits in (True, False):
-                batch = km.Simulation(robot, integrator=integrator, limits=limits, step=1e-4).batch(q, v)
+            for limits in ("on", "off"):
+                batch = km.Simulation(robot, integrator=integrator, limits=limits == "on", step=1e-4).batch(q, v)
                 calls[limits] = Contender(_from_the_start(batch, q, v, self.count), runs * self.count)
             with threads(1):
                 timings = by_turns(calls, effort.rounds, clock=thread_seconds)
             yield Row(
-                self.name, f"step by {integrator}, limits on, batch", timings[True], "limits=False", timings[False],
+                self.name, f"step by {integrator}, limits on, batch", timings["on"], "limits=False", timings["off"],
                 1.0 / self.dearer, remarks=f"target: {100 * (self.dearer - 1):.0f} % more; none is reached",
             )  # fmt: skip
 

@@ -93,7 +93,8 @@ def slider(height):
     bodies = (*bodies, km.Body("load", 2.0))
     at = dict(zip(names, (0.0, apart), strict=True))
     joints = tuple(
-        km.Joint(f"motor_{name}", "revolute", "world", name, km.pose((at[name], 0, 0)), drive=km.EffortDrive()) for name in names
+        km.Joint(f"motor_{name}", "revolute", "world", name, km.pose((x, 0, 0)), drive=km.EffortDrive())
+        for name, x in at.items()
     )
     rods = tuple(km.Joint(f"elbow_{name}", "revolute", name, f"{name}_rod", km.pose((1, 0, 0))) for name in names)
     held = km.Joint("held", "fixed", "left_rod", "load", km.pose((1, 0, 0)))

@@ -179,9 +179,7 @@ class LoopEquations:
         tree = self.mechanism.tree
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
         return Kernel(
-            self.stored(
-                "moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}")
-            )
+            self.stored("moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
         )
 
     @cached_property

@@ -27,8 +27,8 @@ def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[st
 
     A joint that feels the inertia I gets kp = I ω² and kd = 2 I ω: alone it comes back critically damped, and a load τ moves it
     by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, where a joint may stand on what it
-    carries, that of all else; in loops, that of all that moves with it while nothing acts on the other joints. Limits of effort,
-    gears and rotors are those of the joints and of their drives.
+    carries, that of all else; in loops, that of all that moves with it while nothing acts on the other joints. Limits of
+    effort, gears and rotors are those of the joints and of their drives.
 
     Args:
         robot: a robot or mechanism.

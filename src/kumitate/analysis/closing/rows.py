@@ -67,7 +67,8 @@ def _program(loops: LoopEquations) -> Program:
 
     def toward(q: Any, away: Sequence[Scalar]) -> list[Scalar]:
         """From q (nq) to the point of the linearised loops that is nearest to where `away` (nv) leads from, less that way."""
-        rows, J = (list(compress(items, holonomic)) for items in _rows(tree, q))
+        rows, J = _rows(tree, q)
+        rows, J = list(compress(rows, holonomic)), list(compress(J, holonomic))
         return _lifted(tree, rows, J, [a - row.error for a, row in zip(_times(J, away), rows, strict=True)])
 
     def nearest(start: Any, v: Any) -> dict[str, Any]:
