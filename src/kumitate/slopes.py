@@ -13,6 +13,10 @@ from .model import Mechanism
 __all__ = ["ForwardDerivatives", "InverseDerivatives", "forward_derivatives", "inverse_derivatives"]
 
 
+#: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
+_MOST = 40
+
+
 class Compiled(Protocol):
     """What is needed of a robot."""
 
@@ -54,9 +58,9 @@ class InverseDerivatives(NamedTuple):
 
 
 def forward_derivatives(robot: Compiled, q: np.ndarray, v: Any, tau: Any, wrenches: Mapping[str, Any]) -> ForwardDerivatives:
-    """See `Robot.derivatives`. Loops need one evaluation per direction, all of them in one batch."""
+    """See `Robot.derivatives`. Large mechanisms with loops take one evaluation per direction, all of them in one batch."""
     names, values = tuple(wrenches), [np.asarray(wrench, dtype=float) for wrench in wrenches.values()]
-    if not robot.mechanism.tree.closed:
+    if not robot.mechanism.tree.closed or robot.mechanism.nv <= _MOST:
         return ForwardDerivatives(*robot.compile("forward_slopes", wrenches=names)(q, v, tau, *values))
     n, kernel = robot.mechanism.nv, robot.compile("forward_slope", wrenches=names)
     state = [np.asarray(part, dtype=float)[..., None, :] for part in (q, v, tau, *values)]

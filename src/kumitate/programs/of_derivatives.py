@@ -16,20 +16,14 @@ __all__ = ["DERIVATIVES"]
 
 
 def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
-    """Forward dynamics of a tree with all its derivatives.
-
-    Raises:
-        InputError: for closed loops, whose derivatives are computed along directions.
-    """
-    from ..dynamics.derivatives import aba_derivatives
+    """Forward dynamics with all its derivatives, closed loops included."""
+    from ..dynamics.derivatives import loop_derivatives
 
     check_resistance(m)
-    if m.tree.closed:
-        raise InputError(f"{m.name}: forward_slopes is for trees; with loops take forward_slope, along one direction")
     tree = m.base_parameter_tree
 
     def slopes(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
-        found = aba_derivatives(tree, q, v, tau, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
+        found = loop_derivatives(tree, q, v, tau, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
         return found._asdict()
 
     return slopes, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)
