@@ -43,6 +43,20 @@ def _inverse_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     return slopes, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
 
 
+def _inverse_second_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+    """The second derivatives of inverse dynamics, contracted with weights; closed loops are cut."""
+    from ..dynamics.derivatives import rnea_second_derivatives
+
+    check_inertias(m)
+    tree = m.base_parameter_tree
+
+    def slopes(q: Any, v: Any, a: Any, weights: Any, *values: Any) -> dict[str, Any]:
+        pushed = applied(tree, wrenches, values)
+        return rnea_second_derivatives(tree, q, v, a, weights, gravity=m.gravity, wrenches=pushed)._asdict()
+
+    return slopes, state_inputs(m) | {"a": m.nv, "weights": m.nv} | wrench_inputs(wrenches)
+
+
 def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     """Forward dynamics with its derivative along one direction of (q, v, τ), loops included."""
     check_resistance(m)
@@ -65,5 +79,6 @@ def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
 DERIVATIVES: dict[str, Callable[..., Traceable]] = {
     "forward_slopes": _forward_slopes,
     "inverse_slopes": _inverse_slopes,
+    "inverse_second_slopes": _inverse_second_slopes,
     "forward_slope": _forward_slope,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...kinematics import chord_motion
 from ...model import Chord, Closing, Tree
-from ...scalar import Program, Scalar, inlined_slope, is_zero, trace
+from ...scalar import Program, Scalar, inlined_slopes, is_zero, trace
 from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_drives import chord_drive
 from ..loops.line_pulls import chord_inertia
@@ -51,7 +51,8 @@ class ChordLaw:
         turned = [x for row in R for x in row.cross(move.angular)]  # R [θ]×, row by row
         shifted = [row.dot(move.linear) for row in R]
         at = [[x for row in R for x in row], list(p), list(self.twist), list(A), list(strengths)]
-        found = inlined_slope(self.program, at, [turned, shifted, list(V_rate), list(A_rate), [0.0] * len(strengths)])
+        rates = [turned, shifted, list(V_rate), list(A_rate), [0.0] * len(strengths)]
+        (found,) = inlined_slopes(self.program, at, [rates])
         return Force.of(found[:6]), found[6:]
 
 
