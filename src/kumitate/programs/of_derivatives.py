@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dynamics import Acting, aba_with_loops
-from ..errors import InputError
 from ..kinematics import rate
 from ..model import Mechanism, check_inertias, check_resistance
 from ..scalar import call, directional, trace
