@@ -10,7 +10,8 @@ and a small motion S of the joint turns and moves all that lies beyond it on the
 
     V by σ d,  d = V_P × S + ∂w,    and A by σ (A_P × S + d × (V_M − V_P) + ∂ẇ + V_C × ∂w),
 
-where ∂ is the change of the joint's own motion, zero where S is constant. The form is ours; it follows from the Jacobi identity.
+where ∂ is the change of the joint's own motion, zero where S is constant. The form is ours; it follows from the Jacobi
+identity.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ChordColumn:
         index: in v; `link`: of its joint.
         move: σ S, the motion of M; it is also the change of V with the velocity and of A with the acceleration.
         V_by_q, A_by_q, A_by_v: the changes of the twist and of the acceleration with the coordinate and with the velocity.
-        slopes: σ ∂S/∂q for each degree of freedom of the same joint, by index: how their `move` changes in the joint's own axes.
+        slopes: σ ∂S/∂q of all degrees of freedom of the same joint, by index: how each `move` changes in the joint's axes.
     """
 
     index: int
@@ -63,7 +64,7 @@ class ChordPath:
     follower: list[int]
 
     def turns(self, i: ChordColumn, j: ChordColumn) -> int:
-        """c of ∂S_j = c S_i × S_j, seen from M: 1 if the joint of i carries that of j or is the same, less 1 if it carries M."""
+        """c of ∂S_j = c S_i × S_j, seen from M: 1 if i's joint carries j's or is the same, less 1 if it carries M."""
         branch = self.base if j.link in self.base else self.follower
         carries = i.link in branch and branch.index(i.link) >= branch.index(j.link)
         return int(carries) - int(i.link in self.follower)
