@@ -56,12 +56,12 @@ class PosesReached(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         robot, count, rng = Robot(self.subject.mechanism), effort.share(self.targets), np.random.default_rng(3)
         low, high = limits_of(robot.mechanism)
-        bounds = [[end.get(i, default) for i in range(robot.nq)] for end, default in ((low, -np.pi), (high, np.pi))]
-        starts, postures = rng.uniform(*bounds, (2, count, robot.nq))
+        bounds = [np.array([end.get(i, x) for i in range(robot.nq)]) for end, x in ((low, -np.pi), (high, np.pi))]
+        starts, postures = rng.uniform(bounds[0], bounds[1], (2, count, robot.nq))
         place = robot.mechanism.bodies[-1].name
         goal = PoseGoal(place, robot.pose(postures, place))
         found = robot.inverse_kinematics(goal, starts)
-        passes = _searches(robot, goal, starts, lambda rows: rng.uniform(*bounds, (rows, robot.nq)))
+        passes = _searches(robot, goal, starts, lambda rows: rng.uniform(bounds[0], bounds[1], (rows, robot.nq)))
 
         def one_by_one() -> None:
             for search in passes:
@@ -79,9 +79,10 @@ class PosesReached(Case):
 def _searches(
     robot: Robot, goal: PoseGoal, starts: np.ndarray, others: Callable[[int], np.ndarray]
 ) -> list[Callable[[], None]]:
-    """Calls of machine code that find all targets, one at a time: first from `starts`, then anew where that failed."""
+    """Calls of machine code that find all targets, one at a time: first from `starts`, then again where that failed."""
     kernel = Kernel(search_program(robot.mechanism, [[goal]], STEPS, True))
-    targets, rows, passes = goal.target(robot.mechanism.tree), np.arange(len(starts)), []
+    targets, rows = goal.target(robot.mechanism.tree), np.arange(len(starts))
+    passes: list[Callable[[], None]] = []
     while len(rows) and len(passes) <= RESTARTS:
         given = starts[: len(rows)] if not passes else others(len(rows))
         error = np.empty(len(rows))

@@ -15,9 +15,9 @@ __all__ = ["centroidal_map", "mass_center_jacobian"]
 
 
 def centroidal_map(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Any]]:
-    """"matrix" A (6, nv), "rate" Ȧ (6, nv) and "drift" Ȧ v (6): [l; p] = A v is the centroidal momentum and A v̇ + Ȧ v its rate.
+    """The map A with [l; p] = A v, and its rate: "matrix" A (6, nv), "rate" Ȧ (6, nv), "drift" Ȧ v (6).
 
-    In the world's axes, l about the center of mass.
+    [l; p] is the centroidal momentum, in the world's axes and about the center of mass; A v̇ + Ȧ v is its rate.
 
     Raises:
         InputError: for a base-parameter tree.
@@ -36,7 +36,7 @@ def centroidal_map(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict
 
 
 def mass_center_jacobian(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Any]]:
-    """"jacobian" J (3, nv) with J v the velocity of the center of mass [m/s] in the world, and its "rate" J̇ (3, nv).
+    """J with J v the velocity of the center of mass [m/s] in the world: "jacobian" J (3, nv), and its "rate" J̇ (3, nv).
 
     Raises:
         InputError: for a base-parameter tree.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def closed_directions(equations: LoopEquations, q: np.ndarray, v: np.ndarray) ->
     Z = W if equations.holonomic.all() else _null_space(J[equations.holonomic])
     tree, (E, _) = mechanism.tree, tangent(mechanism, q, v)
 
-    def opening(q: np.ndarray, v: np.ndarray) -> list[object]:
+    def opening(q: Any, v: Any) -> list[Any]:
         rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
         return [row.rate for row in rows if is_zero(row.softness)]
 

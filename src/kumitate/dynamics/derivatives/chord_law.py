@@ -50,8 +50,8 @@ class ChordLaw:
         R, p = self.pose.rotation.matrix(), self.pose.translation
         turned = [x for row in R for x in row.cross(move.angular)]  # R [θ]×, row by row
         shifted = [row.dot(move.linear) for row in R]
-        at = [[x for row in R for x in row], list(p), list(self.twist), list(A), list(strengths)]
-        rates = [turned, shifted, list(V_rate), list(A_rate), [0.0] * len(strengths)]
+        at: list[list[Scalar]] = [[x for row in R for x in row], list(p), list(self.twist), list(A), list(strengths)]
+        rates: list[list[Scalar]] = [turned, shifted, list(V_rate), list(A_rate), [0.0] * len(strengths)]
         (found,) = inlined_slopes(self.program, at, [rates])
         return Force.of(found[:6]), found[6:]
 

@@ -11,22 +11,22 @@ in the chords, g from the relative motion of their ends (`chord_path`). So ∂v�
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...model import Tree
 from ...scalar import Scalar, is_zero
-from ...spatial import Motion, dot
+from ...spatial import dot
 from ..crba import crba
 from ..loops.constraints import Row
 from ..loops.multipliers import row_solver
 from ..rnea import rnea
 from ..wrenches import Wrenches
 from .chord_law import ChordLaw, chord_law
-from .chord_path import ChordColumn, ChordPath, chord_path
+from .chord_path import ChordPath, chord_path
 from .factors import inverse_factors
 from .forward import ForwardSlopes, aba_derivatives
 from .inverse import rnea_derivatives
-from .slopes import Matrix, zeros
+from .loop_slopes import LoopSlopes
+from .slopes import Matrix
 
 __all__ = ["loop_derivatives"]
 
@@ -55,7 +55,7 @@ def loop_derivatives(
     strengths = solver.solve([-(rate + dot(row, free)) for rate, row in zip(drift, J, strict=True)])
     a = [x + dot(strengths, column) for x, column in zip(free, _transposed(responses, n), strict=True)]
     moved = rnea_derivatives(tree, q, v, a, gravity=gravity, wrenches=wrenches)
-    in_loops = _LoopSlopes.of(tree, laws, [chord_path(tree, q, v, a, law.chord, law.pose) for law in laws], strengths, len(J))
+    in_loops = LoopSlopes.of(tree, laws, [chord_path(tree, q, v, a, law.chord, law.pose) for law in laws], strengths, len(J))
     G = _transposed([solver.solve(column) for column in _transposed(responses, n)], len(J))
     N = factors.dense()
     for response, reached in zip(responses, G, strict=True):
@@ -89,47 +89,6 @@ def _equations(
         rows.append(Row({}, {}, 0.0, 0.0, 0.0, 0.0, True))
         drift.append(0.0)
     return J, rows, drift, left
-
-
-class _LoopSlopes(NamedTuple):
-    """The derivatives, at fixed v̇ and λ, of the forces in loops (nv, nv) and of the accelerations of their rows (rows, nv)."""
-
-    force_by_q: Matrix
-    force_by_v: Matrix
-    rows_by_q: Matrix
-    rows_by_v: Matrix
-
-    @classmethod
-    def of(
-        cls, tree: Tree, laws: Sequence[ChordLaw], paths: Sequence[ChordPath], strengths: Sequence[Scalar], count: int
-    ) -> _LoopSlopes:
-        n = tree.nv
-        found = cls(zeros(n), zeros(n), *([[0.0] * n for _ in range(count)] for _ in range(2)))
-        first = 0
-        for law, path in zip(laws, paths, strict=True):
-            found._add(law, path, strengths[first : first + len(law.units)], first)
-            first += len(law.units)
-        return found
-
-    def _add(self, law: ChordLaw, path: ChordPath, own: Sequence[Scalar], first: int) -> None:
-        force = law.force(own)
-        for i in path.columns:
-            by_q = law.slope(path.acceleration, own, i.move, i.V_by_q, i.A_by_q)
-            by_v = law.slope(path.acceleration, own, Motion(), i.move, i.A_by_v)
-            for j in path.columns:
-                turned = _turned(path, i, j).dot(force) + j.move.dot(by_q[0])
-                self.force_by_q[j.index][i.index] = self.force_by_q[j.index][i.index] + turned
-                self.force_by_v[j.index][i.index] = self.force_by_v[j.index][i.index] + j.move.dot(by_v[0])
-            for k, (of_q, of_v) in enumerate(zip(by_q[1], by_v[1], strict=True), start=first):
-                self.rows_by_q[k][i.index], self.rows_by_v[k][i.index] = of_q, of_v
-
-
-def _turned(path: ChordPath, i: ChordColumn, j: ChordColumn) -> Motion:
-    """The change of the direction of j with the coordinate of i, seen from M."""
-    own = i.slopes.get(j.index, Motion())
-    turns = path.turns(i, j)
-    # both moves contain their σ, and the change is that of j alone
-    return own + i.move.cross(j.move) * float(turns * (1 if i.link in path.follower else -1)) if turns else own
 
 
 def _difference(a: Matrix, b: Matrix) -> Matrix:
