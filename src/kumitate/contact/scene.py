@@ -193,8 +193,9 @@ class Touchable:
         for pair in contact.between or ():
             _check_pair(mechanism, tree, moving, pair)
         between = contact.between
-        if between is None and any(set(pair) <= set(moving) and _differ(tree, *pair) for pair in mechanism.no_contact):
-            between = [pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact]
+        apart = [pair for pair in mechanism.no_contact if set(pair) <= set(moving) and _differ(tree, *pair)]
+        if between is None and (apart or _joined_by_loops(tree)):
+            between = [pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in apart]
         return cls(moving, standing, None if between is None else tuple(between))
 
 
@@ -288,13 +289,18 @@ def _refuse(name: str, value: Any, rule: str, wrong: bool) -> None:
 
 def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs of bodies that only the world connects."""
-    root = {name: tree.ancestors(tree.places[name].link)[-1].index for name in names}
-    chords = {frozenset((_root(tree, chord.base.link), _root(tree, chord.follower.link))) for chord in tree.chords}
+    root, joined = {name: _root(tree, tree.places[name].link) for name in names}, _joined_by_loops(tree)
     return [
         (one, two)
         for one, two in combinations(root, 2)
-        if root[one] != root[two] and frozenset((root[one], root[two])) not in chords
+        if root[one] != root[two] and frozenset((root[one], root[two])) not in joined
     ]
+
+
+def _joined_by_loops(tree: Tree) -> set[frozenset[int]]:
+    """The pairs of links at the world whose trees a loop joins."""
+    pairs = {frozenset((_root(tree, chord.base.link), _root(tree, chord.follower.link))) for chord in tree.chords}
+    return {pair for pair in pairs if len(pair) == 2 and -1 not in pair}
 
 
 def _differ(tree: Tree, one: str, other: str) -> bool:
