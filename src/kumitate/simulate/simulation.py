@@ -16,7 +16,9 @@ from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from .batch import Batch
-from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held  # fmt: skip
+from .checks import (
+    by_name, check_memory, check_scene, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held,
+)  # fmt: skip
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
@@ -142,11 +144,8 @@ class MechanismSimulation:
             forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
         )
         self.outputs = tuple(outputs)
-        if self.interaction.steps_itself and (self.outputs or self.parameters is not None):
-            raise InputError(
-                f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
-                "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
-            )
+        if self.interaction.steps_itself:
+            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,

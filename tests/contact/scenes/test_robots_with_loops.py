@@ -9,6 +9,7 @@ import pytest
 
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
+from kumitate.errors import InputError
 from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, Mechanism, Plane, PositionDrive, Sphere
 from kumitate.model.samples.loops import four_bars, four_bars_start
 from kumitate.simulate.simulation import MechanismSimulation
@@ -170,3 +171,8 @@ def test_bricks_on_a_tray_that_legs_carry_weigh_what_they_should():
     assert np.abs(held.q - held.q[0]).max() < 1e-9
     weight = sum(abs(held.contact.force[-1, k, 2]) for k in range(len(held.contact.bodies)))
     assert weight == pytest.approx(3.0 * G, rel=1e-9)
+
+
+def test_errors_that_decay_are_refused_with_the_loop_and_the_remedy():
+    with pytest.raises(InputError, match=r"closes its loops \(loop0\) by projection .*leave out `baumgarte`"):
+        with_bricks(four_bar(), *four_bars_start(1, 0.1, 0.0), baumgarte=10.0)

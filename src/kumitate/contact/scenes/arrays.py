@@ -118,6 +118,7 @@ class Placed(NamedTuple):
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
+        barred: 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted.
         sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
     """
 
@@ -136,6 +137,7 @@ class Placed(NamedTuple):
     low: Floats[3]
     high: Floats[3]
     resting: Ints
+    barred: Ints
     sorted: Ints
     planes: Ints
 

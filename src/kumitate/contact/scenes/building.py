@@ -82,7 +82,7 @@ def scene_of(
             np.zeros((len(places), 6)),
         ),
         solids=solids_of([item.geometry.shape for item in items]),
-        placed=_placed(mechanism, contact, items, parts),
+        placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
         allowed=_allowed(mechanism, found),
         pairs=np.zeros((0, 2), dtype=np.int64),
         starts=np.zeros(solids + 2, dtype=np.int64),
@@ -203,6 +203,12 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     keys = [(min(pair) << 31) + max(pair) for pair in ([numbers[name] for name in names] for names in found.between)]
     return _ints(sorted(keys) or [-1])
+
+
+def _barred(mechanism: Mechanism, found: Touchable) -> np.ndarray:
+    """`Placed.barred`."""
+    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    return _ints(sorted((numbers[one] << 31) + numbers.get(other, -1) + 1 for one, other in found.barred))
 
 
 def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> dict[str, Any]:
