@@ -140,7 +140,7 @@ def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte
             "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
         )
     if baumgarte and mechanism.tree.closed:
-        closing = [item.name for item in (*mechanism.loops, *mechanism.couplings)]
+        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
         raise InputError(
             f"{mechanism.name}: a scene of many free bodies closes its loops ({', '.join(closing)}) by projection after every "
             "step, not by errors that decay; leave out `baumgarte`"
