@@ -16,7 +16,16 @@ from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from .batch import Batch
-from .checks import by_name, check_memory, check_scene, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held  # fmt: skip
+from .checks import (  # fmt: skip
+    by_name,
+    check_memory,
+    check_scene,
+    checked_baumgarte,
+    checked_rows,
+    checked_step,
+    run_steps,
+    steps_held,
+)
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
