@@ -13,8 +13,8 @@ from ..model import Mechanism
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
-    "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "check_scene", "checked_baumgarte", "checked_rows",
-    "checked_state", "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
+    "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state",
+    "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -130,21 +130,6 @@ def steps_held(sample_time: float | None, step: float) -> int | None:
     if hold < 1 or abs(hold * step - period) > 1e-9 * period:
         raise InputError(f"sample_time {period} s is not a multiple of the step {step} s; take {max(hold, 1) * step:.12g} s")
     return hold
-
-
-def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte: bool) -> None:
-    """Refuses what a scene of many bodies does not have, if any of it is asked for."""
-    if outputs or parameters:
-        raise InputError(
-            f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
-            "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
-        )
-    if baumgarte and mechanism.tree.closed:
-        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
-        raise InputError(
-            f"{mechanism.name}: a scene of many free bodies closes its loops ({', '.join(closing)}) by projection after every "
-            "step, not by errors that decay; leave out `baumgarte`"
-        )
 
 
 def check_memory(mechanism: Mechanism, times: int, runs: int = 1) -> None:

@@ -16,16 +16,7 @@ from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from .batch import Batch
-from .checks import (  # fmt: skip
-    by_name,
-    check_memory,
-    check_scene,
-    checked_baumgarte,
-    checked_rows,
-    checked_step,
-    run_steps,
-    steps_held,
-)
+from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held  # fmt: skip
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
@@ -35,6 +26,7 @@ from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
+from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence

@@ -12,6 +12,8 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, Mechanism, Plane, PositionDrive, Sphere
 from kumitate.model.samples.loops import four_bars, four_bars_start
+from kumitate.simulate.results.archive import load, save
+from kumitate.simulate.results.loop_records import loop_records
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid
@@ -176,3 +178,24 @@ def test_bricks_on_a_tray_that_legs_carry_weigh_what_they_should():
 def test_errors_that_decay_are_refused_with_the_loop_and_the_remedy():
     with pytest.raises(InputError, match=r"closes its loops \(loop0\) by projection .*leave out `baumgarte`"):
         with_bricks(four_bar(), *four_bars_start(1, 0.1, 0.0), baumgarte=10.0)
+
+
+def test_a_run_that_is_interrupted_keeps_what_it_has_with_its_loops(tmp_path):
+    """Of a motor that fails after 30 ms; the file that the run is saved to tells the loop's motion and force."""
+    (q, v), calls = four_bars_start(1, 0.3, 0.0), iter([np.zeros(21)] * 30)
+    robot = with_bricks(four_bar(), q, v)
+
+    def motor(t, q, v):
+        found = next(calls, None)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    whole = robot.run(duration=0.1)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        with_bricks(four_bar(), q, v, controller=motor).run(duration=0.1)
+    save(raised.value.result, tmp_path / "run.npz")
+    kept = load(tmp_path / "run.npz")
+    assert 20 < len(kept) <= 31
+    np.testing.assert_array_equal(kept.q, whole.q[: len(kept)])
+    np.testing.assert_allclose(loop_records(kept)["loop0"].wrench, loop_records(whole)["loop0"].wrench[: len(kept)], atol=1e-9)
