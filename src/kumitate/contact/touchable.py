@@ -124,7 +124,7 @@ def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
 
 def _all_but_neighbours(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs of bodies that are not fixed to each other, and that no joint joins."""
-    near = {frozenset((link.index, link.parent)) for link in tree.links}
+    near = {frozenset(part.index for part in tree.ancestors(link.index)[:2]) for link in tree.links}
     near |= {frozenset((chord.base.link, chord.follower.link)) for chord in tree.chords}
     link = {name: tree.places[name].link for name in names}
     return [
