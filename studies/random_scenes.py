@@ -99,11 +99,11 @@ def random_body(rng: np.random.Generator, name: str) -> Body:
     return Body(name, mass, inertia=(y + z, x + z, x + y), visuals=geometry, collisions=geometry)
 
 
-def random_robot(number: int, name: str) -> Mechanism:
-    """One of the robots: a floating chain of two to four links, every second one with a loop."""
+def random_robot(number: int, name: str, *, loops: bool = True) -> Mechanism:
+    """One of the robots: a floating chain of two to four links, every second one with a loop; without `loops` none."""
     rng = np.random.default_rng([7, number])
     kinds, count = ["revolute", "prismatic", "spherical"], int(rng.integers(2, 5))
-    closed = str(rng.choice(["four-bar", "rod", "gear"])) if number % 2 else ""
+    closed = str(rng.choice(["four-bar", "rod", "gear"])) if loops and number % 2 else ""
     if closed == "four-bar":
         return _four_bar(rng, name)
     if closed:
@@ -144,11 +144,11 @@ def _four_bar(rng: np.random.Generator, name: str) -> Mechanism:
     return Mechanism(name, bodies, tuple(joints), (last,))
 
 
-def random_scene(seed: int) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:
+def random_scene(seed: int, *, loops: bool = True) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:
     """A scene: its mechanism, contact, start, and how many robots are in it."""
     rng = np.random.default_rng([3, seed])
     total, robots = int(rng.integers(3, 21)), int(rng.choice([0, 0, 0, 1, 2]))
-    found = [random_robot(int(rng.integers(ROBOTS)), f"robot{k}") for k in range(robots)]
+    found = [random_robot(int(rng.integers(ROBOTS)), f"robot{k}", loops=loops) for k in range(robots)]
     starts = [(True, [x for joint in robot.joints[1:] for x in joint.kind.neutral()]) for robot in found]
     count = max(3, total - sum(len(robot.bodies) for robot in found))
     bodies = [random_body(rng, f"body{k}") for k in range(count)]
