@@ -196,6 +196,12 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
+    if not pairs and moving and found.barred:
+        names = ", ".join(map(repr, moving))
+        raise InputError(
+            f"{mechanism.name}: nothing may touch {names}, as `apart` and `groups` of the contact leave no pair; leave one of "
+            "these out, or simulate without contact"
+        )
     if not pairs:
         raise InputError(
             f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
