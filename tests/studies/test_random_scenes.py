@@ -39,8 +39,8 @@ def test_scenes_are_what_their_seeds_say():
     assert np.array_equal(q, again[2])
     assert np.array_equal(v, again[3])
     kinds = {body.collisions[0].shape.kind for seed in range(20) for body in random_scene(seed)[0].bodies}
-    closed = [scene[0] for scene in map(random_scene, range(50)) if scene[0].loops or scene[0].couplings]
-    assert len(closed) >= 10  # a fifth
+    closed = [scene[0] for scene in map(random_scene, range(40)) if scene[0].loops or scene[0].couplings]
+    assert len(closed) >= 8  # a fifth
     assert {type(loop.kind).__name__ for one in closed for loop in one.loops} == {"Revolute", "Distance"}
     assert any(one.couplings for one in closed)
     assert kinds == {"box", "sphere", "capsule", "cylinder", "ellipsoid", "hull"}
