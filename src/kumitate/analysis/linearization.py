@@ -98,6 +98,9 @@ def linearize(
 ) -> Linearization:
     """Linearizes the equations of motion about a state, by exact derivatives of the forward dynamics.
 
+    Nothing touches the mechanism in them: a robot that stands on a floor is linearized as if there were no floor. Rigid contact
+    acts by impulses in steps; `kumitate.Simulation.slopes` gives the derivatives of a step with contact.
+
     Args:
         equations: the loop equations of the mechanism (it need not have loops); the state must satisfy them.
         q, v: coordinates (nq) and velocities (nv), zero by default.

@@ -26,6 +26,7 @@ from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
+from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
@@ -142,11 +143,8 @@ class MechanismSimulation:
             forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
         )
         self.outputs = tuple(outputs)
-        if self.interaction.steps_itself and (self.outputs or self.parameters is not None):
-            raise InputError(
-                f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
-                "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
-            )
+        if self.interaction.steps_itself:
+            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
