@@ -3,9 +3,10 @@
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
 `audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the text
 `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`; of runs with wrenches `wrenches/0`
-and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`; of mechanisms with loops `loop/0/q` and
-so on (`LoopRecord`) and `loop/names`, for other programs: `load` computes them again. A file is written whole or not at all, so
-a run that is killed leaves the old file unchanged.
+and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`, of drives with
+states of their own `drive_states/0` and `drive_states/names`; of mechanisms with loops `loop/0/q` and so on (`LoopRecord`) and
+`loop/names`, for other programs: `load` computes them again. A file is written whole or not at all, so a run that is killed
+leaves the old file unchanged.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _CONTACT_UNITS = {
     "moment": "N m",
 }  # fmt: skip
 #: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
-_NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/"}
+_NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/", "drive_states": "drive_states/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity", "moment")
 
@@ -204,11 +205,9 @@ def _result(entries: Entries) -> Result:
     audit = Audit.from_dict(json.loads(entries.text("audit")))
     try:
         mechanism = from_json(entries.text("mechanism"), "mechanism")
-        outputs, wrenches, loop_tau = (_by_name(entries, _NAMED[key]) for key in ("outputs", "wrenches", "loop_tau"))
-        return Result(
-            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=outputs,
-            wrenches=wrenches, loop_tau=loop_tau,
-        )  # fmt: skip
+        named = {key: _by_name(entries, at) for key, at in _NAMED.items()}
+        more: dict[str, Any] = {**arrays, **named}
+        return Result(mechanism, energy=energy, audit=audit, settings=settings, contact=contact, **more)
     except KumitateError as error:
         raise ValueError(str(error)) from error
 
