@@ -46,15 +46,9 @@ def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
 
 
 def constraint_rows(
-    tree: Tree,
-    closings: Sequence[Closing],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    motions: PerLink[LinkMotion],
-    *,
-    implicit_step: Scalar = 0.0,
-    resisting: Mapping[str, Sequence[Scalar]] | None = None,
-) -> list[Row]:
+    tree: Tree, closings: Sequence[Closing], q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion], *,
+    implicit_step: Scalar = 0.0, resisting: Mapping[str, Sequence[Scalar]] | None = None,
+) -> list[Row]:  # fmt: skip
     """The rows of all chords and gears. Armature and implicit damping along a chord's degrees of freedom give soft rows.
 
     `resisting`: inertia that drives add along them in such a step, by the chord's name.

@@ -1,4 +1,4 @@
-"""A delta robot that takes parts from one place to another, four times a second."""
+"""A delta robot that goes there and back between two places, a way in a quarter of a second."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...control.paths import blend
 from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
-from ..delta_robot import angles_of, delta_robot, posture, rates_of
+from ..machines.delta_robot import angles_of, delta_robot, posture, rates_of
 
 #: Where parts are taken and put [m], the height that they are lifted, and the time of one way [s].
 PICK, PUT, LIFT, TIME = np.array([-0.15, 0.05, -0.72]), np.array([0.15, -0.05, -0.72]), 0.06, 0.25
@@ -37,7 +37,7 @@ def run() -> Result:
         "target": lambda t, q, v: np.array(angles_of(place(t))),
         "target_velocity": lambda t, q, v: np.array(rates_of(place(t), speed(t))),
     }
-    return simulate(machine, posture(machine, PICK), duration=1.0, step=1e-3, integrator="rk4", inputs=inputs)
+    return simulate(machine, posture(machine, PICK.tolist()), duration=1.0, step=1e-3, integrator="rk4", inputs=inputs)
 
 
 EXAMPLE = Example(

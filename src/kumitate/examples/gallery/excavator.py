@@ -13,13 +13,13 @@ from ...control.paths import blend
 from ...model import Mechanism
 from ...simulate.results.result import Result
 from ...simulate.run import simulate
-from ..excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture
 from ..illustrated import Curves, Illustrated, Plate
+from ..machines.excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture
 
 #: Times [s], and angles of boom, arm, bucket and swing then [rad].
 PATH = (
-    (0.0, 0.55, -1.00, -0.20, 0.0), (1.0, 0.55, -1.00, -0.20, 0.0), (2.5, 0.30, -0.95, -0.55, 0.0),
-    (4.5, 0.42, -1.50, -0.90, 0.0), (6.0, 0.52, -1.80, -1.60, 0.0), (7.5, 0.85, -1.75, -1.75, 0.25),
+    (0.0, 0.55, -1.00, -0.20, 0.0), (1.0, 0.55, -1.00, -0.20, 0.0), (2.5, 0.25, -0.95, -0.55, 0.0),
+    (4.5, 0.30, -1.50, -0.90, 0.0), (6.0, 0.36, -1.80, -1.60, 0.0), (7.5, 0.85, -1.75, -1.75, 0.25),
     (9.5, 0.85, -1.30, -1.60, 1.05), (11.0, 0.85, -1.10, -0.20, 1.4), (11.5, 0.85, -1.10, -0.20, 1.4),
 )  # fmt: skip
 #: The valves open fully at this error of length [m], and so far for this speed [m/s]; the ground resists with this force per

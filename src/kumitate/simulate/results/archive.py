@@ -211,8 +211,8 @@ def _result(entries: Entries) -> Result:
     audit = Audit.from_dict(json.loads(entries.text("audit")))
     if settings.get(LEFT_OUT):
         warnings.warn(
-            f"the forces of the lines {', '.join(map(repr, settings[LEFT_OUT]))} are functions, which files of runs do not have: "
-            "the run's mechanism is without them, and its motion and recorded efforts are with them",
+            f"the forces of the lines {', '.join(map(repr, settings[LEFT_OUT]))} are functions, which files of runs "
+            "do not have: the run's mechanism is without them, and its motion and recorded efforts are with them",
             KumitateWarning,
             stacklevel=4,
         )

@@ -230,9 +230,7 @@ class StepCode:
         def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
             *states, h, u = rest
             after = call(step, number * h, h, q, v, work, *states, u)
-            worst = maximum(error, after["error"])
-            found = {"number": number + 1.0, "q": after["q"], "v": after["v"], "work": after["work"], "error": worst}
-            return found | {name: after[name] for name in self._states}
+            return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
         return trace(advanced, self._sizes, step.name)
 
@@ -242,7 +240,6 @@ class StepCode:
 
         Where steps leave small gaps in the loops for the next step to close, they are closed here.
         """
-
         seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
@@ -251,27 +248,15 @@ class StepCode:
             if seen is not None:
                 q, v = call(seen, q, v, *([u[self.row]] if self.parameters else [])).values()
             signals = Signals(self, number * h, h, q, v, u)
-            own = {name: list(part) for name, part in zip(self._states, states, strict=True)}
+            own = dict(zip(states_of(self._forcing), map(list, states), strict=True))
             return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
 
         return trace(look, self._sizes, f"record_{self.mechanism.name}")
 
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
-        m = self.mechanism
-        carried: dict[str, int | tuple[int, ...]] = {
-            "number": (),
-            "q": m.nq,
-            "v": m.nv,
-            "work": (),
-            "error": (),
-            **self._states,
-        }
-        return {**carried, "h": (), "u": self._forcing.size}
-
-    @property
-    def _states(self) -> dict[str, int]:
-        return states_of(self._forcing)
+        m, forcing = self.mechanism, self._forcing
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **states_of(forcing), "h": (), "u": forcing.size}
 
     # --- their code -----------------------------------------------------------------------------------------------------------
     @cached_property

@@ -275,7 +275,7 @@ def step_program(
     return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
 
 
-def states_of(forcing: Forcing | None) -> dict[str, int]:
+def states_of(forcing: Forcing | None) -> dict[str, int | tuple[int, ...]]:
     """The size of the drives' own states as the input "states" of programs; nothing where there are none."""
     size = 0 if forcing is None else forcing.states.stop - forcing.states.start
     return {"states": size} if size else {}

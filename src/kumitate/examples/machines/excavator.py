@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..model import (
+from ...model import (
     KINDS,
     WORLD,
     Body,
@@ -26,7 +26,7 @@ from ..model import (
     Mechanism,
     VelocityDrive,
 )  # fmt: skip
-from ..spatial import pose
+from ...spatial import Transform, pose
 
 __all__ = ["ARM_LENGTH", "BOOM_LENGTH", "CYLINDERS", "FOOT", "TIP", "excavator", "posture"]
 
@@ -120,8 +120,8 @@ def _drive(name: str) -> HydraulicCylinder:
     )  # fmt: skip
 
 
-def _point(at: tuple[float, float], y: float = 0.0) -> object:
-    return pose((at[0], y, at[1]))
+def _point(at: tuple[float, float]) -> Transform:
+    return pose((at[0], 0.0, at[1]))
 
 
 def _hinge(name: str, parent: str, child: str, at: tuple[float, float], y: float = 0.0) -> Joint:
@@ -135,7 +135,11 @@ def _seen(origin: tuple[float, float], turn: float, at: tuple[float, float]) -> 
 
 
 def _beam(
-    start: tuple[float, float], end: tuple[float, float], width: float, height: float, color: tuple[float, ...] = _YELLOW
+    start: tuple[float, float],
+    end: tuple[float, float],
+    width: float,
+    height: float,
+    color: tuple[float, float, float, float] = _YELLOW,
 ) -> Iterator[Geometry]:
     """A bar between two points of the plane."""
     (x, z), (x_b, z_b) = start, end

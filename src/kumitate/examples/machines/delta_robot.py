@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model import KINDS, WORLD, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, PositionDrive
-from ..model.samples.linkages import COLORS, DARK
-from ..spatial import pose
+from ...model import KINDS, WORLD, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, PositionDrive
+from ...model.samples.linkages import COLORS, DARK
+from ...spatial import pose
 
 __all__ = ["ARM", "BASE", "GAP", "PLATFORM", "ROD", "angles_of", "delta_robot", "place_of", "posture", "rates_of"]
 
