@@ -97,7 +97,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
         Curves("Pressures of the arm's cylinder", "bar", ("piston side", "rod side"), pressure),
     )
     caption = (
-        "Cylinders of the excavator: from 2.5 to 6 s the bucket goes through the ground. Each chamber's pressure is a state of "
+        "Cylinders of the excavator: from 2.4 to 5 s the bucket goes through the ground. Each chamber's pressure is a state of "
         "the drive; valves let oil through with the root of the pressure difference."
     )
     return {"cylinders": Plate(parts, caption)}

@@ -34,7 +34,9 @@ def delta_robot() -> Mechanism:
         Geometry(Cylinder(0.012, 0.08), pose((0.0, 0.0, -0.04)), DARK),
     )
     bodies = [Body("platform", PLATFORM_MASS, (0.0, 0.0, -0.02), (4e-4, 4e-4, 7e-4), platform)]
-    joints, loops = [Joint("platform", KINDS["floating"], WORLD, "platform")], []
+    bodies.append(Body("base", visuals=(Geometry(Cylinder(BASE + 0.03, 0.02), pose((0.0, 0.0, 0.03)), DARK),)))
+    joints = [Joint("platform", KINDS["floating"], WORLD, "platform"), Joint("ceiling", KINDS["fixed"], WORLD, "base")]
+    loops = []
     for k, turn in enumerate(TURNS, 1):
         beam = Geometry(Capsule(0.02, ARM), pose((0.5 * ARM, 0.0, 0.0), down), COLORS[0])
         axle = Geometry(Capsule(0.008, GAP), pose((ARM, 0.0, 0.0), (math.pi / 2, 0.0, 0.0)), DARK)
@@ -107,7 +109,7 @@ def posture(mechanism: Mechanism, place: Sequence[float]) -> np.ndarray:
         along, up = (c * x - s * z - ARM) / ROD, (s * x + c * z) / ROD  # in the axes of the arm
         for side in ("left", "right"):
             parts[f"elbow{k}_{side}"] = [math.atan2(-along, -up), math.asin(y / ROD)]
-    return np.array([value for joint in mechanism.joints for value in parts[joint.name]])
+    return np.array([value for joint in mechanism.joints for value in parts.get(joint.name, ())])
 
 
 def _turned(vector: Sequence[Any], turn: float) -> tuple[Any, Any, Any]:
