@@ -204,3 +204,13 @@ def test_cylinders_are_part_of_the_model_and_of_its_files():
 def test_mistakes_are_named(make, words):
     with pytest.raises((ModelError, InputError), match=words):
         make()
+
+
+def test_scenes_of_many_bodies_refuse_states_of_drives_by_name():
+    ball = km.Geometry(km.Sphere(0.1))
+    balls = [km.Body(f"ball{k}", 1.0, inertia=(0.004,) * 3, collisions=(ball,)) for k in range(6)]
+    free = [km.Joint(f"free{k}", "floating", "world", f"ball{k}", km.pose((0.0, 0.0, 0.3 * k))) for k in range(6)]
+    machine = sledge(cylinder())
+    crowd = replace(machine, bodies=(*machine.bodies, *balls), joints=(*machine.joints, *free))
+    with pytest.raises(InputError, match="the hydraulic_cylinder drive of 'rail' has a state of its own, which scenes"):
+        km.Simulation(crowd, contact="rigid")
