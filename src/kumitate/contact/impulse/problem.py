@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -309,13 +309,15 @@ def inertia(
 
 
 def loop_equations(
-    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern
-) -> list[LoopEquation]:
-    """The equations of a mechanism's loops at a posture."""
+    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern,
+    drives: Mapping[str, Sequence[Scalar]],
+) -> list[LoopEquation]:  # fmt: skip
+    """The equations of a mechanism's loops at a posture; `drives`: inertia added by those of loop joints, by name."""
     if not tree.closed:
         return []
     motions = link_motions(tree, q, v_free)
-    rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
+    closings = chord_closings(tree, q, v_free)
+    rows = constraint_rows(tree, closings, q, v_free, motions, implicit_step=implicit_step, resisting=drives)
     found = []
     for row, all_entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
         entries = {k: value for k, value in enumerate(all_entries) if not is_zero(value)}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ...model import Mechanism
+from ...model import Mechanism, by_loop
 from ...scalar import Program, Scalar, absolute, call, directional, either, maximum, select, trace, when
 from ..scene import Contact, contact_pairs
 from .branch_factors import BranchFactors
@@ -67,9 +67,10 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
+            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting[: tree.nv]))
             sized = [patch.sized(branch_factors) for patch in met]
-            given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
+            loops = loop_equations(tree, q, v_free, h, branch_factors.M, by_loop(mechanism, resisting))
+            given = Problem.of(branch_factors, sized, loops, v_free)
             targets = [[point.target for point in patch.points] for patch in sized]
             guess = given.after(_along_axes(sized, impulses), [0.0 for _ in given.loops])
             approach = Approach(first=0.0, strength=STIFF, alike=0.0)
