@@ -15,9 +15,9 @@ from ..model.values import checked_whole, shown
 from ..spatial import Transform
 from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
+from .sizes import check_size
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
-from .touching.building import check_size
 
 __all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "contact_pairs"]
 
