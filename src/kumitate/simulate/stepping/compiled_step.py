@@ -18,8 +18,14 @@ from ..interactions import Interaction
 from .actuation import Actuation
 from .driven import acting_program, driven_dynamics, efforts_program
 from .equations import (
-    NO_STEP, closing_program, dynamics_program, motion_program, observables_program, projection_program, seen_program,
-)  # fmt: skip
+    NO_STEP,
+    closing_program,
+    dynamics_program,
+    motion_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)
 from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
@@ -44,11 +50,7 @@ class StepCode:
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
         outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation.
-
-        Args:
-            bounds: where joints stop; `key`: everything that the code depends on, as text.
-        """
+        """The code for the sources of efforts of an actuation."""
         self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
