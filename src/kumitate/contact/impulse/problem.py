@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from ...dynamics.crba import crba
 from ...dynamics.loops.constraints import chord_closings, constraint_rows
@@ -113,6 +114,20 @@ class Problem:
             _add_loops(stiff, loops)
             factors = SparseFactors.of(stiff, symmetric=True)
         return cls(branch_factors, patches, loops, factors, v_free)
+
+    @classmethod
+    def at(
+        cls, jacobians: LinkJacobians, met: Sequence[ContactPatch], h: Scalar, q: Any, v: Any, v_free: Any, resisting: Any
+    ) -> Problem:
+        """The problem of a step h at the state (q, v), with what its bodies meet, whose points do not yet know their masses.
+
+        Args:
+            v_free: the velocities (nv) after the step without contact; resisting: the inertia that drives and stops add.
+        """
+        tree = jacobians.tree
+        branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
+        sized = [patch.sized(branch_factors) for patch in met]
+        return cls.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
 
     @property
     def jacobians(self) -> LinkJacobians:
