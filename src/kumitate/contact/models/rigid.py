@@ -26,9 +26,10 @@ PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
 #: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
-#: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of laws and loops. It is
-#: then repeated with the same factors, at half the cost, up to REPEATS times while each leaves less than FALLING of the last.
-SOFT, REPEATS, FALLING = 1e-3, 4, 0.1
+#: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
+#: there are loops, by that of their equations. It is then repeated with the same factors, at half the cost, up to REPEATS times
+#: while each leaves less than FALLING of the last.
+SOFT, SOFT_LOOPS, REPEATS, FALLING = 10.0 / STIFF, 1e-3, 4, 0.1
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
+    soft = SOFT_LOOPS if given.loops else SOFT
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -106,7 +108,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             falling = select(left < FALLING * last.residual, 1.0, 0.0)
             return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
-        found = _Repeat(tried, residual, select(residual < SOFT * fastest, 1.0, 0.0))
+        found = _Repeat(tried, residual, select(residual < soft * fastest, 1.0, 0.0))
         found = loop(
             REPEATS, repeated, found, while_=lambda last: both(last.residual > now.enough, last.falling > 0.5), varies=True
         )[0]

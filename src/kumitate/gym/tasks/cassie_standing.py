@@ -19,7 +19,7 @@ __all__ = ["task"]
 REACH = 0.2
 #: How fast at most an episode starts [rad/s, m/s], how far the joints of the hips are from the posture [rad], how high the feet
 #: are [m]. Nothing else differs from the posture, as other joints would open the loops.
-SPEED, AWAY, HEIGHT = 0.1, 0.02, 0.01
+SPEED, AWAY, HEIGHT = 0.05, 0.01, 0.005
 HIPS = ("roll-op", "yaw-op", "pitch-op")
 #: An episode ends where the pelvis is lower than this [m], or leans by more than 60°.
 FALLEN = 0.7
