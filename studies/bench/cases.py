@@ -33,6 +33,7 @@ from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
 from .start import Compilation, FirstRun, ImportTime
 from .subjects import RandomChain, RobotFile
+from .sweeping import SweepRate
 from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
@@ -75,6 +76,7 @@ CASES: dict[str, Case] = {
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
+        SweepRate(),
         LoopSteps(),
         FirstRun(at_most=0.02),
         SecondRun(),

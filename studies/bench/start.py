@@ -15,16 +15,15 @@ from pathlib import Path
 from kumitate.compile import Kernel, host
 from kumitate.measure.timing import Effort, Timing
 
-from .contract import Case
+from .contract import Case, SubjectCase
 from .ours import forward_dynamics
 from .report import Row
-from .subjects import Subject
 
 __all__ = ["Compilation", "FirstRun", "ImportTime"]
 
 
 @dataclass(frozen=True)
-class Compilation(Case):
+class Compilation(SubjectCase):
     """Tracing and compiling forward dynamics.
 
     Attributes:
@@ -33,7 +32,6 @@ class Compilation(Case):
         repeats: how often.
     """
 
-    subject: Subject
     total: float | None = None
     llvm: float | None = None
     cached: float = 0.05
@@ -46,10 +44,6 @@ class Compilation(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"compiling the forward dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         samples: dict[str, list[float]] = {}
@@ -129,7 +123,7 @@ class FirstRun(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         modules = [name for name in _in_a_process(_FIRST).split() if name != "__main__"]
         samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
-        told = "processor time of 1 step of 1 ms, after all modules that it needs were imported and the robot was read"
+        told = "processor time of 1 step of 1 ms, after all modules were imported and the robot was read; README: its parts"
         yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
 
 

@@ -26,8 +26,10 @@ PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
 #: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
-#: The softness of the laws leaves less than this fraction of a velocity if the guessed modes are right.
-SOFT = 10.0 / STIFF
+#: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
+#: there are loops, by that of their equations. It is then repeated with the same factors, at half the cost, up to REPEATS times
+#: while each leaves less than FALLING of the last.
+SOFT, SOFT_LOOPS, REPEATS, FALLING = 10.0 / STIFF, 1e-3, 4, 0.1
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class _Pass:
     strength: Scalar
     passes: Scalar
     help_in: Scalar
+
+
+@dataclass(frozen=True)
+class _Repeat:
+    """The state of the repetitions of a step: a guess, its residual [m/s], and 1 if that falls fast enough to go on."""
+
+    guess: Impulses
+    residual: Scalar
+    falling: Scalar
 
 
 def rigid(given: Problem) -> Solved:
@@ -81,6 +92,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
+    soft = SOFT_LOOPS if given.loops else SOFT
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -90,12 +102,17 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
 
-        def repeated() -> tuple[Impulses, Scalar]:
-            finer = again(given, tried, targets, replace(approach, first=0.0), factors)
+        def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
+            finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
             left = given.residual(finer, targets)
-            return _chosen(left < residual, finer, tried), minimum(left, residual)
+            falling = select(left < FALLING * last.residual, 1.0, 0.0)
+            return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
-        tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
+        found = _Repeat(tried, residual, select(residual < soft * fastest, 1.0, 0.0))
+        found = loop(
+            REPEATS, repeated, found, while_=lambda last: both(last.residual > now.enough, last.falling > 0.5), varies=True
+        )[0]
+        tried, residual = found.guess, found.residual
         done = either(residual < now.residual, now.strength <= WEAKEST)
         weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
         after = _Pass(
