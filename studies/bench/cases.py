@@ -18,6 +18,7 @@ from .contract import Case
 from .derivatives import DynamicsDerivatives
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
+from .limits import StepsWithLimits
 from .loop_derivatives import LoopDerivatives
 from .mujoco_peer import MuJoCo
 from .parameters import ParameterSteps
@@ -31,7 +32,7 @@ from .scenes import Scenes
 from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
-from .start import Compilation, FirstRun, ImportTime
+from .start import Compilation, FirstRun, ImportTime, Loading
 from .subjects import RandomChain, RobotFile
 from .sweeping import SweepRate
 from .touching import TouchingPairs
@@ -78,6 +79,8 @@ CASES: dict[str, Case] = {
         SingleRun(PANDA),
         SweepRate(),
         LoopSteps(),
+        StepsWithLimits(PANDA),
+        StepsWithLimits(HYQ),
         FirstRun(at_most=0.02),
         SecondRun(),
         DynamicsDerivatives(UR5, one=9.0, batch=30.0),
@@ -95,6 +98,7 @@ CASES: dict[str, Case] = {
         Compilation(TALOS, total=2.0),
         Compilation(LONG_CHAIN, llvm=0.2),
         ImportTime(at_most=0.35),
+        Loading(at_most=0.3),
         *(InertiaMatrix(subject, at_least=2.0) for subject in (PANDA, HYQ, CHAIN, TALOS)),
     )
 }
