@@ -30,8 +30,11 @@ ROUNDING = 0.3
 END = 1e-5
 #: Below this friction a point has only a normal law.
 SMOOTH = 1e-6
-#: After a step shorter than this the next one only centers.
-CRAMPED = 0.1
+#: After a step shorter than this the next one only centers, and follows |u_t| half as much.
+CRAMPED = 0.2
+#: How much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and becomes
+#: singular where the path turns back; with none of it every step is that of a convex problem, but needs more of them.
+FOLLOWED = 0.8
 #: Four steps shorter than this in a row end the iteration.
 STALLED = 1e-2
 
@@ -46,12 +49,12 @@ def interior_point(
     Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or END of the fastest.
     """
     _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
-    share, stalls, end = 1.0, 0, max(enough, END * fastest)
+    follow, share, stalls, end = FOLLOWED, 1.0, 0, max(enough, END * fastest)
     for _ in range(rounds):
         tau = _tau(island, 0.0, islands, points, trial)
         if tau <= end * end or stalls >= 4:
             break
-        _scale(island, math.sqrt(tau), islands, points, trial)
+        _scale(island, math.sqrt(tau), follow, islands, points, trial)
         assemble(island, bodies, islands, points, factors, trial)
         factor(factors.count[0], factors)
         if share < CRAMPED:  # the last step met the boundary: away from it first
@@ -66,6 +69,7 @@ def interior_point(
         share = min(1.0, SHORT * _longest(island, islands, points, trial))
         _go(island, share, bodies, islands, points, factors, trial)
         stalls = stalls + 1 if share < STALLED else 0
+        follow *= 0.5 if share < CRAMPED else 1.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         _impulse(points, trial, c, points.impulse[c])
@@ -120,8 +124,11 @@ def _tau(island: int, share: float, islands: Islands, points: ScenePoints, trial
 
 
 @procedure
-def _scale(island: int, root: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
-    """The scaling W, K = D⁻¹ W² A of dλ = push − K du, A of dz = A du + lack, and the lack of z; root: √τ."""
+def _scale(island: int, root: float, follow: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """The scaling W, K = D⁻¹ W² A of dλ = push − K du, A of dz = A du + lack, and the lack of z; root: √τ.
+
+    follow: how much of the derivative of |u_t| is in A.
+    """
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         mu, W, K, lack = points.friction[c], trial.W[c], trial.K[c], trial.lack[c]
@@ -129,8 +136,8 @@ def _scale(island: int, root: float, islands: Islands, points: ScenePoints, tria
         ux, uy = points.speed[c, 1], points.speed[c, 2]
         epsilon = ROUNDING * root * root / (root + math.sqrt(ux * ux + uy * uy))
         length = math.sqrt(ux * ux + uy * uy + epsilon * epsilon)
-        trial.slope[c, 0] = ux / length
-        trial.slope[c, 1] = uy / length
+        trial.slope[c, 0] = follow * ux / length
+        trial.slope[c, 1] = follow * uy / length
         first = 1.0 / mu if mu >= SMOOTH else 1.0
         lack[0] = first * (points.speed[c, 0] - points.target[c]) - trial.z[c, 0]
         for i in range(3):

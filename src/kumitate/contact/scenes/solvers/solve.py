@@ -24,6 +24,8 @@ STEADY = 1e-8
 RELATIVE = 1e-10
 #: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
 SMALL, PASSES, FEW = 20, 20, 8
+#: In larger islands it is given up when a step makes no progress above this residual, as a part of the fastest velocity.
+HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: in small islands, in large ones.
@@ -82,12 +84,13 @@ def _chain(
     plain = _plain(island, islands, points)
     enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not plain
     good = (GOOD if small else FAIR) * (1.0 + fastest)
-    left = newton(island, PASSES if small else FEW, begun, enough, fastest, bodies, islands, points, factors, trial)
+    passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * fastest
+    left = newton(island, passes, begun, enough, good, hopeless, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
     if plain and left > (accepted if small else good):
         left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, good, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     for attempt in range(TIMES):
         if best <= good:
@@ -97,7 +100,7 @@ def _chain(
         else:
             left = relax(island, SWEEPS, bodies, islands, points, trial)
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, good, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     if best < left:
         restore(island, islands, points, trial.first)
