@@ -1,4 +1,4 @@
-"""The algebra of the second-order cone in space, in scalars: products, the scaling of Nesterov and Todd, steps to the boundary."""
+"""The second-order cone in space, in scalars: products, the scaling of Nesterov and Todd, steps to the boundary."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ STALLED = 1e-2
 
 @procedure
 def interior_point(
-    island: int, rounds: int, follow: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
-    factors: BlockFactors, trial: SolverSpace,
+    island: int, rounds: int, follow: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most so many rounds from the impulses of the points.
 
