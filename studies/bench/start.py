@@ -22,7 +22,7 @@ from .contract import Case, SubjectCase
 from .ours import forward_dynamics
 from .report import Row
 
-__all__ = ["Compilation", "FirstRun", "ImportTime", "Loading"]
+__all__ = ["Compilation", "FirstRun", "ImportTime", "Loading", "empty_cache"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Compilation(SubjectCase):
         program = forward_dynamics(self.subject.mechanism)
         spent = {"trace": time.perf_counter() - begin}
         for lanes in (1, host().lanes):
-            with _empty_cache():
+            with empty_cache():
                 begin = time.perf_counter()
                 Kernel(program).code(lanes)
                 whole = time.perf_counter() - begin
@@ -166,7 +166,7 @@ def _in_a_process(script: str, *arguments: str) -> str:
 
 
 @contextmanager
-def _empty_cache() -> Iterator[None]:
+def empty_cache() -> Iterator[None]:
     """Compiled code goes to a separate folder in this context."""
     before = os.environ.get("KUMITATE_CACHE")
     with tempfile.TemporaryDirectory() as folder:
