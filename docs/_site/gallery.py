@@ -30,7 +30,7 @@ LOG = logging.getLogger(__name__)
 
 
 class ExampleDirective(SphinxDirective):
-    """An example by name, with the pictures to show: snapshots, graphs, or a figure of its own."""
+    """An example by name, with the pictures to show: snapshots, graphs, or a figure of its own; without, it is not run."""
 
     required_arguments, optional_arguments, has_content = 1, 4, True
 
@@ -39,7 +39,7 @@ class ExampleDirective(SphinxDirective):
         name, *pictures = self.arguments
         command = nodes.literal_block("\n".join(self.content), "\n".join(self.content), language="sh")
         chosen = self.config.gallery_examples.split(",")
-        if chosen != ["all"] and name not in chosen:
+        if not pictures or (chosen != ["all"] and name not in chosen):
             return [nodes.paragraph("", example(name).summary), command]
         folder = Path(self.env.app.outdir) / FOLDER
         try:
