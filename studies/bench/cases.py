@@ -16,6 +16,7 @@ from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
 from .derivatives import DynamicsDerivatives
+from .few_bricks import FewBricks
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
 from .limits import StepsWithLimits
@@ -28,12 +29,15 @@ from .pinocchio_peer import Pinocchio
 from .planning import Planning
 from .postures import PosesReached
 from .report import Report, Row
+from .robots_with_shapes import RobotsWithShapes
+from .scene_compilation import SceneCompilation
 from .scenes import Scenes
 from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
 from .start import Compilation, FirstRun, ImportTime, Loading
 from .subjects import RandomChain, RobotFile
+from .sweeping import SweepRate
 from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
@@ -68,6 +72,9 @@ CASES: dict[str, Case] = {
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         Scenes(),
+        FewBricks(),
+        RobotsWithShapes(),
+        SceneCompilation(),
         TouchingPairs(),
         Standing("g1", faster=6.0, at_most=4e-6),
         Standing("anymal", faster=6.0, at_most=2e-6, why=", as MuJoCo's feet creep apart by its soft friction"),
@@ -76,6 +83,7 @@ CASES: dict[str, Case] = {
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
+        SweepRate(),
         LoopSteps(),
         StepsWithLimits(PANDA),
         StepsWithLimits(HYQ),
