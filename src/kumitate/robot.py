@@ -46,6 +46,13 @@ class Robot(Contents, Nearness, RobotSharing):
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
     with the same leading axes. SI units, radians; angular parts first; in the axes of the world unless stated otherwise.
+
+    >>> from kumitate import load
+    >>> robot = load("double_pendulum")
+    >>> q, v = robot.start
+    >>> a = robot.forward_dynamics(q, v, [0.0, 0.0])
+    >>> bool(abs(robot.inverse_dynamics(q, v, a)).max() < 1e-12)
+    True
     """
 
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
