@@ -2,9 +2,9 @@
 
 from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_rate, mass_center_motion, momentum_matrix
 from .centroidal_map import centroidal_map, mass_center_jacobian
-from .closed_directions import closed_directions
 from .closing.assemble import CLOSED, NEARLY, assemble, closed_state
 from .closing.branches import admitted_rows
+from .closing.directions import closed_directions
 from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
 from .equilibrium import Equilibrium, static_equilibrium
