@@ -27,7 +27,7 @@ from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start, named_state
-from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
+from .slopes import ForwardDerivatives, InverseDerivatives, SecondDerivatives, forward_derivatives, inverse_derivatives
 
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
@@ -224,6 +224,13 @@ class Robot(Contents, Nearness, RobotSharing):
     def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
         """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
         return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
+
+    def inverse_second_derivatives(
+        self, q: Any, v: Any, a: Any, weights: Any, *, wrenches: Mapping[str, Any] | None = None
+    ) -> SecondDerivatives:
+        """Σ weights[i] ∂²tau[i] (..., nv, nv) by q, v and a; weights (..., nv), other arguments as of `inverse_dynamics`."""
+        kernel = self.compile("inverse_second_slopes", wrenches=tuple(wrenches or ()))
+        return SecondDerivatives(*kernel(self._coordinates(q), v, a, weights, *(wrenches or {}).values()))
 
     def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
         """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.

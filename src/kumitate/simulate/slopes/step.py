@@ -108,6 +108,11 @@ def _check(simulation: MechanismSimulation) -> None:
                 f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
                 "functions and without memory, or leave it out and give its values as `tau`"
             )
+    if simulation.interaction.steps_itself:
+        raise InputError(
+            f"{owner}: steps of a scene of many bodies cannot be differentiated, as the solvers of scenes have no derivatives. "
+            "Up to four free bodies are traced, and their steps differentiated, with Simulation(side_by_side=True)"
+        )
     if actuation.forcing.motions:
         raise InputError(
             f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "

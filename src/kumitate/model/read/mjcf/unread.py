@@ -13,7 +13,7 @@ from .compiled import CompiledModel
 __all__ = ["note_unread"]
 
 _SOLVER = "settings of MuJoCo's own integration and solver, not used"
-_TOUCH = "settings of MuJoCo's contact, not used; km.Contact has a surface for each body, and the pairs that touch"
+_TOUCH = "settings of MuJoCo's contact, not used but for bodies kept apart; km.Contact has surfaces, and the pairs that touch"
 _FLUID = "forces of fluids are not simulated"
 
 #: MuJoCo's own values.
