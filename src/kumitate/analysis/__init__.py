@@ -9,10 +9,9 @@ from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
 from .energy import kinetic_energy, potential_energy
 from .equilibrium import Equilibrium, static_equilibrium
 from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point
-from .joint_motion import joint_accelerations, joint_motion
 from .linearization import Linearization, linearize
 from .lines import Lines
-from .loop_motion import LoopMotion, closure_determinant, loop_motion
+from .loop_motion import LoopMotion, closure_determinant, joint_accelerations, joint_motion, loop_motion
 from .loops import LoopEquations, LoopGap, LoopState, loop_equations
 from .modes import Mode, modes_of
 from .momentum import momentum
