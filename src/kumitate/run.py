@@ -203,6 +203,11 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
 
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
+
+    >>> from kumitate import load
+    >>> runs = simulate_batch(load("pendulum"), [[0.1], [0.2], [0.3]], duration=0.1, every=10)
+    >>> runs.q.shape
+    (3, 11, 1)
     """
     from .runs import as_runs
     from .simulate import many
@@ -235,6 +240,13 @@ def open_run(path: str | Path) -> Run:
 
     Raises:
         InputError: if the file is missing, broken, or of a later version.
+
+    >>> from tempfile import mkdtemp
+    >>> from kumitate import load, simulate
+    >>> run = simulate(load("pendulum"), duration=0.1)
+    >>> again = open_run(run.save(f"{mkdtemp()}/swing.npz"))
+    >>> bool((again.q == run.q).all())
+    True
     """
     from .simulate.results import archive
 

@@ -16,8 +16,10 @@ from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
 from .derivatives import DynamicsDerivatives
+from .few_bricks import FewBricks
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
+from .limits import StepsWithLimits
 from .loop_derivatives import LoopDerivatives
 from .mujoco_peer import MuJoCo
 from .parameters import ParameterSteps
@@ -27,12 +29,15 @@ from .pinocchio_peer import Pinocchio
 from .planning import Planning
 from .postures import PosesReached
 from .report import Report, Row
+from .robots_with_shapes import RobotsWithShapes
+from .scene_compilation import SceneCompilation
 from .scenes import Scenes
 from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
-from .start import Compilation, FirstRun, ImportTime
+from .start import Compilation, FirstRun, ImportTime, Loading
 from .subjects import RandomChain, RobotFile
+from .sweeping import SweepRate
 from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
@@ -67,6 +72,9 @@ CASES: dict[str, Case] = {
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         Scenes(),
+        FewBricks(),
+        RobotsWithShapes(),
+        SceneCompilation(),
         TouchingPairs(),
         Standing("g1", faster=6.0, at_most=4e-6),
         Standing("anymal", faster=6.0, at_most=2e-6, why=", as MuJoCo's feet creep apart by its soft friction"),
@@ -75,7 +83,10 @@ CASES: dict[str, Case] = {
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
+        SweepRate(),
         LoopSteps(),
+        StepsWithLimits(PANDA),
+        StepsWithLimits(HYQ),
         FirstRun(at_most=0.02),
         SecondRun(),
         DynamicsDerivatives(UR5, one=9.0, batch=30.0),
@@ -93,6 +104,7 @@ CASES: dict[str, Case] = {
         Compilation(TALOS, total=2.0),
         Compilation(LONG_CHAIN, llvm=0.2),
         ImportTime(at_most=0.35),
+        Loading(at_most=0.3),
         *(InertiaMatrix(subject, at_least=2.0) for subject in (PANDA, HYQ, CHAIN, TALOS)),
     )
 }

@@ -12,7 +12,7 @@ from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.programs import make_program
 
-from .contract import Case, agreement
+from .contract import SubjectCase, agreement
 from .pinocchio_peer import Pinocchio, without_calls
 from .report import Row
 from .subjects import RandomChain, Subject
@@ -21,7 +21,7 @@ __all__ = ["DynamicsDerivatives"]
 
 
 @dataclass(frozen=True)
-class DynamicsDerivatives(Case):
+class DynamicsDerivatives(SubjectCase):
     """Accelerations with their derivatives by q, v and tau of many states, one thread.
 
     Pinocchio has no loop over states in C++ for this function. It is called from Python at every state, and what such a call
@@ -32,7 +32,6 @@ class DynamicsDerivatives(Case):
         states: in the batch.
     """
 
-    subject: Subject
     one: float
     batch: float
     states: int = 64
@@ -45,10 +44,6 @@ class DynamicsDerivatives(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"derivatives of the forward dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, states, n = self.subject.mechanism, effort.share(self.states), self.subject.mechanism.nv

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ProgramError
@@ -83,13 +84,19 @@ def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> Obje
     return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
 
-def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
-    """Object files in memory together, with the addresses of these functions of the first."""
+def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequence[Code] = ()) -> Code:
+    """Object files in memory together, with the addresses of these functions of the first.
+
+    Args:
+        called: code in memory whose functions they call.
+    """
     begin = time.perf_counter()
     builder = binding().JITLibraryBuilder()
     for image in images:
         builder = builder.add_object_img(image.content)
     builder = builder.add_current_process()
+    for name, address in chain.from_iterable(code.addresses.items() for code in called):
+        builder = builder.import_symbol(name, address)
     for name in functions:
         builder.export_symbol(name)
     tracker = _link(builder)
@@ -97,8 +104,9 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
     addresses = {name: tracker[name] for name in functions}
     size = sum(len(image.content) for image in images)
     return Code(
-        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images), tracker
-    )
+        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images),
+        (tracker, *called),
+    )  # fmt: skip
 
 
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:

@@ -9,7 +9,6 @@ from typing import Any
 from ..model import Geometry, Mechanism
 from .scene import Contact, Pair, Touchable, between_bodies
 from .surface import Surface, VariedSurface
-from .touching.solids import MOST
 
 __all__ = ["ContactPlan", "PlannedPair", "pairs_of_scene", "pairs_traced"]
 
@@ -122,6 +121,8 @@ def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, f
 
 def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair, ...]:
     """The pairs of a scene."""
+    from .touching.solids import MOST  # with the procedures of scenes
+
     tree = mechanism.tree
     found = Touchable.of(mechanism, tree, contact)
 

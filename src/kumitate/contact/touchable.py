@@ -11,7 +11,7 @@ from ..errors import InputError, ModelError
 from ..model import Geometry, Mechanism, Place, Tree
 from ..spatial import Transform
 from .mesh_hulls import touchable
-from .touching.building import check_size
+from .sizes import check_size
 
 if TYPE_CHECKING:
     from .scene import Contact

@@ -58,6 +58,12 @@ class Mechanism:
 
     Raises:
         ModelError: if names repeat or are missing, a body has no or two parents, or the joints make a cycle.
+
+    >>> from kumitate import Body, Joint, Robot
+    >>> rod = Body("rod", 1.0, (0, 0, 0.5), (1 / 12, 1 / 12, 1e-4))
+    >>> pendulum = Mechanism("pendulum", (rod,), (Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0)),))
+    >>> float(Robot(pendulum).mass_matrix([0.0])[0, 0].round(6))  # 1/3 kg·m²
+    0.333333
     """
 
     name: str

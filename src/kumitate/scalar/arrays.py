@@ -46,7 +46,11 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two, element by element; as `minimum`."""
+    """The larger of two, element by element; as `minimum`.
+
+    >>> maximum([1.0, 5.0], 2.0).tolist()
+    [2.0, 5.0]
+    """
     return _either_way(np.maximum, a, b)
 
 
@@ -60,7 +64,11 @@ def clip(x: Any, lower: Any, upper: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """−1, 0 or 1: the sign of every element, as `minimum`."""
+    """−1, 0 or 1: the sign of every element, as `minimum`.
+
+    >>> sign([-3.0, 0.0, 2.0]).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     return _either_way(np.sign, x)
 
 
@@ -74,7 +82,11 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
-    """An array of zeros whose elements may be set to traced values while a function is traced: `np.zeros` otherwise."""
+    """An array of zeros whose elements may be set to traced values while a function is traced: `np.zeros` otherwise.
+
+    >>> zeros(2).tolist()
+    [0.0, 0.0]
+    """
     return np.zeros(shape) if active_scope() is None else np.full(shape, 0.0, dtype=object).view(SymbolArray)
 
 

@@ -35,7 +35,7 @@ from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
 from .stepping.stabilisation import Stabilisation
-from .stepping.state import State, read_carried, write_carried
+from .stepping.state import State
 from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
@@ -254,6 +254,8 @@ class MechanismSimulation:
         Raises:
             InputError: for another suffix, or if the file cannot be written.
         """
+        from .results.state_file import write_carried  # with the formats of files
+
         return write_carried(state.carried, repr(self), path)
 
     def restore(self, path: str | Path) -> State:
@@ -262,6 +264,8 @@ class MechanismSimulation:
         Raises:
             InputError: if the file is missing, damaged, or of another simulation.
         """
+        from .results.state_file import read_carried
+
         with self._busy:
             self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))
             return self._seen()

@@ -7,14 +7,13 @@ from functools import reduce
 from typing import Any, Protocol
 
 from ...errors import InputError
-from ...model import Mechanism, by_loop, freedoms
+from ...model import Mechanism, freedoms
 from ...model.tree.traversal import rolled_runs
 from ...scalar import Program, Scalar, either, select, trace, when
 from ..scene import Contact, contact_pairs
-from .branch_factors import BranchFactors
 from .contact_points import contact_patches
 from .jacobians import link_jacobians
-from .problem import Problem, Solved, inertia, loop_equations
+from .problem import Problem, Solved
 
 __all__ = ["RESTING", "Parameters", "impact_program"]
 
@@ -69,10 +68,7 @@ def impact_program(
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting[: tree.nv]))
-            sized = [patch.sized(branch_factors) for patch in met]
-            loops = loop_equations(tree, q, v_free, h, branch_factors.M, by_loop(mechanism, resisting))
-            given = Problem.of(branch_factors, sized, loops, v_free)
+            given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)
             solved = solve(given)
             found = solved.impulses
             targets = [[point.target for point in patch.points] for patch in met]

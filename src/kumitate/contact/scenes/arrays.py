@@ -285,7 +285,8 @@ class SolverSpace(NamedTuple):
         first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
             `Turns` stand after those of all points.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
-            product of the predictor's steps.
+            product of the predictor's steps; given: two numbers that all points share; share: the part of a step
+            that stays in the cones.
         effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.
     """
 
@@ -304,4 +305,6 @@ class SolverSpace(NamedTuple):
     slope: Floats[2]
     lack: Floats[3]
     second: Floats[3]
+    given: Floats[2]
+    share: Floats
     effort: Floats[6]

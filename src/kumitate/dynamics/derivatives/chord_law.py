@@ -85,6 +85,6 @@ def _law(
 
 def _rows(tree: Tree, chord: Chord, closing: Closing) -> list[tuple[Force, Scalar]]:
     """The unit force and the softness of every row, in the order of `constraint_rows`."""
-    inertias = zip(closing.active, chord_inertia(tree, chord, closing, 0.0), strict=True)
+    inertias = zip(closing.active, chord_inertia(tree, chord, closing, 0.0, [0.0] * len(closing.active)), strict=True)
     soft = [(T, 1.0 / inertia) for T, inertia in inertias if not is_zero(inertia)]
     return [*((T, 0.0) for T in closing.constraint), *soft]

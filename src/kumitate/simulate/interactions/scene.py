@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,15 +11,15 @@ import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.plan import ContactPlan, pairs_of_scene
-from ...contact.scene import Contact, contact_pairs
-from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
+from ...contact.scene import Contact
+from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
-from ...errors import InputError, KumitateWarning, ModelError
+from ...errors import InputError
 from ...model import Bound, Command, Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
@@ -34,13 +33,10 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
+from .traced_or_scene import FEWEST
 
 __all__ = ["SceneContact"]
 
-#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs.
-FEWEST = 3
-#: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
-MOST_TRACED = 4
 #: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.
 PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
@@ -60,23 +56,6 @@ class SceneContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     steps_itself = True
-
-    @classmethod
-    def suits(cls, mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
-        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` free bodies, robots beside them.
-
-        So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
-        `traced`: whether few bodies should be traced nevertheless.
-        """
-        bodies = len(free_links(mechanism))
-        if contact.belts:
-            _check_belts(mechanism, contact)
-            return True
-        if contact.model != "rigid" or (traced and bodies <= MOST_TRACED):
-            return False
-        if bodies < FEWEST and not _needs_any_convex(mechanism, contact):
-            return False
-        return not fault_of(mechanism, contact)
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
@@ -197,38 +176,6 @@ class SceneContact(Interaction):
             velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
             moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
         )  # fmt: skip
-
-
-def why_traced(mechanism: Mechanism, contact: Contact) -> str:
-    """Why contact of a mechanism is not computed as a scene."""
-    bodies = len(free_links(mechanism))
-    if contact.model != "rigid":
-        return f"scenes have no {contact.model} contact"
-    if bodies < FEWEST:
-        return f"scenes begin with {FEWEST} free bodies, and there {'is 1' if bodies == 1 else f'are {bodies}'}"
-    return fault_of(mechanism, contact) or f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters"
-
-
-def _needs_any_convex(mechanism: Mechanism, contact: Contact) -> bool:
-    """Whether only the routines for any two convex solids find the points of some pair of shapes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KumitateWarning)  # of meshes: said by whatever simulates the contact
-        try:
-            contact_pairs(mechanism, mechanism.tree, contact)
-        except ModelError:
-            return True
-        except InputError:
-            return False
-    return False
-
-
-def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
-    """Refuses belts where they are not computed."""
-    other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
-    if fault := other or fault_of(mechanism, contact):
-        raise InputError(
-            f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
-        )
 
 
 def robots_of(

@@ -92,7 +92,7 @@ def moved_program(mechanism: Mechanism) -> Program:
         return {
             "q": kinematics.normalized(tree, kinematics.integrate(tree, q, move)),
             "v": kinematics.carried(tree, after, move),
-            "power": applied_power(mechanism, q, mean, Parts(tau, {}, {}, [], [])),
+            "power": applied_power(mechanism, q, mean, Parts(tau, {}, {}, [], [], [])),
         }
 
     nv = mechanism.nv

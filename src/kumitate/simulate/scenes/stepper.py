@@ -11,10 +11,10 @@ from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.sleep import wake_all
 from ...model import Bound
 from ..integrators import FAILED
+from ..results.state_file import LIST
 from ..stepping.actuation import Actuation
 from ..stepping.equations import parts_of
 from ..stepping.outputs import STATE
-from ..stepping.state import LIST
 from ..stepping.stepper import Stepper
 from .advance import Advance
 from .free_rows import FreeRows

@@ -25,7 +25,7 @@ from .equations import (
     observables_program,
     projection_program,
     seen_program,
-)  # fmt: skip
+)
 from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
@@ -50,11 +50,7 @@ class StepCode:
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
         outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation.
-
-        Args:
-            bounds: where joints stop; `key`: everything that the code depends on, as text.
-        """
+        """The code for the sources of efforts of an actuation."""
         self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
@@ -262,12 +258,12 @@ class StepCode:
     @cached_property
     def kernel(self) -> Kernel:
         """One step as a kernel."""
-        return Kernel(self._stored("program"))
+        return Kernel(self._stored("program"), shared=self._shared)
 
     @cached_property
     def recurrence(self) -> Recurrence:
         """A loop of steps in machine code."""
-        return Recurrence(self._stored("repeated"), self._stored("recorded"))
+        return Recurrence(self._stored("repeated"), self._stored("recorded"), shared=self._shared)
 
     @cached_property
     def look_kernel(self) -> Kernel:
@@ -287,12 +283,12 @@ class StepCode:
     @cached_property
     def accelerations_kernel(self) -> Kernel:
         """(h, q, v, u) → v̇, as `accelerations`."""
-        return Kernel(self._stored("accelerations"))
+        return Kernel(self._stored("accelerations"), shared=self._shared)
 
     @cached_property
     def jump_kernel(self) -> Kernel:
         """The velocities after a step with contact, and that contact."""
-        return Kernel(self._stored("jumps"))
+        return Kernel(self._stored("jumps"), shared=self._shared)
 
     @cached_property
     def efforts_kernel(self) -> Kernel:
@@ -328,6 +324,12 @@ class StepCode:
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
+
+    @cached_property
+    def _shared(self) -> list[StoredProgram]:
+        """The contact of a step: most of its code, and called by what is recorded of a run too."""
+        contact = self._stored("impacts") if self.touches else None
+        return [contact] if isinstance(contact, StoredProgram) else []
 
     def _stored(self, role: str) -> Program | StoredProgram:
         return found_or_traced(None if self.key is None else f"{role} {self.key}", lambda: getattr(self, role))
