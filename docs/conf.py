@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "cyclopts.sphinx_ext",
     "docstrings",
+    "gallery",
     "mathml",
     "outside",
 ]

@@ -46,11 +46,12 @@ class Row:
     expected: Mapping[str, Expected]
 
 
-_LAW = "obeys the law as it is written"
-_ONE = "one point: the law as it is written"
-_STIFF = "a stiff spring is over within a step"
-_TIPS = "normal impulses are found without friction, whose moment then tips the cube: it chatters on its corners"
-_CREEPS = "rounded friction is viscous near rest: what sticks creeps"
+_LAW = "computes exactly this law"
+_ONE = "with one point it computes exactly this law"
+_STIFF = "the stiff spring's collision is over within a step"
+_TIPS = "normal impulses are computed without friction; its moment then tips the cube, which chatters on its corners"
+_PAIRS = "pairs collide one after the other"
+_CREEPS = "rounded friction is viscous near rest, so that it creeps"
 
 ROWS = (
     Row(
@@ -89,7 +90,7 @@ ROWS = (
     Row(
         "incline, sliding", "35 deg, μ_s = 0.5, μ_k = 0.4: a = g (sin θ − μ_k cos θ)", problems.slides_down,
         {
-            "rigid": _yes(_LAW), "multipoint": _no("friction, set afterwards, turns the cube: it trembles"),
+            "rigid": _yes(_LAW), "multipoint": _no("friction is computed afterwards and makes the cube tremble"),
             "penalty": _yes("full friction above 4 mm/s"),
         },
     ),
@@ -105,8 +106,8 @@ ROWS = (
     Row(
         "cube pushed along 0, 30, 45, 60 deg", "the same straight path, no yaw", problems.pushed_cube,
         {
-            "rigid": _yes("a round cone"), "multipoint": _no(_TIPS, "holds: friction is against the slip"),
-            "penalty": _yes("against the slip"),
+            "rigid": _yes("its friction cone is round"), "multipoint": _no(_TIPS, "holds: friction is against the slip"),
+            "penalty": _yes("friction is directed against the slip"),
         },
     ),
     Row(
@@ -124,35 +125,39 @@ ROWS = (
     Row(
         "stack of 4", "contact k carries (n − k + 1) m g; nothing moves", problems.stack,
         {
-            "rigid": _yes("solved to rounding, not swept"), "multipoint": _yes("all normal forces push: least norm is it"),
+            "rigid": _yes("the equations are solved to rounding, not by sweeps"),
+            "multipoint": _yes("all normal forces push: least norm is it"),
             "penalty": _yes("equal boxes, stiff springs"),
         },
     ),
     Row(
         "heavy on light", "1000 kg on 1 kg", problems.heavy_on_light,
         {
-            "rigid": _yes("masses count only by rounding"), "multipoint": _yes("as the stack"),
-            "penalty": _no("one spring for both: what suits the light box swings for seconds under the heavy one"),
+            "rigid": _yes("large ratios of masses matter only for rounding"), "multipoint": _yes("as for the stack"),
+            "penalty": _no("the spring is chosen for the light box and swings for seconds under the heavy one"),
         },
     ),
     Row(
         "box on four corners", "forces sum to m g; least-norm split", problems.box_on_corners,
         {
-            "rigid": _yes("starts from no impulses in a regularised step: least norm"), "multipoint": _yes("a pseudo-inverse"),
+            "rigid": _yes("its regularised step starts from zero impulses, which gives the least norm"),
+            "multipoint": _yes("a pseudo-inverse"),
             "penalty": _yes("equal springs under a rigid sole are the least-norm split"),
         },
     ),
     Row(
         "Newton's cradle, touching", "three balls, e = 1: the last goes alone", problems.row_of_balls,
         {
-            "rigid": _no("all at one time: −⅓, ⅔, ⅔, which keeps momentum and energy, too"),
-            "multipoint": _no("all at one time: −⅓, ⅔, ⅔"),
-            "penalty": _no("a wave through linear springs spreads: the last gets most, not all"),
+            "rigid": _no("it solves all collisions at once: −⅓, ⅔, ⅔ keeps momentum and energy, too"),
+            "multipoint": _no("it solves all collisions at once: −⅓, ⅔, ⅔"),
+            "penalty": _no("the wave through linear springs spreads: the last ball gets most of the momentum, not all"),
         },
     ),
     Row(
         "Newton's cradle, 1.1 mm apart", "the same, one collision after the other", partial(problems.row_of_balls, gap=1.1e-3),
-        {"rigid": _yes("pairs"), "multipoint": _yes("pairs"), "penalty": _yes("pairs: each is over before the next")},
+        {
+            "rigid": _yes(_PAIRS), "multipoint": _yes(_PAIRS), "penalty": _yes("each collision is over before the next"),
+        },
     ),
     Row(
         "Painlevé rod", "leans into its slide, μ = 2: no gained energy, the tip does not sink", problems.rod_jams,
@@ -171,17 +176,17 @@ ROWS = (
     ),
     Row(
         "stack of 10", "contact k carries (n − k + 1) m g; nothing moves", partial(problems.stack, masses=(1.0,) * 10),
-        {"rigid": _yes("solved to rounding, not swept")},
+        {"rigid": _yes("the equations are solved to rounding, not by sweeps")},
     ),
     Row(
         "stack of 20", "the same", partial(problems.stack, masses=(1.0,) * 20),
-        {"rigid": _yes("solved to rounding, not swept")},
+        {"rigid": _yes("the equations are solved to rounding, not by sweeps")},
     ),
     Row(
         "balls on a dragged box",
         "SimBenchmark's rolling test: 25 balls on a box of 10 kg, 150 N along the diagonal: "
         "a (M + 2/7 n m) = F − μ (M + n m) g, balls at 2/7 a",
-        balls.balls_on_a_box, {"rigid": _yes("a round cone: the diagonal and the axes are alike")},
+        balls.balls_on_a_box, {"rigid": _yes("its friction cone is round: all directions are equal")},
     ),
     Row(
         "elastic balls", "SimBenchmark's bouncing test: from 10 m, e = 1, 10 s: the energy stays", balls.bounces,

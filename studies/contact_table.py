@@ -81,14 +81,16 @@ _HEAD = """\
 # Contact models on problems with known answers
 
 Printed by `scripts/study contact-table --markdown docs/contact-table.md`.
-What is expected of each model, and why, was written
-before it ran; where the first run showed otherwise, the first expectation is given with the reason. No model can pass all
-rows: the cradle has two answers, and what rounds friction off cannot stick. Answers are closed forms, published numbers, or
-published equations that `studies/contact_scenes` integrates by itself. The later rows are of `rigid` alone.
 
-A model holds on a row if every error is within its tolerance: positions 1.5 h v, impacts h, with steps h of {step:g} s; what no
-step changes has a bound of its own. `penalty` has springs so stiff that a collision takes 0.3 ms, and dampers that give back e.
-Each cell shows the error that is the largest part of its tolerance.
+Each contact model runs each problem with steps h of {step:g} s, and *holds* if all errors are within their tolerances:
+1.5 h v for positions, h for times of impacts, and separate bounds for what does not depend on the step. Cells show the
+error that is closest to its tolerance. The answers are closed forms, published numbers, or published equations that
+`studies/contact_scenes` integrates.
+
+What each model should do, and why, was written before it ran; where the first run disagreed, the first expectation is
+given in brackets. No model can pass all rows: Newton's cradle has two valid answers, and models that round friction off
+cannot stick. `penalty` has springs so stiff that a collision takes 0.3 ms, and dampers that give the restitution e. The
+later rows are for `rigid` alone.
 
 | problem | {models} |
 |---{rules}|

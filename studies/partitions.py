@@ -13,18 +13,20 @@ _HEAD = """# The best partition
 
 Printed by `scripts/study partitions {names}`.
 
-Hybrid modelling prepares the equations of sub-chains; the program finds which. Of mechanisms that have up to {every}
-partitions, chains of seven links, it counts the operations of all. Of others it counts those of the whole, of branches and of
-sub-chains of like size, then of what comes of moving, adding and leaving out a cut as long as that saves some; so does
-`partition="auto"` always (`dynamics/subchains/partitions.py`). The {candidates} with the fewest operations, and two halves (the
-thesis cuts the planar arm into 4 + 3, the floating one into 3 + 3), are compiled and timed, one state at a time and in batches,
-after their accelerations were compared with articulated bodies'. "Compiled in" is LLVM's time for both. Times are of a state:
-the fastest of {rounds} samples taken by turns. On a busy machine near ones change places.
+Hybrid modelling derives the equations of sub-chains symbolically. Which sub-chains are best can be counted or measured:
 
 ```python
 found = km.best_partition(robot, by="time")  # "operations", "time", "batch"
 robot.forward_dynamics(q, v, tau, method="hybrid", partition=found.partition)
 ```
+
+For mechanisms with up to {every} partitions (chains of seven links) the operations of all are counted. For others, and
+always with `partition="auto"`, a search starts from the whole, the branches and sub-chains of similar size, and moves,
+adds and removes cuts as long as that saves operations (`dynamics/subchains/partitions.py`).
+
+The {candidates} with the fewest operations, and two halves as in the thesis, are compiled and timed, after their
+accelerations were compared with those of articulated bodies. Times are of one state, the fastest of {rounds} samples
+taken by turns; "compiled in" is the time of LLVM. Partitions with similar times may change places on a busy machine.
 
 """
 

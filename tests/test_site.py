@@ -10,12 +10,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import kumitate as km
+from kumitate.examples.catalogue import examples
 
 from .test_documents import ROOT
 
 DOCS = ROOT / "docs"
+#: The example that the tests draw; scripts/docs draws all.
+DRAWN = "planar_4r"
 ROOMS = sorted(path.parent.name for path in Path(km.__file__).parent.glob("*/__init__.py"))
 
 
@@ -24,6 +28,7 @@ def site(tmp_path_factory) -> Path:
     """The site, built as by scripts/docs but with Sphinx's plainest theme, which takes two thirds of the time."""
     folder = tmp_path_factory.mktemp("site")
     options = ["-W", "--keep-going", "-q", "-b", "html", "-D", "html_theme=basic", "-d", str(folder / "trees")]
+    options += ["-D", f"gallery_examples={DRAWN}"]
     where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(km.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
     built = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, str(DOCS), str(folder / "html")],
@@ -46,6 +51,20 @@ def described(site) -> set[str]:
 def test_every_page_is_built(site):
     pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     assert [page for page in sorted(pages) if not (site / page).exists()] == []
+
+
+def test_the_gallery_shows_every_example_with_pictures_of_its_run(site):
+    """A picture is of a run that was made with the site, and its page plays without anything from elsewhere."""
+    listed = re.findall(r"```\{example\} (\w+)", (DOCS / "gallery.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(examples())
+    text = (site / "gallery.html").read_text(encoding="utf-8")
+    assert [name for name in listed if f"kumitate examples {name}" not in re.sub(r"<[^>]*>", "", text)] == []
+    pictures = re.findall(r'<img loading="lazy" src="(_gallery/[^"]+)"', text)
+    assert pictures == [f"_gallery/{DRAWN}-{kind}.png" for kind in ("snapshots", "graphs")]
+    for picture in pictures:
+        with Image.open(site / picture) as shown:
+            assert min(shown.size) > 200
+    assert "application/octet-stream" in (site / f"_gallery/{DRAWN}.html").read_text(encoding="utf-8")
 
 
 def test_every_public_name_is_described(described):

@@ -79,5 +79,9 @@ def _loaded(
 
 
 def samples() -> list[str]:
-    """The names of the mechanisms that come with the package."""
+    """The names of the mechanisms that come with the package.
+
+    >>> "pa10" in samples()
+    True
+    """
     return list(SAMPLES)

@@ -18,6 +18,7 @@ from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
+from .simulate.results.line_laws import check_line_laws
 from .simulate.results.result import Result
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Run(Result):
             InputError: if wrenches or drives of loops acted in a run of an earlier version, which does not keep them, and are
                 not given.
         """
+        check_line_laws(self, "joint forces")
         wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)
@@ -201,6 +203,11 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
 
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
+
+    >>> from kumitate import load
+    >>> runs = simulate_batch(load("pendulum"), [[0.1], [0.2], [0.3]], duration=0.1, every=10)
+    >>> runs.q.shape
+    (3, 11, 1)
     """
     from .runs import as_runs
     from .simulate import many
@@ -233,6 +240,13 @@ def open_run(path: str | Path) -> Run:
 
     Raises:
         InputError: if the file is missing, broken, or of a later version.
+
+    >>> from tempfile import mkdtemp
+    >>> from kumitate import load, simulate
+    >>> run = simulate(load("pendulum"), duration=0.1)
+    >>> again = open_run(run.save(f"{mkdtemp()}/swing.npz"))
+    >>> bool((again.q == run.q).all())
+    True
     """
     from .simulate.results import archive
 

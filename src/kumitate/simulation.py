@@ -89,7 +89,7 @@ class Simulation(simulation.MechanismSimulation):
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
 
-    def view(self, *, host: str = "127.0.0.1", port: int = 8080) -> LiveView:
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False) -> LiveView:
         """Plays this simulation live in a browser page, which notebooks display; it runs until `close`.
 
         The page has joint sliders that keep loops closed, play, pause, step, reset, forces of contact and energies; a body
@@ -98,6 +98,7 @@ class Simulation(simulation.MechanismSimulation):
         Args:
             host: the address to listen at, this computer alone by default; "0.0.0.0" opens the page to the network.
             port: to listen at, or the next free one.
+            dark: whether the page is dark.
 
         Raises:
             InputError: if viser is not installed, or the steps cannot be made one by one.
@@ -109,7 +110,7 @@ class Simulation(simulation.MechanismSimulation):
         """
         from .live import LiveView
 
-        return LiveView(self._with_pulls(), host=host, port=port)
+        return LiveView(self._with_pulls(), host=host, port=port, dark=dark)
 
     def _with_pulls(self) -> Simulation:
         """The same simulation with a wrench as an input on every body that has none."""

@@ -148,16 +148,15 @@ class Levels:
         if slower < 1.0:
             return f"{begin}, in {slower:.2f} of its time."
         return (
-            f"{begin} and takes {slower:.1f} times as long here: on so few processors parallel rounds do not pay. What they "
-            "gain is depth, for machines with many more lanes."
+            f"{begin} and takes {slower:.1f} times as long: on this machine the rounds do not pay. Their depth is small, which "
+            "helps where many more operations run at a time."
         )
 
     def markdown(self) -> str:
         """The page; it shows the figure in the folder images next to it."""
         a, b, certainty = self.fit
         control = "".join(
-            f"\nAt that time {count} threads did {gain:.2f} times what one does of work that shares nothing: the most that "
-            "could be had."
+            f" For comparison, {count} threads did {gain:.2f} times the independent work of one thread at that time."
             for count, gain in self.control.items()
         )
         text = _TEXT.format(
@@ -299,24 +298,24 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 _TEXT = """# ADA in parallel
 
 Printed by `scripts/study levels`.
-The thesis's 8.2 leaves open the parallel ADA, which takes O(log n) on n processors. Here bodies
-are assembled in rounds: all pairs of a round are one batch of one program, and so are all pairs that are taken apart again.
-`km.parallel_ada(robot)` gives v̇ as a function of one state of chains and trees. It closes no loops, takes no external forces
-and does not tell the forces at the joints, all of which `forward_dynamics(method="ada")` does.
+
+The assembly-disassembly algorithm (ADA) can run in O(log n) steps on n processors; the thesis leaves that open (8.2).
+Here it runs in rounds: all pairs of bodies that are assembled in one round are one batch, and so are all that are
+disassembled. `km.parallel_ada(robot)` returns v̇ as a function of one state, for chains and trees without loops and
+external forces; it does not compute forces at joints. `forward_dynamics(method="ada")` has none of these limits.
 
 ![Depth, operations, time and memory over links](images/parallel-ada.png)
 
-- The chains are random ones in space: every joint and every body is unlike the others.
-- *Levels* are the rounds that the joints are closed in, ⌈log₂(n + 1)⌉; *programs* is how many batches wait for one another in
-  all. Angular velocities are a prefix of turns that come together in the same rounds: no pass from link to link is left.
-- *Depth* is the longest row of operations that wait for one another. By least squares over these chains it is
-  {a:.0f} + {b:.0f} log₂ n (R² = {certainty:.4f}). ABA's grows with n; it is counted where its program is straight lines.
-- *Time* is the fastest of {rounds} samples taken by turns, for one state, with all gathering of rows. ABA is the compiled
-  `forward_dynamics`, on one thread.
-- *Kept* is what lies between programs; *process* the most memory that the process had had when ADA was done, mechanism and
-  compilers included.
-- Results are checked before anything is timed: ‖RNEA(v̇) − τ‖ ≤ {residual:g} ‖τ − h‖, and no acceleration differs from ABA's
-  by more than {difference:g} of the largest.
+The chains are random, in space. {verdict}{control}
 
-{verdict}{control}
+| column | |
+| --- | --- |
+| levels | rounds of assembly, ⌈log₂(n + 1)⌉ |
+| programs | batches that run one after another, in all |
+| depth | longest sequence of dependent operations: {a:.0f} + {b:.0f} log₂ n by least squares, R² = {certainty:.4f} |
+| depth of ABA | proportional to n; counted for short chains |
+| times | the fastest of {rounds} samples taken by turns, for one state; ABA is `forward_dynamics` on one thread |
+| kept, process | memory between batches; most memory of the process, with mechanism and compiler |
+| residual | ‖RNEA(v̇) − τ‖ / ‖τ − h‖, at most {residual:g} |
+| difference | from ABA's accelerations, as a part of the largest; at most {difference:g} |
 """

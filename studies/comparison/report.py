@@ -212,41 +212,48 @@ _BESIDE = {
 _HEAD = """# The methods compared
 
 Printed by `scripts/study compare`.
-Accelerations are compared before anything is timed. Times are of one evaluation, one state at
-a time, one thread: the fastest of {rounds} samples taken by turns in one run (interpreted pages: of a quarter as many).
-On a busy machine ratios say more than times.
 
-- *Interpreted*: the pages in dense-block form, run by Python on floats; they do the operations of the dense blocks.
-- *Dense blocks*: the same pages compiled. Every number of the mechanism is an input, poses are dense rotations, blocks of Φ are
-  full; nothing is simplified across links, nor within sub-chains.
-- *Prepared*: hybrid modelling as in the thesis. Each sub-chain's equations are prepared symbolically; between sub-chains stand
-  full blocks.
-- *Traced*: all is simplified for the one mechanism.
+The forward dynamics of two kinds of chains, by six methods and in five forms. One state at a time, one thread; every time
+is the fastest of {rounds} samples, taken by turns in one run (a quarter as many for interpreted forms). All methods gave
+the same accelerations before they were timed. Ratios are more reliable than times, which depend on what else the machine
+does.
 
-"hybrid" has the thesis's sub-chains (4 + 3 on the ground, threes in space); "hybrid, best" those with the fewest operations
-that were found. "Lagrange" has M, c and g from the energies alone, by exact derivatives ([lagrange.md](lagrange.md)); derived
-once for all chains alike in dense blocks, for the one chain when traced. "CRBA" has the same M by composite rigid bodies, and
-the bias by Newton-Euler. The thesis has M, c and g written out beforehand by computer algebra, as tracing does here; that its
-times double with every link suggests expressions that share nothing, where tracing computes equal parts once.
-In space each rod has an inertia of 1e-6 kg·m² about its own axis.
+| form | what is computed |
+| --- | --- |
+| interpreted | Python runs the algorithm on floats, with dense matrices |
+| interpreted, prepared | the same, where the equations of each sub-chain were derived symbolically |
+| dense blocks | the same dense matrices in machine code; all numbers of the mechanism are inputs, nothing is simplified |
+| prepared | the hybrid method as in the thesis: equations of sub-chains derived symbolically, dense matrices between them |
+| traced | how kumitate computes: everything is simplified for the one mechanism |
+
+| method | |
+| --- | --- |
+| Lagrange | M, c and g from the energies by exact derivatives ([lagrange.md](lagrange.md)) |
+| CRBA | M by composite rigid bodies, the bias by Newton-Euler |
+| ABA, ADA | articulated bodies; assembly and disassembly |
+| hybrid | hybrid modelling with the sub-chains of the thesis: 4 + 3 links on the ground, threes in space |
+| hybrid, best | with the sub-chains that need the fewest operations |
+
+In space each rod has an inertia of 1e-6 kg·m² about its own axis. The thesis's times of Lagrange's method double with
+every link; traced ones do not, because equal parts of its formulas are computed once.
 """
 _RATIO_TEXT = """\
-The thesis's hybrid takes 0.60 of ADA's time (planar, 7 links) and 0.66 (in space, 12 links), and 0.50 of Lagrange's (planar).
-Its hybrid is the form "prepared", compared here with ADA in dense blocks, and with Lagrange's equations prepared too (traced).
-"Dense blocks" is the harder question: the same without any preparing. Traced, ADA too loses what preparing saves, and ratios
-may exceed 1: cuts at joints that turn rods about themselves cost most there. One sub-chain alone is the method CRBA. Only the
-thesis's sub-chains in compiled dense blocks are judged, against ADA."""
+The thesis reports that the hybrid method takes 0.60 of ADA's time for 7 planar links, 0.66 for 12 links in space, and
+0.50 of Lagrange's for 7 planar links. The verdict compares the thesis's sub-chains with ADA, in the forms "prepared" (as
+in the thesis, against ADA in dense blocks) and "dense blocks" (without any preparation); other rows are for information.
+Traced, the ratio may exceed 1, because ADA is simplified as well. A single sub-chain is the same as CRBA."""
 _INERTIA_TEXT = """\
-Composite rigid bodies, one inverse dynamics per column (unit vectors) and Σ JᵀIJ over the links (Jacobians): chains of
-revolute joints in space, askew; PA-10, whose axes are parallel or at right angles; the floating arm of table 4.3, with six
-links. In dense blocks the joints' motion subspaces are inputs too. The unit-vector page knows even there that nothing moves
-before joint i; without that it costs more ([benchmarks.md](benchmarks.md))."""
+Three ways to compute the inertia matrix: composite rigid bodies, one inverse dynamics per column (unit vectors), and Σ
+JᵀIJ over the links (Jacobians). The chains have revolute joints in general directions; PA-10 has parallel and
+perpendicular axes; the floating arm is the one of table 4.3 with six links. In dense blocks the joints' axes are inputs
+too. The unit-vector method skips the links before joint i; without that it costs more ([benchmarks.md](benchmarks.md))."""
 _ABILITY_TEXT = f"""\
-Found by trying: loops on the planar four-bar linkage, forces at the joints of PA-10. Inverses are those for one
-state of PA-10, as size: how many; the hybrid's sub-chains have 3 links. Operations are of chains in space of {LENGTHS[0]},
-{LENGTHS[1]} and {LENGTHS[2]} links, traced; their growth is the exponent of n between the longest two. Depth is the longest row
-of operations that wait for one another (ADA and DCA in balanced order); its growth goes towards 0 where all can be done side by
-side. The thesis denies ABA and DCA the forces: ABA's come by its (2.23), DCA's when it takes the bodies apart."""
+What each method can do, found by running it: loops on the planar four-bar linkage, forces at the joints of PA-10.
+*Inverses* lists the sizes of the matrices that are inverted for one state of PA-10, and how many (hybrid: sub-chains of 3
+links). *Operations* are of traced chains in space with {LENGTHS[0]}, {LENGTHS[1]} and {LENGTHS[2]} links, and *growth* is
+their exponent between the last two. *Depth* is the length of the longest sequence of operations that depend on each
+other; a growth near 0 means that the method can run in parallel (ADA and DCA in balanced order). The thesis says that ABA
+and DCA do not give the forces at joints; they do, ABA by equation (2.23) and DCA in its second pass."""
 _RATIO_HEAD = ("chain", "sub-chains", "form", "method", "against", "operations", "time", "thesis", "verdict")
 _ABILITY_HEAD = (
     "method",

@@ -2,12 +2,11 @@
 
 import json
 import time
-from contextlib import contextmanager
 
 import pytest
 
 import kumitate as km
-from kumitate.share.browser import _FLAGS, _started
+from kumitate.share.devtools import opened
 
 from ..tools import CHROMIUM
 
@@ -22,20 +21,6 @@ PLAY = "[...document.querySelectorAll('button')].find((one) => one.textContent.t
 ASKED = "JSON.stringify(performance.getEntriesByType('resource').map((one) => one.name))"
 
 
-@contextmanager
-def opened(url, folder):
-    """A browser that shows the page."""
-    with _started([CHROMIUM.needed(), *_FLAGS, f"--user-data-dir={folder / 'profile'}", "about:blank"]) as browser:
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        size = {"width": WIDE, "height": HIGH, "deviceScaleFactor": 1, "mobile": False}
-        browser.call("Emulation.setDeviceMetricsOverride", **size)
-        browser.call("Page.enable")
-        browser.call("Page.addScriptToEvaluateOnNewDocument", source=LISTEN)
-        browser.call("Page.navigate", url=url)
-        yield browser
-
-
 def until(condition, seconds=90.0):
     """Waits until something holds, as long as a slow machine without a graphics card may need."""
     end = time.monotonic() + seconds
@@ -45,11 +30,14 @@ def until(condition, seconds=90.0):
 
 
 @pytest.mark.slow
-def test_a_button_plays_and_the_mouse_drags(tmp_path):
+def test_a_button_plays_and_the_mouse_drags():
     """A ball without weight stays in the middle of the picture until the mouse takes it along."""
     body = km.Body("ball", 1.0, inertia=(0.1, 0.1, 0.1), visuals=(km.Geometry(km.Sphere(0.5)),))
     floating = km.Mechanism("floating", (body,), (km.Joint("free", "floating", "world", "ball"),), gravity=(0, 0, 0))
-    with km.Simulation(floating).view(port=18480) as view, opened(view.url, tmp_path) as browser:
+    with (
+        km.Simulation(floating).view(port=18480) as view,
+        opened(CHROMIUM.needed(), view.url, (WIDE, HIGH), before=LISTEN) as browser,
+    ):
         player = view.player
 
         def mouse(kind, x, y):

@@ -6,6 +6,8 @@ import inspect
 
 import pytest
 
+import kumitate
+
 from .sources import dotted, sources, title
 
 PACKAGES = [path for path in sources() if path.name == "__init__.py"]
@@ -22,6 +24,22 @@ def test_everything_offered_has_a_docstring(path):
     module = importlib.import_module(dotted(path))
     bare = [name for name in getattr(module, "__all__", []) if _needs_words(getattr(module, name))]
     assert not bare, f"{dotted(path)} offers {bare} without a docstring"
+
+
+#: Run by the tests of docs/held-points.md: it takes a run of a robot that is held.
+ELSEWHERE = {"held_motion"}
+
+
+@pytest.mark.parametrize("name", kumitate.__all__)
+def test_what_kumitate_itself_offers_has_an_example(name):
+    """Of a class, itself or one of its methods; errors and constants need none."""
+    thing = getattr(kumitate, name)
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name in ELSEWHERE:
+        return
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return
+    parts = [thing, *(getattr(thing, part) for part in dir(thing) if inspect.isclass(thing) and not part.startswith("_"))]
+    assert any(">>>" in (inspect.getdoc(part) or "") for part in parts), f"kumitate.{name}: show it in an example"
 
 
 @pytest.mark.parametrize("path", [path for path in sources() if path.name != "__main__.py"], ids=title)

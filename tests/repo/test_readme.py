@@ -2,9 +2,11 @@
 
 import ast
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from .sources import ROOT
 
@@ -33,6 +35,26 @@ def test_both_languages_show_the_same_example():
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_its_picture_moves(name):
+    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))
+    with Image.open(ROOT / picture) as film:
+        shown = []
+        for k in (0, film.n_frames // 2, film.n_frames - 1):
+            film.seek(k)
+            shown.append(np.asarray(film.convert("L"), dtype=float))
+    assert min(np.abs(one - other).max() for one, other in pairwise(shown)) > 100.0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_its_two_commands_are_one_block(name):
+    """One does the main work, one runs the tests; and the page is one screen or little more."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    (commands,) = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    assert [line.split()[0] for line in commands.splitlines()] == ["scripts/run", "scripts/test"]
+    assert len(text.splitlines()) <= 65
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_its_links_lead_somewhere(name):
     for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text(encoding="utf-8")):
         assert link.startswith("https://") or (ROOT / link).exists(), f"{name}: {link} does not exist"
@@ -46,6 +68,7 @@ def test_its_links_lead_somewhere(name):
         "scripts/check",
         "scripts/study",
         "scripts/docs",
+        "scripts/picture",
         "scripts/versions",
         "scripts/release",
         ".ci/run",

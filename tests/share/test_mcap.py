@@ -104,6 +104,35 @@ def test_wrenches_are_in_the_frames_that_they_name(run, logged):
         np.testing.assert_allclose(R @ vector(message.wrench.torque), np.cross(arm, force[20 * k]), atol=2e-4)
 
 
+def test_forces_of_loops_are_in_the_frames_of_their_joints(tmp_path):
+    """Two unlike bars hang from two pivots, their lower ends held apart by a rod."""
+    bodies = [km.Body(name, 1.0, (0.0, 0.0, -c), (0.1, 0.1, 1e-3)) for name, c in (("left", 0.3), ("right", 0.7))]
+    hinges = [km.Joint(f"at_{body.name}", "revolute", "world", body.name, km.pose((x, 0, 0)), axis=(0, 1, 0))
+              for x, body in zip((0.0, 0.5), bodies, strict=True)]  # fmt: skip
+    turned = km.pose((0.0, 0.0, -1.0), (0.4, -0.3, 0.2))
+    rod = km.Loop("rod", km.Distance(0.5), "left", "right", km.pose((0.0, 0.0, -1.0)), turned)
+    robot = km.Robot(km.Mechanism("swing", tuple(bodies), tuple(hinges), (rod,)))
+    run = km.simulate(robot, robot.assemble([0.4, 0.4]), duration=0.1)
+    logged = messages(run.export(tmp_path / "loop.mcap", rate=None))
+    ((_, still),) = logged["/tf_static"]
+    (frame,) = still.transforms
+    assert (frame.header.frame_id, frame.child_frame_id) == ("right", "loop/rod")
+    np.testing.assert_allclose(vector(frame.transform.translation), [0.0, 0.0, -1.0])
+    found = [[*vector(item.wrench.torque), *vector(item.wrench.force)] for _, item in logged["/loop_wrench/rod"]]
+    np.testing.assert_array_equal(found, run.loops["rod"].wrench)
+    assert {item.header.frame_id for _, item in logged["/loop_wrench/rod"]} == {"loop/rod"}
+    # the rod pulls along itself, from the end of one bar to that of the other
+    ends = [robot.pose(run.q, body)[:, :3] @ [0.0, 0.0, -1.0, 1.0] for body in ("left", "right")]
+    world = np.einsum("nij,jk,nk->ni", robot.pose(run.q, "right")[:, :3, :3], _matrix(turned), np.array(found)[:, 3:])
+    np.testing.assert_allclose(np.cross(world, ends[1] - ends[0]), 0.0, atol=1e-10)
+    assert np.linalg.norm(world, axis=1).max() > 1e-3
+
+
+def _matrix(place) -> np.ndarray:
+    joint = km.Joint("fixed", "fixed", "world", "b", place)
+    return km.Robot(km.Mechanism("one", (km.Body("b"),), (joint,))).pose([], "b")[:3, :3]
+
+
 def test_the_robot_is_described_for_viewers(run, logged):
     ((_, message),) = logged["/robot_description"]
     assert {body.name for body in read_urdf(message.data).bodies} >= {"ball", "arm", "tool", "tip"}

@@ -46,7 +46,7 @@ export class Plot {
     this.area.append(this.base, this.over, this.tip);
     this.legend = element("div", "legend");
     const longest = Math.max(...series.map((s) => s.name.length), 0);
-    this.legend.style.setProperty("--entry", `${Math.min(Math.max(80 + 5.8 * longest, 116), 190)}px`);
+    this.legend.style.setProperty("--entry", `${Math.min(104 + 7.2 * longest, 220)}px`); // longer names are broken into lines
     this.values = series.map((s, k) => {
       const item = element("button", "entry");
       item.type = "button";

@@ -35,6 +35,7 @@ def view(
         str, Parameter(help="Address to serve at; 0.0.0.0 lets everybody in the network use the page.")
     ] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to serve at, or the next free one.")] = 8080,
+    dark: Annotated[bool, Parameter(help="A dark page.", negative="")] = False,
 ) -> None:
     """Play a mechanism live in a browser: sliders, play, pause, step, reset; drag bodies with the mouse. Ctrl-C ends it."""
     from .. import load
@@ -51,6 +52,7 @@ def view(
         machine = machine.with_drives(holding_drives(machine, q0))
     touching = asked(contact, friction=friction, restitution=restitution, height=height)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
-    with Simulation(machine, start=(q0, machine.start[1]), step=step, contact=touching).view(host=host, port=port) as live:
+    simulation = Simulation(machine, start=(q0, machine.start[1]), step=step, contact=touching)
+    with simulation.view(host=host, port=port, dark=dark) as live:
         complain(f"{live.url} shows {mechanism.name}; Ctrl-C ends it", what="note")
         Event().wait()

@@ -39,7 +39,7 @@ class Controls:
         pace = f" · {100.0 * player.pace:.0f} % of real time" if player.playing and player.pace < 0.95 else ""
         kinetic, potential, total = energy
         self._numbers.content = (
-            f"**t = {player.state.time:.3f} s**{pace}\n\nkinetic {kinetic:.4g} J · potential {potential:.4g} J · "
+            f"**t = {player.state.time:.3f} s**{pace}\n\nkinetic {kinetic:.4g} J · potential {potential:.4g} J\n\n"
             f"**total {total:.4g} J**"
         )
         if self._message.content != player.message:

@@ -40,13 +40,14 @@ class LiveView:
     True 0.01
     """
 
-    def __init__(self, simulation: LiveSimulation, *, host: str = "127.0.0.1", port: int = 8080):
+    def __init__(self, simulation: LiveSimulation, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False):
         """Serves a simulation; where the port is taken, on the next free one.
 
         Args:
             simulation: to play. Wrenches that it was made with as inputs (`wrenches={body: None}`) are what the mouse pulls by.
             host: the address to listen at; "0.0.0.0" opens the page to the whole network.
             port: to listen at.
+            dark: whether the page is dark.
 
         Raises:
             InputError: if viser is not installed, or the port is not one.
@@ -59,6 +60,7 @@ class LiveView:
         with _quiet():
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         try:
+            self.server.gui.configure_theme(dark_mode=dark, show_share_button=False)  # nothing leaves this computer
             self._simulation, robot = simulation, simulation.robot
             self._scene = LiveScene(self.server, robot, self.player.state.q)
             self._scene.on_drag(self.player.pulled, self._dragged)

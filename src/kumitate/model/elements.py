@@ -44,6 +44,9 @@ class Body:
         center_of_mass: in the body's frame [m].
         inertia: rotational inertia about the center of mass, in axes parallel to the body's frame [kg·m²]: 3×3 or its diagonal.
         visuals, collisions: the shapes that are drawn, and those used for contact.
+
+    >>> Body("rod", 1.0, (0, 0, 0.5), (1 / 12, 1 / 12, 1e-4)).mass
+    1.0
     """
 
     name: str
@@ -108,6 +111,9 @@ class Limits:
     """The limits of one degree of freedom; None where there is none. SI units: rad or m, rad/s or m/s, N·m or N.
 
     Simulations stop joints at `lower` and `upper`, limit their drives to `effort`, and report limits that are exceeded.
+
+    >>> Limits(-1.5, 1.5, effort=40.0).velocity is None
+    True
     """
 
     lower: float | None = None
@@ -140,6 +146,9 @@ class Joint:
         stiffness: of a spring in the joint [N·m/rad or N/m], for kinds whose coordinates are angles and lengths; `rest`: its
             equilibrium coordinate [rad or m].
         drive: what drives it in simulations, in joints of one degree of freedom; None for a controller's efforts alone.
+
+    >>> Joint("elbow", "revolute", "upper_arm", "forearm", axis=(0, 1, 0), limits=Limits(-2.0, 2.0), damping=0.1).kind.nv
+    1
     """
 
     name: str
@@ -159,20 +168,20 @@ class Joint:
 
     def __post_init__(self) -> None:
         _check_motion("joint", self)
-        _check_drive(self)
+        _check_drive("joint", self)
 
 
-def _check_drive(joint: Joint) -> None:
+def _check_drive(what: str, joint: Joint | Loop) -> None:
     if joint.drive is None:
         return
     if not isinstance(joint.drive, Drive):
         raise ModelError(
-            f"joint {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
+            f"{what} {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
             "EffortDrive or DCMotor"
         )
     if (joint.kind.nq, joint.kind.nv) != (1, 1):
         raise ModelError(
-            f"joint {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
+            f"{what} {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
             "drive joints of one, such as revolute or prismatic, or give efforts by a controller"
         )
 
@@ -258,7 +267,11 @@ class Loop:
             constraints: with stiffness and damping it is a spring and a damper between two points.
         body_a, body_b: names of bodies; one may be "world". `body_a` corresponds to a joint's parent, `body_b` to its child.
         pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.
-        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as in `Joint`.
+        axis, second_axis, limits, damping, friction, armature, stiffness, rest, drive: as in `Joint`. The effort of a line's
+            drive is positive where it pushes the ends apart.
+
+    >>> Loop("pin", "revolute", "world", "rod", axis=(0, 1, 0)).kind.nv
+    1
     """
 
     name: str
@@ -275,9 +288,11 @@ class Loop:
     armature: float | Sequence[float] = 0.0
     stiffness: float | Sequence[float] = 0.0
     rest: float | Sequence[float] = 0.0
+    drive: Drive | None = None
 
     def __post_init__(self) -> None:
         _check_motion("loop", self)
+        _check_drive("loop", self)
         if self.body_a == self.body_b:
             raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
 
@@ -290,6 +305,9 @@ class Coupling:
         name: unique among couplings; in files without a name it is the joint's.
         joint, of: names of joints of the tree.
         ratio: [1, or m/rad and the like]; `offset`: [rad or m].
+
+    >>> Coupling("gear", joint="output", of="motor", ratio=0.1).offset
+    0.0
     """
 
     name: str
@@ -308,7 +326,12 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed on a body."""
+    """A named frame fixed on a body.
+
+    >>> from kumitate import pose
+    >>> Frame("tool", "hand", pose((0, 0, 0.1))).body
+    'hand'
+    """
 
     name: str
     body: str

@@ -46,7 +46,11 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two, element by element; as `minimum`."""
+    """The larger of two, element by element; as `minimum`.
+
+    >>> maximum([1.0, 5.0], 2.0).tolist()
+    [2.0, 5.0]
+    """
     return _either_way(np.maximum, a, b)
 
 
@@ -60,7 +64,11 @@ def clip(x: Any, lower: Any, upper: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """−1, 0 or 1: the sign of every element, as `minimum`."""
+    """−1, 0 or 1: the sign of every element, as `minimum`.
+
+    >>> sign([-3.0, 0.0, 2.0]).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     return _either_way(np.sign, x)
 
 
@@ -74,7 +82,11 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
-    """An array of zeros whose elements may be set to traced values while a function is traced: `np.zeros` otherwise."""
+    """An array of zeros whose elements may be set to traced values while a function is traced: `np.zeros` otherwise.
+
+    >>> zeros(2).tolist()
+    [0.0, 0.0]
+    """
     return np.zeros(shape) if active_scope() is None else np.full(shape, 0.0, dtype=object).view(SymbolArray)
 
 
@@ -157,6 +169,16 @@ def _like(fill: float | None) -> Callable[..., np.ndarray]:
     return make
 
 
+def _cross(a: Any, b: Any, *axes: Any, **named: Any) -> Any:
+    """`np.cross`. NumPy 2.0 keeps a product of two elements, if that is a number such as 0, in an array of numbers, into which
+    the next product, a symbol, does not go; an axis more makes that array one of objects.
+    """
+    first, second = (np.asarray(_plain(x), dtype=object) for x in (a, b))
+    if first.ndim == second.ndim == 1:
+        return _wrapped(np.cross(first[None], second[None])[0])
+    return _wrapped(np.cross(first, second, *axes, **named))
+
+
 def _sign(x: Any) -> Any:
     return apply("select", apply("lt", 0.0, x), 1.0, apply("select", apply("lt", x, 0.0), -1.0, 0.0))
 
@@ -167,6 +189,7 @@ def _within_circle(x: Any) -> Any:
 
 _FUNCTIONS: dict[Callable, Callable[..., Any]] = {
     np.where: _where,
+    np.cross: _cross,
     np.zeros_like: _like(0.0),
     np.empty_like: _like(0.0),
     np.ones_like: _like(1.0),

@@ -44,6 +44,10 @@ class Scenario:
         plain: it as plain data, with paths in full.
         setup: the simulation; of a sweep, with the values that are not varied.
         design: the runs of a sweep; None of a single simulation.
+
+    >>> from kumitate import read_scenario
+    >>> read_scenario({"robot": "pendulum", "solver": {"duration": 0.1}}).design is None
+    True
     """
 
     source: str
@@ -167,6 +171,10 @@ def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
 
     Raises:
         InputError: if the result does not hold a scenario, or its functions are not named.
+
+    >>> run = read_scenario({"robot": "pendulum", "solver": {"duration": 0.1}}).run()
+    >>> bool((scenario_of(run).run().q == run.q).all())
+    True
     """
     plain, name = result.settings.get("scenario"), result.mechanism.name
     if not isinstance(plain, Mapping):

@@ -15,9 +15,10 @@ import numpy as np
 from ..contact.settings import ground_of
 from ..errors import InputError, KumitateWarning
 from ..simulate.results.result import Result
-from .browser import SUPPORTED, page_pictures
+from .browser import page_pictures
 from .chromium import VARIABLE, find_chromium
 from .contract import RunWithRobot
+from .devtools import SUPPORTED
 
 __all__ = ["write_film"]
 

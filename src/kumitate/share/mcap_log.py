@@ -32,8 +32,9 @@ def write_mcap(result: RunWithRobot, path: Path, *, rate: float | None = 100.0) 
     | topic | type | |
     |---|---|---|
     | /joint_states | sensor_msgs/JointState | all degrees of freedom but those with quaternions |
-    | /tf, /tf_static | tf2_msgs/TFMessage | poses of bodies in the world; of those fixed to others, and of frames, in them |
+    | /tf, /tf_static | tf2_msgs/TFMessage | poses of bodies in the world; in bodies those of what is fixed to them |
     | /joint_wrench/JOINT | geometry_msgs/WrenchStamped | of the joint on the body it carries, in that body's frame |
+    | /loop_wrench/LOOP | geometry_msgs/WrenchStamped | of the loop joint on its `body_b`, in its frame there, loop/LOOP |
     | /contact_wrench/BODY | geometry_msgs/WrenchStamped | of the ground and of other bodies on a body, in its frame |
     | /robot_description | std_msgs/String | the robot as URDF, where URDF can express it |
 
@@ -105,6 +106,7 @@ def _write_poses(log: _Log, mechanism: Mechanism, poses: np.ndarray) -> None:
     fixed = {joint.child: joint for joint in mechanism.joints if joint.kind.nv == 0}
     static = [(joint.parent, name, joint.pose) for name, joint in fixed.items()]
     static += [(frame.body, frame.name, frame.pose) for frame in mechanism.frames]
+    static += [(loop.body_b, _loop_frame(loop.name), loop.pose_b) for loop in mechanism.loops]
     still = [log.transform(0, parent, child, _placed(place)) for parent, child, place in static]
     if still:
         log.write("/tf_static", "tf2_msgs/msg/TFMessage", 0, {"transforms": still})
@@ -137,13 +139,13 @@ def _write_wrenches(log: _Log, result: RunWithRobot, samples: np.ndarray) -> Non
 
 
 def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Topic, frame and [n; f] (n, 6) in that frame, of the joints of the tree and of contact."""
+    """Topic, frame and [n; f] (n, 6) in that frame, of the joints of the tree, of loops and of contact."""
     mechanism = result.mechanism
     carried = {joint.name: joint.child for joint in mechanism.joints}
     try:
         for name, values in result.joint_wrenches().items():
-            if name in carried:
-                yield f"/joint_wrench/{name}", carried[name], values
+            topic, frame = ("joint", carried[name]) if name in carried else ("loop", _loop_frame(name))
+            yield f"/{topic}_wrench/{name}", frame, values
         loads = {} if result.contact is None else contact_loads(result).wrenches  # type: ignore[arg-type]
     except InputError as error:
         warnings.warn(f"the log is without forces at joints: {error}", KumitateWarning, stacklevel=4)
@@ -156,6 +158,11 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
                 R = rotations[:, places[name]]
                 own = np.concatenate([np.einsum("nij,ni->nj", R, values[:, part]) for part in (slice(3), slice(3, 6))], axis=1)
                 yield f"/contact_wrench/{name}", name, own
+
+
+def _loop_frame(name: str) -> str:
+    """The frame of a loop joint on its body_b: a loop may have the name of a body."""
+    return f"loop/{name}"
 
 
 def _pose(matrix: np.ndarray) -> Transform:

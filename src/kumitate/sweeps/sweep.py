@@ -55,6 +55,12 @@ class Sweep:
     Attributes:
         path: of the folder.
         scenario: that it is of.
+
+    >>> from tempfile import mkdtemp
+    >>> study = {"robot": "pendulum", "solver": {"duration": 0.1}, "outputs": ["energy"]}
+    >>> study["sweep"] = {"grid": {"gravity": [1.6, 9.8]}}
+    >>> sweep(study, f"{mkdtemp()}/gravities", processes=1).table["gravity"].to_pylist()
+    [1.6, 9.8]
     """
 
     def __init__(self, path: str | Path, scenario: Scenario | None = None):
@@ -124,6 +130,13 @@ def open_sweep(path: str | Path, *, controller: str | None = None) -> Sweep:
 
     Raises:
         InputError: if there is none.
+
+    >>> from tempfile import mkdtemp
+    >>> study = {"robot": "pendulum", "solver": {"duration": 0.1}, "outputs": ["energy"]}
+    >>> study["sweep"] = {"grid": {"gravity": [1.6, 9.8]}}
+    >>> done = sweep(study, f"{mkdtemp()}/gravities", processes=1)
+    >>> open_sweep(done.path).table.equals(done.table)
+    True
     """
     return Sweep(path, opened_scenario(Path(path), controller) if is_sweep(path) else None)
 
@@ -156,6 +169,12 @@ def sweep(
     Raises:
         InputError: if the scenario has mistakes, or the folder holds another sweep.
         KumitateError: if the workers are lost; what was done is kept.
+
+    >>> from tempfile import mkdtemp
+    >>> study = {"robot": "pendulum", "solver": {"duration": 0.1}, "outputs": ["energy"]}
+    >>> study["sweep"] = {"grid": {"gravity": [1.6, 9.8]}}
+    >>> len(sweep(study, f"{mkdtemp()}/gravities", processes=1).table)
+    2
     """
     scenario = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
     if scenario.design is None:

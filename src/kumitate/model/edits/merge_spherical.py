@@ -56,6 +56,15 @@ def merge_spherical(
     Raises:
         ModelError: if named joints cannot be merged, with the body or joint that prevents it and the remedy; or without names,
             if no triple can be merged.
+
+    >>> from kumitate import Body, Joint, Mechanism
+    >>> axes = {"yaw": (0, 0, 1), "pitch": (0, 1, 0), "roll": (1, 0, 0)}
+    >>> bodies = (Body("ring1"), Body("ring2"), Body("hand", 1.0, (0.1, 0, -0.2), (0.02, 0.03, 0.04)))
+    >>> names = ["world", "ring1", "ring2", "hand"]
+    >>> joints = [Joint(name, "revolute", *names[k : k + 2], axis=axis) for k, (name, axis) in enumerate(axes.items())]
+    >>> merged = merge_spherical(Mechanism("wrist", bodies, tuple(joints)))
+    >>> [joint.kind.nv for joint in merged.mechanism.joints if joint.kind.nv]
+    [3]
     """
     if by not in ("euler", "quaternion"):
         raise ModelError(f'{mechanism.name}: joints are merged by "euler" or by "quaternion", not by {by!r}')

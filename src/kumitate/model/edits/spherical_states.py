@@ -104,6 +104,11 @@ class SphericalMerge:
         mechanism: with the spherical joints; `separate`: the original.
         balls: the joints that were merged.
         refused: why other triples of revolute joints through one point were not merged, one sentence each.
+
+    >>> from kumitate import load, merge_spherical
+    >>> merged = merge_spherical(load("pa10").mechanism, lump=True)
+    >>> len(merged.balls), merged.separate.nv == merged.mechanism.nv
+    (2, True)
     """
 
     mechanism: Mechanism

@@ -24,7 +24,12 @@ _FACES = [
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """A box with the edge lengths `size` = (x, y, z) [m]."""
+    """A box with the edge lengths `size` = (x, y, z) [m].
+
+    >>> from kumitate import Body, Geometry
+    >>> Body("table", 3.0, inertia=(0.1, 0.1, 0.1), collisions=(Geometry(Box((1.0, 0.6, 0.05))),)).collisions[0].shape.size
+    (1.0, 0.6, 0.05)
+    """
 
     kind: ClassVar[str] = "box"
     size: tuple[float, float, float]

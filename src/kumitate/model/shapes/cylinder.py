@@ -16,7 +16,11 @@ __all__ = ["Cylinder"]
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """A cylinder along its z axis [m]."""
+    """A cylinder along its z axis [m].
+
+    >>> Cylinder(radius=0.3, length=0.8).bounding_radius
+    0.5
+    """
 
     kind: ClassVar[str] = "cylinder"
     radius: float

@@ -14,7 +14,12 @@ __all__ = ["Geometry"]
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape on a body: `pose` in the body's frame; `color`: red, green, blue, opacity in 0…1 (None: the viewer's choice)."""
+    """A shape on a body: `pose` in the body's frame; `color`: red, green, blue, opacity in 0…1 (None: the viewer's choice).
+
+    >>> from kumitate import Cylinder, pose
+    >>> Geometry(Cylinder(0.02, 1.0), pose((0, 0, 0.5)), color=(0.8, 0.1, 0.1, 1.0)).shape.length
+    1.0
+    """
 
     shape: Shape
     pose: Transform = field(default_factory=Transform)

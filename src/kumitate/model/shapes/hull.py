@@ -23,6 +23,9 @@ class Hull(Shape):
 
     Attributes:
         vertices: (x, y, z) of its points [m], one or more.
+
+    >>> Hull(((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))).bounding_radius
+    0.1
     """
 
     kind: ClassVar[str] = "hull"

@@ -16,7 +16,11 @@ __all__ = ["Mesh"]
 
 @dataclass(frozen=True)
 class Mesh(Shape):
-    """A mesh file, scaled along its axes. `path` is that in the model file; `resolved`: where it was found, or None."""
+    """A mesh file, scaled along its axes. `path` is that in the model file; `resolved`: where it was found, or None.
+
+    >>> Mesh("package://arm/link.dae", scale=(0.001, 0.001, 0.001)).resolved is None
+    True
+    """
 
     kind: ClassVar[str] = "mesh"
     path: str

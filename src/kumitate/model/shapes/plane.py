@@ -19,7 +19,12 @@ _PATCH, _BELOW = 2.0, 0.001
 
 @dataclass(frozen=True)
 class Plane(Shape):
-    """The half space z ≤ 0 of its own frame: an unbounded floor with the outward normal z."""
+    """The half space z ≤ 0 of its own frame: an unbounded floor with the outward normal z.
+
+    >>> from kumitate import Contact, Geometry, Surface
+    >>> Contact(ground=(Geometry(Plane()),), surface=Surface(friction=0.5)).ground[0].shape
+    Plane()
+    """
 
     kind: ClassVar[str] = "plane"
     endless: ClassVar[bool] = True

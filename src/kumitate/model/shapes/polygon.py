@@ -26,6 +26,9 @@ class Polygon(Shape):
 
     Raises:
         ModelError: if the corners are fewer than three, not convex, not counter-clockwise or not finite.
+
+    >>> Polygon(((0, 0), (2, 0), (2, 1), (0, 1))).bounding_radius >= 1.25**0.5
+    True
     """
 
     kind: ClassVar[str] = "polygon"

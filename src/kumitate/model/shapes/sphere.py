@@ -16,7 +16,11 @@ __all__ = ["Sphere"]
 
 @dataclass(frozen=True)
 class Sphere(Shape):
-    """A sphere [m]."""
+    """A sphere [m].
+
+    >>> Sphere(0.1).bounding_radius
+    0.1
+    """
 
     kind: ClassVar[str] = "sphere"
     radius: float

@@ -1,0 +1,100 @@
+"""The gallery: the directive `example` runs an example and shows its pictures, its summary and its page with 3D playback.
+
+    ```{example} planar_4r snapshots graphs
+    kumitate examples planar_4r
+    ```
+
+Pictures are not kept in the repository: they are made with the site, in its folder `_gallery`, and again only if the package
+has changed. The setting `gallery_examples` names those that are run, separated by commas; "all" is what scripts/docs has.
+"""
+
+from __future__ import annotations
+
+import warnings
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+import kumitate
+from kumitate.errors import KumitateError
+from kumitate.examples.catalogue import example
+from kumitate.examples.illustrated import Illustrated
+from kumitate.simulate.results.archive import save
+
+FOLDER = "_gallery"
+LOG = logging.getLogger(__name__)
+
+
+class ExampleDirective(SphinxDirective):
+    """An example by name, with the pictures to show: snapshots, graphs, or a figure of its own; without, it is not run."""
+
+    required_arguments, optional_arguments, has_content = 1, 4, True
+
+    def run(self) -> list[nodes.Node]:
+        """Called by docutils: the card of the example, and its command."""
+        name, *pictures = self.arguments
+        command = nodes.literal_block("\n".join(self.content), "\n".join(self.content), language="sh")
+        chosen = self.config.gallery_examples.split(",")
+        if not pictures or (chosen != ["all"] and name not in chosen):
+            return [nodes.paragraph("", example(name).summary), command]
+        folder = Path(self.env.app.outdir) / FOLDER
+        try:
+            draw(name, pictures, folder)
+        except KumitateError as error:  # a package that is not installed
+            LOG.info(f"gallery: {name} is not drawn: {error}")
+            return [nodes.paragraph("", f"{example(name).summary} (Not drawn here: {error})"), command]
+        return [nodes.raw("", card(name, pictures), format="html"), command]
+
+
+def draw(name: str, pictures: list[str], folder: Path) -> None:
+    """Runs the example and writes its pictures and its page, unless they are newer than the package.
+
+    Raises:
+        KumitateError: if the example cannot run here.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{name}-{picture}.png" for picture in pictures]
+    page = folder / f"{name}.html"
+    changed = max(path.stat().st_mtime for path in Path(kumitate.__file__).parent.rglob("*.py"))
+    if all(path.exists() and path.stat().st_mtime > changed for path in (*files, page)):
+        return
+    LOG.info(f"gallery: {name}")
+    found = example(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a run reports is the matter of its tests
+        run = kumitate.open(save(found.run(), folder / "run.npz"))
+        plates = found.plates(run) if isinstance(found, Illustrated) else {}
+        for picture, file in zip(pictures, files, strict=True):
+            if picture == "graphs":
+                run.plot(file, panels=found.panels)
+            elif picture == "snapshots":
+                run.snapshots(file)
+            else:
+                from kumitate.view.plates import plot_plate
+
+                plot_plate(run.time, plates[picture], file)
+        run.page(page, title=found.title)
+    (folder / "run.npz").unlink()
+
+
+def card(name: str, pictures: list[str]) -> str:
+    """The summary of the example, its pictures, and the link to its page."""
+    found = example(name)
+    shown = "".join(
+        f'<a href="{FOLDER}/{name}-{picture}.png"><img loading="lazy" src="{FOLDER}/{name}-{picture}.png" '
+        f'alt="{escape(found.title, quote=True)}: {picture}"></a>'
+        for picture in pictures
+    )
+    play = f'<a href="{FOLDER}/{name}.html">3D playback and graphs</a>'
+    return f'<div class="example"><p>{escape(found.summary)} {play}.</p><div class="pictures">{shown}</div></div>'
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_config_value("gallery_examples", "all", "env")
+    app.add_directive("example", ExampleDirective)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
