@@ -58,6 +58,7 @@ class SceneStepper(Stepper):
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
             "size": np.full(1, step), "u": actuation.constants[None].copy(),
         }  # fmt: skip
+        self._own = {}  # drives with states of their own are not solved in scenes
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
         places = actuation.forcing.places
