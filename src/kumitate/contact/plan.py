@@ -135,7 +135,7 @@ def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair,
         planned((name, shape), (other, geometry))
         for name, shapes in found.moving.items()
         for shape in shapes
-        for other, _, geometry in found.standing
+        for other, _, geometry in found.beside(name)
     ]
     for one, two in between_bodies(tree, found):
         listed += [planned((one, a), (two, b)) for a in found.moving[one] for b in found.moving[two]]

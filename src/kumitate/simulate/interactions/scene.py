@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -103,8 +103,8 @@ class SceneContact(Interaction):
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
         scene = scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False)
         still = np.zeros(self.mechanism.nv)
-        for robot in robots_of(self.mechanism, [], flies=False):
-            robot.put(scene.bodies, _NEAR, q, still, still)
+        for robot in robots_of(self.mechanism):
+            robot.put(scene.bodies, _NEAR, q, still, still, {})
         read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
         while (count := find(scene)) < 0:
             scene = roomier(scene)
@@ -143,7 +143,7 @@ class SceneContact(Interaction):
         rates = (reached - twists) / h
         rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
         acceleration[:, rows.v] = rates
-        for robot in robots_of(self.mechanism, [], flies=False):
+        for robot in robots_of(self.mechanism):
             after = np.concatenate([part.reached[robot.number] for part in found])[first]
             acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
         return acceleration
@@ -178,9 +178,11 @@ class SceneContact(Interaction):
         )  # fmt: skip
 
 
-def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> list[RobotSteps]:
-    """The robots of a mechanism, with the places of wrenches that are on them."""
-    return [RobotSteps(part, number, places, flies) for number, part in enumerate(robot_parts(mechanism))]
+def robots_of(
+    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), *, flies: bool = False
+) -> list[RobotSteps]:  # fmt: skip
+    """The robots of a mechanism, with the places of wrenches that are on them, and the loops that are driven."""
+    return [RobotSteps(part, number, places, list(drives), flies) for number, part in enumerate(robot_parts(mechanism))]
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
@@ -197,7 +199,7 @@ class SceneCode:
     def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self._forcing = forcing
-        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism, [], flies=False))
+        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism))
         self.code = self
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
@@ -213,7 +215,7 @@ class SceneCode:
     def robots(self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray) -> list[RobotSteps]:
         """The robots of the scene; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
         flies = getattr(self.integrator, "flight", None) is not None
-        found = robots_of(self.mechanism, places, flies=flies)
+        found = robots_of(self.mechanism, places, self._forcing.drives, flies=flies)
         for robot in found:
             rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
             robot.flies = flies and rate * step < EXPLICIT

@@ -30,7 +30,7 @@ from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
-from .system import step_program
+from .system import states_of, step_program, with_states
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -115,8 +115,7 @@ class StepCode:
     @property
     def alone(self) -> bool:
         """Whether nothing touches the mechanism and no point of it is held."""
-        around = self._interaction
-        return around.held is None and around.forces is None and not around.touches
+        return self._interaction.held is None and self._interaction.forces is None and not self.touches
 
     @cached_property
     def closing(self) -> Program:
@@ -217,40 +216,42 @@ class StepCode:
 
     @cached_property
     def repeated(self) -> Program:
-        """(number, q, v, work, error, h, u) → the first five values one step later.
+        """(number, q, v, work, error, the drives' own states if there are any, h, u) → all but the last two one step later.
 
         `number` counts the steps since the start; `error` is the largest error estimate since then.
         """
         step = self.program
 
-        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
-            after = call(step, number * h, h, q, v, work, u)
-            worst = maximum(error, after["error"])
-            return {"number": number + 1.0, "q": after["q"], "v": after["v"], "work": after["work"], "error": worst}
+        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            after = call(step, number * h, h, q, v, work, *states, u)
+            return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
         return trace(advanced, self._sizes, step.name)
 
     @cached_property
     def recorded(self) -> Program:
-        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs.
+        """The inputs of `repeated` → the recorded quantities of a state: q, v, work, error, the drives' states and the outputs.
 
         Where steps leave small gaps in the loops for the next step to close, they are closed here.
         """
-
         seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
-        def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+        def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            u = with_states(self._forcing, u, [x for part in states for x in part])
             if seen is not None:
                 q, v = call(seen, q, v, *([u[self.row]] if self.parameters else [])).values()
             signals = Signals(self, number * h, h, q, v, u)
-            return {"q": list(q), "v": list(v), "work": work, "error": error, **evaluated(self.outputs, signals)}
+            own = dict(zip(states_of(self._forcing), map(list, states), strict=True))
+            return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
 
         return trace(look, self._sizes, f"record_{self.mechanism.name}")
 
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
-        m = self.mechanism
-        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": self._forcing.size}
+        m, forcing = self.mechanism, self._forcing
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **states_of(forcing), "h": (), "u": forcing.size}
 
     # --- their code -----------------------------------------------------------------------------------------------------------
     @cached_property
@@ -317,8 +318,7 @@ class StepCode:
     def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (n, nq), (n, nv) with their loops closed, by the mechanism as it was made."""
         own = [] if self.parameters is None else [np.tile(self.parameters.blank, (len(q), 1))]
-        closed_q, closed_v = self.projection_kernel(q, v, *own)
-        return closed_q, closed_v
+        return tuple(self.projection_kernel(q, v, *own))
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
