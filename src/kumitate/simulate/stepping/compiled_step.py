@@ -317,8 +317,7 @@ class StepCode:
     def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (n, nq), (n, nv) with their loops closed, by the mechanism as it was made."""
         own = [] if self.parameters is None else [np.tile(self.parameters.blank, (len(q), 1))]
-        closed_q, closed_v = self.projection_kernel(q, v, *own)
-        return closed_q, closed_v
+        return tuple(self.projection_kernel(q, v, *own))
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
