@@ -20,12 +20,12 @@ from kumitate.analysis.loops import loop_equations
 from kumitate.control import holding_drives
 from kumitate.dynamics import crba
 from kumitate.errors import ModelError
-from kumitate.model import Mechanism
+from kumitate.model import KINDS, Loop, Mechanism
 from kumitate.model.convert import pinocchio as pinocchio_order
 from kumitate.model.read import read_urdf
 from kumitate.scalar import sin
 
-__all__ = ["Closing", "closing", "largest_gap", "mass_matrix_difference", "moved_by_motors", "page"]
+__all__ = ["Closing", "closed_by_points", "closing", "largest_gap", "mass_matrix_difference", "moved_by_motors", "page"]
 
 _HEAD = """\
 # Robots with closed loops
@@ -39,16 +39,25 @@ URDF with YAML, are in `tests/data/parallel-robots`; `kumitate simulate robot.ya
 - **Assembly**: processor time of `robot.assemble(robot.neutral())` after the first call, with the slide to the nearest closed
   posture, best of three. The gap before is the largest of all loops.
 - **Simulated**: {duration:g} s in steps of 1 ms with `integrator="auto"`, which is rkf45 or, where drives are stiff,
-  extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad about the closed posture,
-  once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as their exporter writes. The gap is
-  the largest of all loops and recorded states; the energy is the error of its balance, as a part of the largest energy
-  exchanged. {left_out} is not run here: its drives are so stiff for its rods that this takes many minutes.
+  extrapolated_euler. The motors are drives with the gains of `holding_drives`; they swing by 0.1 rad or, where they slide, by
+  0.01 m about the closed posture, once in 2 s. Limits of effort are taken off: all joints of these files have 1 N·m or 1 N, as
+  their exporter writes. The gap is the largest of all loops and recorded states; the energy is the error of its balance, as a
+  part of the largest energy exchanged.
 - **M(q)**: the largest difference of the tree's inertia matrix from Pinocchio's, relative to the largest entry, in three random
   states, before the YAML changes types of joints.
 """
-#: The swing of motors [rad] and its frequency [rad/s]; the robot that is closed but not run.
-_SWING = 0.1
-_LEFT_OUT = "wl16_like"
+#: What is said of robots whose loops close as points.
+_POINTS = """
+## Closed by points
+
+All loops as points (3d). What was one with the end of a rod then turns there freely: cylinders of 5 g become links of 22 mm
+between two balls, which turn at tens of rad/s under the forces of the motors. Steps of 1 ms are too long for them, explicit
+or implicit ones, so that these run with `integrator="rkf45_adaptive"`. Three hinges with massless bodies between, which the
+exporter writes for a ball joint, are one joint here (`km.merge_spherical(mechanism, by="quaternion")`): such hinges pass
+gimbal lock, where nothing resists them.
+"""
+#: The swing of motors that turn [rad] and that slide [m], and its frequency [rad/s].
+_SWING = {"revolute": 0.1, "prismatic": 0.01}
 _FREQUENCY = math.pi
 _COLUMNS = (
     "robot", "bodies", "joints", "loops", "motors", "degrees of freedom", "closed by", "assembly", "gap before",
@@ -89,7 +98,7 @@ def largest_gap(loops: LoopEquations, q: np.ndarray) -> float:
     return float(loops.gaps_of_rows(q, np.zeros((len(q), loops.mechanism.nv)))[..., 0].max())
 
 
-def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float) -> km.Run:
+def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float, integrator: str = "auto") -> km.Run:
     """A run from the closed posture q whose motors, the joints with drives, swing about it."""
     bare = tuple(
         replace(joint, limits=tuple(replace(limit, effort=None) for limit in joint.limits)) for joint in robot.mechanism.joints
@@ -97,12 +106,13 @@ def moved_by_motors(robot: km.Robot, q: np.ndarray, duration: float) -> km.Run:
     mechanism = replace(robot.mechanism, joints=bare)
     driven = mechanism.with_drives(holding_drives(mechanism, q))
     links = {link.name: link for link in mechanism.tree.links}
-    middles = [float(q[links[joint.name].q_start]) for joint in driven.joints if joint.drive is not None]
+    motors = [links[joint.name] for joint in driven.joints if joint.drive is not None]
+    middles = [(float(q[link.q_start]), _SWING[link.kind.name]) for link in motors]
 
     def target(t: Any, q: Any, v: Any) -> list[Any]:
-        return [middle + _SWING * sin(_FREQUENCY * t) for middle in middles]
+        return [middle + swing * sin(_FREQUENCY * t) for middle, swing in middles]
 
-    return km.simulate(driven, q, duration=duration, inputs={"target": target})
+    return km.simulate(driven, q, duration=duration, inputs={"target": target}, integrator=integrator)
 
 
 def mass_matrix_difference(urdf: Path, states: int = 3) -> float:
@@ -124,28 +134,35 @@ def mass_matrix_difference(urdf: Path, states: int = 3) -> float:
 
 def page(folder: Path, duration: float = 10.0) -> str:
     """The text of docs/parallel-robots.md for the robots in the folders of a folder, robot.urdf and robot.yaml each."""
-    rows, refused = [], []
+    rows, points, refused = [], [], []
     for file in sorted(folder.glob("*/robot.yaml")):
         mechanism, name = _loaded(file), f"`{file.parent.name}`"
         agreement = f"{mass_matrix_difference(file.with_suffix('.urdf')):.0e}"
         try:
-            rows.append(_row(name, mechanism, agreement, 0.0 if file.parent.name == _LEFT_OUT else duration))
+            rows.append(_row(name, mechanism, agreement, duration))
         except ModelError as error:
             refused.append(f"- {name}: {str(error).partition(': ')[2]}.")
+            points.append(_row(name, closed_by_points(mechanism), agreement, duration, integrator="rkf45_adaptive"))
     head = f"| {' | '.join(_COLUMNS)} |\n" + "|---" * len(_COLUMNS) + "|"
-    parts = [_HEAD.format(duration=duration, left_out="WL16"), head, *rows]
-    parts += ["\n## As published, these cannot be closed\n", *refused] if refused else []
+    parts = [_HEAD.format(duration=duration), head, *rows]
+    parts += ["\n## As published, these cannot be closed\n", *refused, _POINTS, head, *points] if refused else []
     return "\n".join(parts) + "\n"
 
 
-def _row(name: str, mechanism: Mechanism, agreement: str, duration: float) -> str:
+def closed_by_points(mechanism: Mechanism) -> Mechanism:
+    """With points in place of the poses of loops (3d, not 6d), and one joint for three that make a ball joint."""
+    points = tuple(Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b) for loop in mechanism.loops)
+    return km.merge_spherical(replace(mechanism, loops=points), by="quaternion").mechanism
+
+
+def _row(name: str, mechanism: Mechanism, agreement: str, duration: float, *, integrator: str = "auto") -> str:
     robot = km.Robot(mechanism)
     closed = closing(robot)
     loops = loop_equations(mechanism)
     times = [_processor_time(lambda: robot.assemble(robot.neutral())) for _ in range(3)]
     rank = np.linalg.matrix_rank(loops.state(closed.q, np.zeros(robot.nv)).J, rtol=1e-9)
     moving = sum(joint.kind.nv > 0 for joint in mechanism.joints)
-    gap, energy = _motion(robot, closed.q, duration) if duration else ("", "")
+    gap, energy = _motion(robot, closed.q, duration, integrator)
     told = (
         name, len(mechanism.bodies), moving, len(mechanism.loops), len(mechanism.driven), f"{robot.nv} → {robot.nv - rank}",
         closed.way, f"{1e3 * min(times):.0f} ms", f"{closed.before:.2g} m", gap, energy,
@@ -154,9 +171,9 @@ def _row(name: str, mechanism: Mechanism, agreement: str, duration: float) -> st
     return f"| {' | '.join(map(str, told))} |"
 
 
-def _motion(robot: km.Robot, q: np.ndarray, duration: float) -> tuple[str, str]:
+def _motion(robot: km.Robot, q: np.ndarray, duration: float, integrator: str) -> tuple[str, str]:
     """The largest gap of a run, and its error of energy."""
-    run = _quietly(lambda: moved_by_motors(robot, q, duration))
+    run = _quietly(lambda: moved_by_motors(robot, q, duration, integrator))
     exchanged = float(np.ptp(run.energy.kinetic) + np.ptp(run.energy.potential))
     gap = largest_gap(loop_equations(robot.mechanism), np.asarray(run.q))
     return f"{gap:.0e} m", f"{run.audit.energy_drift / exchanged:.0e}"

@@ -1,8 +1,8 @@
-"""Random scenes: bodies of mixed shapes and robots with limits, thrown into a bin; how well the laws of contact are kept.
+"""Random scenes: bodies of mixed shapes, robots with limits and loops, thrown into a bin; how well contact keeps its laws.
 
 A seed gives a scene: three to twenty bodies, of which some are links of robots, with random shapes, masses over two decades,
-friction, restitution and walls. For every step: the residual of the contact laws, the momentum that bodies gave each other, and
-the energy.
+friction, restitution and walls. Every second robot has a closed loop. For every step: the residual of the contact laws, the
+momentum that bodies gave each other, and the energy.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kumitate.analysis import assemble, loop_equations
 from kumitate.contact.impulse.step import RESTING
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
@@ -22,13 +23,16 @@ from kumitate.model import (
     Body,
     Box,
     Capsule,
+    Coupling,
     Cylinder,
+    Distance,
     Ellipsoid,
     Floating,
     Geometry,
     Hull,
     Joint,
     Limits,
+    Loop,
     Mechanism,
     Plane,
     Shape,
@@ -51,19 +55,21 @@ class Kept:
     """What a scene kept.
 
     Attributes:
-        seed, bodies, robots: which scene it is.
+        seed, bodies, robots, loops: which scene it is.
         steps: made; missed: the numbers of those whose residual is above the bound.
         worst: residual [m/s]; warned: steps above 1e-3 of the speeds.
         momentum: the largest change of the linear momentum of all in a step beyond the impulses of the ground and weight, as a
             part of the momentum that moves (NaN with robots, whose steps keep momentum to order h).
         gained: the largest rise of the energy beyond what the audit reports: what contact gained, and twice the largest error
             of the integration, which may fall and rise [J]; scale: the largest kinetic energy [J].
+        apart: how far loops ever were open [m].
         touching: contact points of the worst step, by the kinds of their shapes.
     """
 
     seed: int
     bodies: int
     robots: int
+    loops: int
     steps: int
     missed: tuple[int, ...]
     worst: float
@@ -71,6 +77,7 @@ class Kept:
     momentum: float
     gained: float
     scale: float
+    apart: float
     touching: tuple[str, ...]
 
 
@@ -92,44 +99,68 @@ def random_body(rng: np.random.Generator, name: str) -> Body:
     return Body(name, mass, inertia=(y + z, x + z, x + y), visuals=geometry, collisions=geometry)
 
 
-def random_robot(number: int, name: str) -> tuple[tuple[Body, ...], tuple[Joint, ...], list[float]]:
-    """The bodies and joints of one of the robots, a floating chain or star of two to four links, and its q without the base."""
+def random_robot(number: int, name: str, *, loops: bool = True) -> Mechanism:
+    """One of the robots: a floating chain of two to four links, every second one with a loop; without `loops` none."""
     rng = np.random.default_rng([7, number])
-    count = int(rng.integers(2, 5))
+    kinds, count = ["revolute", "prismatic", "spherical"], int(rng.integers(2, 5))
+    closed = str(rng.choice(["four-bar", "rod", "gear"])) if loops and number % 2 else ""
+    if closed == "four-bar":
+        return _four_bar(rng, name)
+    if closed:
+        kinds, count = (["revolute"] if closed == "gear" else kinds), max(count, 3)
     bodies = tuple(random_body(rng, f"{name}_{k}") for k in range(count))
-    joints, q = [Joint(f"{name}_base", Floating(), "world", bodies[0].name)], []
+    joints, reach = [Joint(f"{name}_base", Floating(), "world", bodies[0].name)], np.zeros(3)
     for k in range(1, count):
-        kind = str(rng.choice(["revolute", "prismatic", "spherical"]))
+        kind = str(rng.choice(kinds))
         axis = tuple(rng.normal(size=3)) if kind != "spherical" else (0.0, 0.0, 1.0)
         limits = (Limits(-0.4, 0.6) if kind == "revolute" else Limits(-0.05, 0.1),) if kind != "spherical" else ()
-        at = pose(tuple(rng.uniform(-1.0, 1.0, 3) * [0.05, 0.05, 0.0] + [0.0, 0.0, 0.24]))
+        at = rng.uniform(-1.0, 1.0, 3) * [0.05, 0.05, 0.0] + [0.0, 0.0, 0.24]
+        reach += at
         joints.append(
             Joint(
-                f"{name}_{k}", KINDS[kind], bodies[k - 1].name, bodies[k].name, axis=axis, pose=at, limits=limits,
-                damping=float(rng.choice([0.0, 0.1])),
+                f"{name}_{k}", KINDS[kind], bodies[k - 1].name, bodies[k].name, axis=axis, pose=pose(tuple(at)),
+                limits=limits, damping=float(rng.choice([0.0, 0.1])),
             )
         )  # fmt: skip
-        q += [0.0, 0.0, 0.0, 1.0] if kind == "spherical" else [0.0]
-    return bodies, tuple(joints), q
+    rod = Loop(f"{name}_rod", Distance(float(np.linalg.norm(reach))), bodies[0].name, bodies[-1].name)
+    gear = Coupling(f"{name}_gear", joints[-1].name, joints[-2].name, ratio=-0.5)
+    return Mechanism(
+        name, bodies, tuple(joints), (rod,) if closed == "rod" else (), couplings=(gear,) if closed == "gear" else ()
+    )
 
 
-def random_scene(seed: int) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:
+def _four_bar(rng: np.random.Generator, name: str) -> Mechanism:
+    """Four links with hinges about one axis, in a kite: half of the rows of the loop depend on others."""
+    bodies = tuple(random_body(rng, f"{name}_{k}") for k in range(4))
+    corners = np.array([[0.0, 0.0, 0.0], [0.08, 0.0, 0.2], [0.0, 0.0, 0.4], [-0.08, 0.0, 0.2]])
+    corners[1:, 0::2] += rng.uniform(-0.02, 0.02, (3, 2))
+    about = (0.0, 1.0, 0.0)
+    joints = [Joint(f"{name}_base", Floating(), "world", bodies[0].name)]
+    for k in range(1, 4):
+        at, damping = pose(tuple(corners[k] - corners[k - 1])), float(rng.choice([0.0, 0.1]))
+        one, other = bodies[k - 1].name, bodies[k].name
+        joints.append(Joint(f"{name}_{k}", KINDS["revolute"], one, other, axis=about, pose=at, damping=damping))
+    last = Loop(f"{name}_last", KINDS["revolute"], bodies[3].name, bodies[0].name, pose(tuple(-corners[3])), axis=about)
+    return Mechanism(name, bodies, tuple(joints), (last,))
+
+
+def random_scene(seed: int, *, loops: bool = True) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:
     """A scene: its mechanism, contact, start, and how many robots are in it."""
     rng = np.random.default_rng([3, seed])
     total, robots = int(rng.integers(3, 21)), int(rng.choice([0, 0, 0, 1, 2]))
-    bodies: list[Body] = []
-    joints: list[Joint] = []
-    starts: list[tuple[bool, list[float]]] = []
-    for k in range(robots):
-        found = random_robot(int(rng.integers(ROBOTS)), f"robot{k}")
-        bodies += found[0]
-        joints += found[1]
-        starts.append((True, found[2]))
-    for k in range(max(3, total - len(bodies))):
-        bodies.append(random_body(rng, f"body{k}"))
-        joints.append(Joint(f"free{k}", Floating(), "world", f"body{k}"))
-        starts.append((False, []))
-    mechanism = Mechanism("scene", tuple(bodies), tuple(joints))
+    found = [random_robot(int(rng.integers(ROBOTS)), f"robot{k}", loops=loops) for k in range(robots)]
+    starts = [(True, [x for joint in robot.joints[1:] for x in joint.kind.neutral()]) for robot in found]
+    count = max(3, total - sum(len(robot.bodies) for robot in found))
+    bodies = [random_body(rng, f"body{k}") for k in range(count)]
+    joints = [Joint(f"free{k}", Floating(), "world", f"body{k}") for k in range(count)]
+    starts += [(False, [])] * count
+    mechanism = Mechanism(
+        "scene",
+        (*(body for robot in found for body in robot.bodies), *bodies),
+        (*(joint for robot in found for joint in robot.joints), *joints),
+        tuple(loop for robot in found for loop in robot.loops),
+        couplings=tuple(coupling for robot in found for coupling in robot.couplings),
+    )
     q: list[float] = []
     heights, side = [0.35, 0.35, 0.35, 0.35], 0.45
     for robot, rest in starts:
@@ -145,14 +176,15 @@ def random_scene(seed: int) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray,
     ground += [Geometry(Plane(), pose((0.0, x, 0.0), rpy=(-s * 0.5 * math.pi, 0.0, 0.0))) for x, _, s in walls]
     surface = Surface(float(rng.choice([0.0, 0.2, 0.5, 0.9])), restitution=float(rng.choice([0.0, 0.0, 0.3, 0.8])))
     v = rng.normal(size=mechanism.nv) * rng.choice([0.3, 1.0])
-    return mechanism, Contact(ground=ground, surface=surface), np.array(q), v, robots
+    closed_q, closed_v = assemble(loop_equations(mechanism), np.array(q), v)
+    return mechanism, Contact(ground=ground, surface=surface), closed_q, closed_v, robots
 
 
 def run_scene(seed: int, duration: float = 1.2) -> Kept:
     """Runs the scene of a seed."""
     mechanism, contact, q, v, robots = random_scene(seed)
-    simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
-    run = simulation.run(q, v, duration=duration)
+    simulation = MechanismSimulation(mechanism, contact=contact, step=STEP, start=(q, v))
+    run = simulation.run(duration=duration)
     stepper: Any = simulation.interaction.stepper(simulation.actuation, simulation.integrator, STEP, q, v, simulation.bounds)
     stepper.run({}, len(run) - 1, 1)
     sums = np.concatenate([part.log.sums for part in stepper.logged])
@@ -169,9 +201,10 @@ def run_scene(seed: int, duration: float = 1.2) -> Kept:
                if np.any(touched.force[worst, k]))
     )  # fmt: skip
     return Kept(
-        seed, len(mechanism.bodies), robots, len(residual), tuple(int(k) for k in missed), float(residual.max()),
-        int((part > 1e-3).sum()), _momentum(run, mechanism) if not robots else math.nan,
-        _gained(run), float(run.energy.kinetic.max()), touching,
+        seed, len(mechanism.bodies), robots, len(mechanism.loops) + len(mechanism.couplings), len(residual),
+        tuple(int(k) for k in missed), float(residual.max()), int((part > 1e-3).sum()),
+        _momentum(run, mechanism) if not robots else math.nan, _gained(run), float(run.energy.kinetic.max()),
+        max((gap.distance for gap in run.audit.loop_gaps), default=0.0), touching,
     )  # fmt: skip
 
 
@@ -206,6 +239,8 @@ def summary(found: list[Kept]) -> dict[str, Any]:
     steps, missed = sum(one.steps for one in found), sum(len(one.missed) for one in found)
     return {
         "scenes": len(found),
+        "with robots": sum(bool(one.robots) for one in found),
+        "with loops": sum(bool(one.loops) for one in found),
         "steps": steps,
         "steps within the bound": f"{1.0 - missed / steps:.3%}",
         "steps that miss it": missed,
@@ -213,5 +248,6 @@ def summary(found: list[Kept]) -> dict[str, Any]:
         "largest residual [m/s]": max(one.worst for one in found),
         "steps above 1e-3 of the speeds": sum(one.warned for one in found),
         "momentum, as a part": max((one.momentum for one in found if not one.robots), default=0.0),
+        "loops open by [m]": max(one.apart for one in found),
         "rise of energy beyond the audit [J]": max(one.gained for one in found),
     }

@@ -15,7 +15,7 @@ import kumitate as km
 from kumitate.examples.robot_data import robots_folder
 from kumitate.measure.machine import machine
 
-__all__ = ["COLUMNS", "DURATION", "STEP", "Rates", "cells", "measured", "page"]
+__all__ = ["COLUMNS", "DURATION", "STEP", "Rates", "cells", "measured", "page", "scenario_of"]
 
 #: Of the table.
 COLUMNS = (
@@ -81,7 +81,7 @@ class Rates(NamedTuple):
 
 def measured(runs: int, processes: int) -> Rates:
     """Measures the kernel, the sweep, and the kernel again: the machine may not be alone."""
-    scenario = km.read_scenario(_scenario(runs))
+    scenario = km.read_scenario(scenario_of(runs))
     with _one_thread(), TemporaryDirectory() as folder:
         before = _kernel(scenario)
         begin = clock.perf_counter(), _processors()
@@ -112,8 +112,8 @@ def page(found: Sequence[Rates]) -> str:
     )  # fmt: skip
 
 
-def _scenario(runs: int) -> dict[str, Any]:
-    """Random starts of panda, or of PA-10 where panda's file is not installed."""
+def scenario_of(runs: int) -> dict[str, Any]:
+    """A sweep of so many runs from random starts of panda, or of PA-10 where panda's file is not installed."""
     folder = robots_folder()
     panda = None if folder is None else next(iter(folder.glob("panda_description/urdf/panda.urdf")), None)
     joints = "q:joint*" if panda is None else "q:panda_joint*"

@@ -25,6 +25,7 @@ from .model import (
     Geometry,
     Helical,
     Hull,
+    HydraulicCylinder,
     Joint,
     Limits,
     Line,
@@ -64,15 +65,14 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
-    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance", "DivergenceError",
-    "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull", "InputError", "Joint", "KumitateError",
-    "KumitateWarning", "Limits", "Line", "Loop", "Mechanism", "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon",
-    "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc", "RollingSphere", "Run", "Scenario", "Simulation", "Sphere",
-    "SphereSurface",
-    "SphericalMerge", "Surface", "Sweep", "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion",
-    "identify", "lagrange", "linearize", "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep",
-    "parallel_ada", "pose", "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch",
-    "sweep", "where", "zeros",
+    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance",
+    "DivergenceError", "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull",
+    "HydraulicCylinder", "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism",
+    "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
+    "RollingSphere", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep",
+    "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
+    "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep", "parallel_ada", "pose",
+    "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch", "sweep", "where", "zeros",
 ]  # fmt: skip
 
 

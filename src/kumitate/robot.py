@@ -13,6 +13,7 @@ import numpy as np
 
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
+from .analysis.closing.rows import assemble_rows
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
@@ -22,12 +23,12 @@ from .model.starts import INITIAL
 from .model.values import checked_array
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing
-from .simulate.checks import checked_state
+from .simulate.checks import checked_rows, checked_state
 from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start, named_state
-from .slopes import ForwardDerivatives, InverseDerivatives, forward_derivatives, inverse_derivatives
+from .slopes import ForwardDerivatives, InverseDerivatives, SecondDerivatives, forward_derivatives, inverse_derivatives
 
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
@@ -151,11 +152,17 @@ class Robot(Contents, Nearness, RobotSharing):
     def assemble(self, q: Any, v: Any = None) -> Any:
         """The configuration nearest to a rough q (nq) that closes all loops; with v (nv), the pair (q, v) of nearest ones.
 
-        Nearest by least squares over the joints' coordinates (rad and m alike).
+        Nearest by least squares over the joints' coordinates (rad and m alike). Rows q (N, nq) and v (N, nv) are closed all at
+        once, in machine code.
 
         Raises:
             ModelError: if the loops cannot be closed from there; it names the loop with the largest gap, and the gap.
         """
+        if np.ndim(q) == 2:
+            rows_q = checked_rows(self.mechanism, "q", q, self.nq, len(q))
+            rows_v = None if v is None else checked_rows(self.mechanism, "v", v, self.nv, len(q))
+            rows = assemble_rows(self._loops, rows_q, rows_v)
+            return rows[0] if v is None else rows
         v_given = None if v is None else checked_state(self.mechanism, "v", self.nv, v)
         closed = assemble(self._loops, checked_state(self.mechanism, "q", self.nq, q), v_given)
         return closed[0] if v is None else closed
@@ -231,6 +238,13 @@ class Robot(Contents, Nearness, RobotSharing):
     def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
         """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
         return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
+
+    def inverse_second_derivatives(
+        self, q: Any, v: Any, a: Any, weights: Any, *, wrenches: Mapping[str, Any] | None = None
+    ) -> SecondDerivatives:
+        """Σ weights[i] ∂²tau[i] (..., nv, nv) by q, v and a; weights (..., nv), other arguments as of `inverse_dynamics`."""
+        kernel = self.compile("inverse_second_slopes", wrenches=tuple(wrenches or ()))
+        return SecondDerivatives(*kernel(self._coordinates(q), v, a, weights, *(wrenches or {}).values()))
 
     def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
         """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.

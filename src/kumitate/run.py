@@ -18,6 +18,7 @@ from .model.values import POSITIVE, checked_number, checked_whole
 from .robot import Robot
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
+from .simulate.results.line_laws import check_line_laws
 from .simulate.results.result import Result
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Run(Result):
             InputError: if wrenches or drives of loops acted in a run of an earlier version, which does not keep them, and are
                 not given.
         """
+        check_line_laws(self, "joint forces")
         wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)

@@ -10,7 +10,11 @@ import numpy as np
 from .compile import Kernel
 from .model import Mechanism
 
-__all__ = ["ForwardDerivatives", "InverseDerivatives", "forward_derivatives", "inverse_derivatives"]
+__all__ = ["ForwardDerivatives", "InverseDerivatives", "SecondDerivatives", "forward_derivatives", "inverse_derivatives"]
+
+
+#: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
+_MOST = 40
 
 
 class Compiled(Protocol):
@@ -53,10 +57,28 @@ class InverseDerivatives(NamedTuple):
     by_a: np.ndarray
 
 
+class SecondDerivatives(NamedTuple):
+    """The second derivatives of inverse dynamics, contracted with weights w: Σ wᵢ ∂²τᵢ, with the leading axes of the states.
+
+    Those by v and a, and by a twice, are zero.
+
+    Attributes:
+        by_qq: (..., nv, nv); entry (i, j) is the derivative along degree of freedom j of that along i. Symmetric, except
+            between the axes of one joint that turns about several, where the order of the two moves matters.
+        by_qv, by_qa: (..., nv, nv), row by coordinate, column by velocity or acceleration.
+        by_vv: (..., nv, nv), symmetric.
+    """
+
+    by_qq: np.ndarray
+    by_qv: np.ndarray
+    by_vv: np.ndarray
+    by_qa: np.ndarray
+
+
 def forward_derivatives(robot: Compiled, q: np.ndarray, v: Any, tau: Any, wrenches: Mapping[str, Any]) -> ForwardDerivatives:
-    """See `Robot.derivatives`. Loops need one evaluation per direction, all of them in one batch."""
+    """See `Robot.derivatives`. Large mechanisms with loops take one evaluation per direction, all of them in one batch."""
     names, values = tuple(wrenches), [np.asarray(wrench, dtype=float) for wrench in wrenches.values()]
-    if not robot.mechanism.tree.closed:
+    if not robot.mechanism.tree.closed or robot.mechanism.nv <= _MOST:
         return ForwardDerivatives(*robot.compile("forward_slopes", wrenches=names)(q, v, tau, *values))
     n, kernel = robot.mechanism.nv, robot.compile("forward_slope", wrenches=names)
     state = [np.asarray(part, dtype=float)[..., None, :] for part in (q, v, tau, *values)]

@@ -16,23 +16,33 @@ from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
 from .derivatives import DynamicsDerivatives
+from .few_bricks import FewBricks
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
+from .limits import StepsWithLimits
+from .loop_derivatives import LoopDerivatives
 from .mujoco_peer import MuJoCo
 from .parameters import ParameterSteps
+from .parameters_found import ParametersFound
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .planning import Planning
+from .postures import PosesReached
 from .report import Report, Row
+from .robots_with_shapes import RobotsWithShapes
+from .scene_compilation import SceneCompilation
 from .scenes import Scenes
+from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
-from .start import Compilation, FirstRun, ImportTime
+from .start import Compilation, FirstRun, ImportTime, Loading
 from .subjects import RandomChain, RobotFile
+from .sweeping import SweepRate
 from .touching import TouchingPairs
 
 __all__ = ["CASES", "run"]
 
+UR5 = RobotFile("ur5", "the arm UR5", "ur_description/urdf/ur5_robot.urdf")
 PANDA = RobotFile("panda", "the arm Panda, its fingers locked", "panda_description/urdf/panda.urdf", locked="finger")
 HYQ = RobotFile("hyq", "the quadruped HyQ", "hyq_description/robots/hyq_no_sensors.urdf", floating=True)
 TALOS = RobotFile("talos_reduced", "the humanoid Talos, reduced", "talos_data/robots/talos_reduced.urdf", floating=True)
@@ -62,6 +72,9 @@ CASES: dict[str, Case] = {
         ClosedSteps(FOUR_BAR, one=2.0),
         ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
         Scenes(),
+        FewBricks(),
+        RobotsWithShapes(),
+        SceneCompilation(),
         TouchingPairs(),
         Standing("g1", faster=6.0, at_most=4e-6),
         Standing("anymal", faster=6.0, at_most=2e-6, why=", as MuJoCo's feet creep apart by its soft friction"),
@@ -70,18 +83,28 @@ CASES: dict[str, Case] = {
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
+        SweepRate(),
         LoopSteps(),
+        StepsWithLimits(PANDA),
+        StepsWithLimits(HYQ),
         FirstRun(at_most=0.02),
         SecondRun(),
+        DynamicsDerivatives(UR5, one=9.0, batch=30.0),
         DynamicsDerivatives(PANDA, one=6.0, batch=20.0),
         DynamicsDerivatives(HYQ, one=3.5, batch=14.0),
         DynamicsDerivatives(TALOS, one=3.0, batch=10.0),
         DynamicsDerivatives(CHAIN, one=2.0, batch=6.5),
+        LoopDerivatives(FOUR_BAR, one=10.0, batch=40.0),
+        LoopDerivatives(Cassie(), one=4.0, batch=15.0, tolerance=1e-2),
+        SecondDerivatives(TALOS, one=60e-6, batch=15e-6),
+        PosesReached(PANDA, one=20e-6, batch=3e-6),
+        ParametersFound(at_most=10.0),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),
         Compilation(TALOS, total=2.0),
         Compilation(LONG_CHAIN, llvm=0.2),
         ImportTime(at_most=0.35),
+        Loading(at_most=0.3),
         *(InertiaMatrix(subject, at_least=2.0) for subject in (PANDA, HYQ, CHAIN, TALOS)),
     )
 }

@@ -10,7 +10,7 @@ import numpy as np
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel, host
 from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.measure.timing import Contender, Effort, by_turns
 from kumitate.scalar import Program
 from kumitate.simulate.integrators import RK4
 from kumitate.simulate.stepping.equations import dynamics_program, projection_program
@@ -22,7 +22,7 @@ from .contract import Case, agreement
 from .four_bars import FourBars
 from .mujoco_peer import MuJoCo
 from .ours import forward_dynamics, rollout
-from .pinocchio_peer import Pinocchio
+from .pinocchio_peer import Pinocchio, without_calls
 from .report import Row
 
 __all__ = ["ClosedDynamics", "ClosedSteps"]
@@ -81,7 +81,7 @@ class ClosedDynamics(Case):
         timings = by_turns(contenders, effort.rounds)
         row = Row(
             self.name, "forward dynamics, one state at a time", timings["one"],
-            "Pinocchio's constraintDynamics, less the cost of calls", _without_calls(timings), at_least=self.one,
+            "Pinocchio's constraintDynamics, less the cost of calls", without_calls(timings), at_least=self.one,
             agreement=error, remarks=f"{program.operations.total()} operations of ours",
         )  # fmt: skip
         yield row
@@ -104,14 +104,6 @@ def _bare_calls(count: int) -> Callable[[], None]:
     leg = FourBars("leg", "one leg", 0)
     theirs = Pinocchio(leg)
     return theirs.constrained(leg.constraints(theirs.pin, theirs.model), *leg.random_states(count))[0]
-
-
-def _without_calls(timings: dict[str, Timing]) -> Timing | None:
-    """The peer's time without the cost of its calls from Python."""
-    if "peer" not in timings:
-        return None
-    peer, calls = timings["peer"], timings["calls"]
-    return replace(peer, minimum=peer.minimum - calls.minimum, median=peer.median - calls.median)
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,17 @@ from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.system import step_program
 
-from .contract import Case, agreement
+from .contract import SubjectCase, agreement
 from .mujoco_peer import MuJoCo
 from .ours import compiled_drives, forward_dynamics, inverse_dynamics, rollout
 from .pinocchio_peer import Pinocchio
 from .report import Row
-from .subjects import Subject
 
 __all__ = ["Dynamics", "PythonCall", "Steps"]
 
 
 @dataclass(frozen=True)
-class Dynamics(Case):
+class Dynamics(SubjectCase):
     """Forward and inverse dynamics of many states on one thread, against Pinocchio's own loop over states in C++.
 
     Attributes:
@@ -39,7 +38,6 @@ class Dynamics(Case):
         tolerance: of forward dynamics; inverse dynamics is held to 1e-11.
     """
 
-    subject: Subject
     one: float
     batch: float
     inverse: float | None = 10.0
@@ -54,10 +52,6 @@ class Dynamics(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"forward and inverse dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         theirs = Pinocchio(self.subject) if Pinocchio.installed() else None
@@ -97,19 +91,14 @@ class Dynamics(Case):
 
 
 @dataclass(frozen=True)
-class PythonCall(Case):
+class PythonCall(SubjectCase):
     """One call from Python for one state, into existing arrays, against Pinocchio's `aba` called likewise."""
 
-    subject: Subject
     at_least: float
     calls: int = 1000
     name: str = "python_call"
     title: str = "one forward dynamics, called from Python"
     peer = "Pinocchio"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         kernel, count = Kernel(forward_dynamics(self.subject.mechanism)).prepare(batch=False), effort.share(self.calls)
@@ -135,7 +124,7 @@ class PythonCall(Case):
 
 
 @dataclass(frozen=True)
-class Steps(Case):
+class Steps(SubjectCase):
     """Steps of the classical Runge-Kutta method with a PD controller and damped joints, against MuJoCo's integrator RK4.
 
     Attributes:
@@ -144,7 +133,6 @@ class Steps(Case):
         stiffness, damping: of the controller towards q = 0; `friction`: viscous, of the joints; `step` [s].
     """
 
-    subject: Subject
     one: float
     batch: float
     trajectories: int = 16
@@ -156,10 +144,6 @@ class Steps(Case):
     name: str = "rk4"
     title: str = "Runge-Kutta steps of an arm with a PD controller"
     peer = "MuJoCo"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     @property
     def mechanism(self) -> Mechanism:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from kumitate.errors import KumitateError
 from kumitate.measure.timing import Effort
 
 from .report import Row
+from .subjects import Subject
 
-__all__ = ["Case", "agreement"]
+__all__ = ["Case", "SubjectCase", "agreement"]
 
 
 class Case(ABC):
@@ -36,6 +38,21 @@ class Case(ABC):
         Raises:
             KumitateError: if the results differ: nothing is then timed.
         """
+
+
+@dataclass(frozen=True)
+class SubjectCase(Case):
+    """A benchmark of one robot or chain.
+
+    Attributes:
+        subject: which.
+    """
+
+    subject: Subject
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return self.subject.missing
 
 
 def agreement(what: str, ours: np.ndarray, theirs: np.ndarray, tolerance: float) -> float:

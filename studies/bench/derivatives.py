@@ -9,11 +9,11 @@ import numpy as np
 
 from kumitate.compile import Kernel, host
 from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.programs import make_program
 
-from .contract import Case, agreement
-from .pinocchio_peer import Pinocchio
+from .contract import SubjectCase, agreement
+from .pinocchio_peer import Pinocchio, without_calls
 from .report import Row
 from .subjects import RandomChain, Subject
 
@@ -21,7 +21,7 @@ __all__ = ["DynamicsDerivatives"]
 
 
 @dataclass(frozen=True)
-class DynamicsDerivatives(Case):
+class DynamicsDerivatives(SubjectCase):
     """Accelerations with their derivatives by q, v and tau of many states, one thread.
 
     Pinocchio has no loop over states in C++ for this function. It is called from Python at every state, and what such a call
@@ -32,7 +32,6 @@ class DynamicsDerivatives(Case):
         states: in the batch.
     """
 
-    subject: Subject
     one: float
     batch: float
     states: int = 64
@@ -45,10 +44,6 @@ class DynamicsDerivatives(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"derivatives of the forward dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, states, n = self.subject.mechanism, effort.share(self.states), self.subject.mechanism.nv
@@ -68,10 +63,10 @@ class DynamicsDerivatives(Case):
             pendulum = RandomChain("pendulum", "a pendulum", 1)
             bare, _ = _theirs(pendulum, *random_states(pendulum.mechanism, states))
             contenders |= {"peer": Contender(run, states), "calls": Contender(bare, states)}
-        timings = by_turns(contenders, effort.rounds)
+        timings = by_turns(contenders, effort.rounds, clock=thread_seconds)
         row = Row(
             self.name, "a, ∂a/∂q, ∂a/∂v, ∂a/∂tau, one state at a time", timings["one"],
-            "Pinocchio's computeABADerivatives, less the cost of calls", _without_calls(timings), self.one, agreement=error,
+            "Pinocchio's computeABADerivatives, less the cost of calls", without_calls(timings), self.one, agreement=error,
         )  # fmt: skip
         yield row
         yield replace(row, what=f"the same, {host().lanes} states at a time", ours=timings["batch"], at_least=self.batch)
@@ -92,11 +87,3 @@ def _theirs(subject: Subject, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> 
         pin.computeABADerivatives(model, data, *state)
         found.append(peer.ours(peer.ours(np.array(data.ddq_dq)).T).T)
     return run, np.array(found)
-
-
-def _without_calls(timings: dict[str, Timing]) -> Timing | None:
-    """The peer's time without the cost of its calls from Python."""
-    if "peer" not in timings:
-        return None
-    peer, calls = timings["peer"], timings["calls"]
-    return replace(peer, minimum=peer.minimum - calls.minimum, median=peer.median - calls.median)

@@ -14,7 +14,7 @@ from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.scalar import Program, trace
 
-from .contract import Case, agreement
+from .contract import SubjectCase, agreement
 from .dense import constants, dense_program, unit_vector_at_run_time
 from .report import Row
 from .subjects import Subject
@@ -26,7 +26,7 @@ TIMED_UP_TO = 60_000
 
 
 @dataclass(frozen=True)
-class InertiaMatrix(Case):
+class InertiaMatrix(SubjectCase):
     """Composite rigid bodies against unit vectors and Jacobians (rows C-crb, C-uv, C-mj).
 
     Attributes:
@@ -34,7 +34,6 @@ class InertiaMatrix(Case):
         states: in the batch.
     """
 
-    subject: Subject
     at_least: float
     states: int = 64
 
@@ -45,10 +44,6 @@ class InertiaMatrix(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"three methods for the inertia matrix of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, tree = self.subject.mechanism, self.subject.mechanism.tree

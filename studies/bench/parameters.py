@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 import kumitate as km
 from kumitate.measure.calls import random_states
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Effort, by_turns, thread_seconds
 
-from .contract import Case, agreement
+from .contract import SubjectCase, agreement
 from .report import Row
-from .simulation import threads
-from .subjects import Subject
+from .simulation import from_start, threads
 
 __all__ = ["ParameterSteps"]
 
@@ -24,22 +23,17 @@ VARIED = ("mass:*", "center_of_mass:*", "moment:*", "damping:*")
 
 
 @dataclass(frozen=True)
-class ParameterSteps(Case):
+class ParameterSteps(SubjectCase):
     """Runge-Kutta steps of an arm in batch with all inertias and dampings as parameters of each row.
 
     Attributes:
         runs: side by side; `count`: steps of each.
     """
 
-    subject: Subject
     runs: int = 1024
     count: int = 50
     name: str = "parameters"
     title: str = "steps of an arm with all inertias and dampings given by row"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         runs, (q, v, _) = effort.share(self.runs), random_states(self.subject.mechanism, effort.share(self.runs))
@@ -49,15 +43,10 @@ class ParameterSteps(Case):
         varied.step(self.count)
         error = agreement(self.name, varied.q, np.array(fixed.q), 1e-9)
 
-        def timed(batch: Any) -> Contender:
-            def run() -> None:
-                batch.q[:], batch.v[:] = q, v
-                batch.step(self.count)
-
-            return Contender(run, runs * self.count)
-
+        batches = {"varied": varied, "fixed": fixed}
+        timed = {name: from_start(batch, q, v, partial(batch.step, self.count), self.count) for name, batch in batches.items()}
         with threads(1):
-            timings = by_turns({"varied": timed(varied), "fixed": timed(fixed)}, effort.rounds, clock=thread_seconds)
+            timings = by_turns(timed, effort.rounds, clock=thread_seconds)
         numbers = sum(values[0].size for values in varied.parameters.values())
         yield Row(
             self.name, f"{numbers} parameters by row, Runge-Kutta", timings["varied"], "the same numbers compiled in",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kumitate.measure.timing import Timing
 from kumitate.model import Link, Mechanism
 
 from .subjects import Subject
 
-__all__ = ["Pinocchio"]
+__all__ = ["Pinocchio", "without_calls"]
 
 #: Of constraintDynamics: where the proximal iterations stop, their damping, and how many there may be.
 ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS = 1e-12, 1e-10, 2
@@ -56,6 +58,11 @@ class Pinocchio:
     def ours(self, v: np.ndarray) -> np.ndarray:
         """Our v, a or tau (N, nv) of theirs."""
         return v[:, self._columns()]
+
+    def ours_square(self, matrices: np.ndarray) -> np.ndarray:
+        """Our derivatives (N, nv, nv) of theirs."""
+        columns = self._columns()
+        return matrices[:, columns][:, :, columns]
 
     def _joint(self, link: Link) -> Any:
         return self.model.joints[1 if link.kind.nq == 7 else self.model.getJointId(link.name)]
@@ -103,17 +110,53 @@ class Pinocchio:
         Returns:
             The calls, and the results (N, nv) in their order.
         """
-        pin, model, data = self.pin, self.model, self.model.createData()
-        of_each = pin.StdVec_RigidConstraintData()
-        for constraint in constraints:
-            of_each.append(constraint.createData())
-        pin.initConstraintDynamics(model, data, constraints, of_each)
-        settings = pin.ProximalSettings(ACCURACY, ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS)
+        model, data, of_each, settings = self._with(constraints)
         states = [tuple(row) for row in zip(self.positions(q), self.velocities(v), self.velocities(x), strict=True)]
-        function, more = pin.constraintDynamics, (constraints, of_each, settings)
+        function, more = self.pin.constraintDynamics, (constraints, of_each, settings)
 
         def run() -> None:
             for Q, V, X in states:
                 function(model, data, Q, V, X, *more)
 
         return run, np.array([function(model, data, Q, V, X, *more) for Q, V, X in states])
+
+    def constrained_slopes(
+        self, constraints: Any, q: np.ndarray, v: np.ndarray, x: np.ndarray
+    ) -> tuple[Callable[[], None], np.ndarray]:
+        """One call of their constraintDynamics and of its derivatives from Python at each of our states.
+
+        Returns:
+            The calls, and ∂a/∂τ (N, nv, nv) in their order.
+        """
+        model, data, of_each, settings = self._with(constraints)
+        states = [tuple(row) for row in zip(self.positions(q), self.velocities(v), self.velocities(x), strict=True)]
+        solve, differentiate = self.pin.constraintDynamics, self.pin.computeConstraintDynamicsDerivatives
+
+        def run() -> None:
+            for Q, V, X in states:
+                solve(model, data, Q, V, X, constraints, of_each, settings)
+                differentiate(model, data, constraints, of_each, settings)
+
+        found = []
+        for Q, V, X in states:
+            solve(model, data, Q, V, X, constraints, of_each, settings)
+            differentiate(model, data, constraints, of_each, settings)
+            found.append(np.array(data.ddq_dtau))
+        return run, np.array(found)
+
+    def _with(self, constraints: Any) -> tuple[Any, Any, Any, Any]:
+        """Their model and data, prepared for these constraints, the data of each, and the settings."""
+        pin, model, data = self.pin, self.model, self.model.createData()
+        of_each = pin.StdVec_RigidConstraintData()
+        for constraint in constraints:
+            of_each.append(constraint.createData())
+        pin.initConstraintDynamics(model, data, constraints, of_each)
+        return model, data, of_each, pin.ProximalSettings(ACCURACY, ACCURACY, PROXIMAL_MU, PROXIMAL_ITERATIONS)
+
+
+def without_calls(timings: dict[str, Timing]) -> Timing | None:
+    """The peer's time without the cost of its calls from Python."""
+    if "peer" not in timings:
+        return None
+    peer, calls = timings["peer"], timings["calls"]
+    return replace(peer, minimum=peer.minimum - calls.minimum, median=peer.median - calls.median)

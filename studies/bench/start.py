@@ -7,24 +7,26 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
+import kumitate
 from kumitate.compile import Kernel, host
-from kumitate.measure.timing import Effort, Timing
+from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 
-from .contract import Case
+from .contract import Case, SubjectCase
 from .ours import forward_dynamics
 from .report import Row
-from .subjects import Subject
 
-__all__ = ["Compilation", "FirstRun", "ImportTime"]
+__all__ = ["Compilation", "FirstRun", "ImportTime", "Loading", "empty_cache"]
 
 
 @dataclass(frozen=True)
-class Compilation(Case):
+class Compilation(SubjectCase):
     """Tracing and compiling forward dynamics.
 
     Attributes:
@@ -33,7 +35,6 @@ class Compilation(Case):
         repeats: how often.
     """
 
-    subject: Subject
     total: float | None = None
     llvm: float | None = None
     cached: float = 0.05
@@ -46,10 +47,6 @@ class Compilation(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"compiling the forward dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         samples: dict[str, list[float]] = {}
@@ -75,7 +72,7 @@ class Compilation(Case):
         program = forward_dynamics(self.subject.mechanism)
         spent = {"trace": time.perf_counter() - begin}
         for lanes in (1, host().lanes):
-            with _empty_cache():
+            with empty_cache():
                 begin = time.perf_counter()
                 Kernel(program).code(lanes)
                 whole = time.perf_counter() - begin
@@ -99,6 +96,32 @@ class ImportTime(Case):
         probe = "import time; begin = time.perf_counter(); import kumitate; print(time.perf_counter() - begin)"
         samples = [float(_in_a_process(probe)) for _ in range(min(self.repeats, effort.rounds))]
         yield Row(self.name, "import kumitate", Timing.of(samples), at_most=self.at_most, remarks="NumPy included")
+
+
+@dataclass(frozen=True)
+class Loading(Case):
+    """Loading the humanoid of gymnasium, an MJCF file, after packages are imported."""
+
+    at_most: float
+    name: str = "load_mjcf"
+    title: str = "loading an MJCF humanoid"
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return ", ".join(name for name in ("gymnasium", "mujoco") if find_spec(name) is None)
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        import gymnasium
+
+        file = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "humanoid.xml"
+
+        def load() -> None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                kumitate.load(file)
+
+        timings = by_turns({"load": Contender(load, 1)}, max(2, effort.rounds // 4))
+        yield Row(self.name, "load humanoid.xml of gymnasium", timings["load"], at_most=self.at_most)
 
 
 #: Simulates once. Given the names of modules, imports them and prints the processor time that the simulation takes then.
@@ -129,7 +152,7 @@ class FirstRun(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         modules = [name for name in _in_a_process(_FIRST).split() if name != "__main__"]
         samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
-        told = "processor time of 1 step of 1 ms, after all modules that it needs were imported and the robot was read"
+        told = "processor time of 1 step of 1 ms, after all modules were imported and the robot was read; README: its parts"
         yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
 
 
@@ -143,7 +166,7 @@ def _in_a_process(script: str, *arguments: str) -> str:
 
 
 @contextmanager
-def _empty_cache() -> Iterator[None]:
+def empty_cache() -> Iterator[None]:
     """Compiled code goes to a separate folder in this context."""
     before = os.environ.get("KUMITATE_CACHE")
     with tempfile.TemporaryDirectory() as folder:

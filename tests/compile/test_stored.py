@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced, stored
 from kumitate.model.digest import digest
-from kumitate.scalar import loop, sin, trace
+from kumitate.scalar import call, loop, sin, trace
+
+from ..repo.sources import ROOMS, dotted, imports, modules, room
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +136,49 @@ def test_a_second_process_traces_nothing_but_the_controller(tmp_path):
         assert done.returncode == 0, done.stderr
         said.append(done.stdout)
     assert said[0] == said[1] != ""
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_a_shared_program_is_compiled_once_for_all_that_call_it(lanes):
+    maker = Maker(0.5)
+    sizes = {"x": 3, "t": ()}
+
+    def calling(inner, factor):
+        def page(x, t):
+            found = call(inner, x, t)
+            return {"x": [factor * value for value in [*found["a"], found["b"]]]}
+
+        return trace(page, sizes, "outer")
+
+    x, t = np.random.default_rng(4).normal(size=(lanes, 3)), np.linspace(0.1, 1.0, lanes)
+    expected = [Kernel(calling(Maker(0.5)(), factor))(x, t) for factor in (2.0, 3.0)]
+    for traced in (1, 1):  # once, and not again from what the disk holds
+        inner = StoredProgram("inner", maker)
+        outers = [
+            StoredProgram(f"outer {factor}", lambda inner=inner, factor=factor: calling(inner.program, factor))
+            for factor in (2.0, 3.0)
+        ]
+        kernels = [Kernel(outer, shared=[inner]) for outer in outers]
+        for kernel, value in zip(kernels, expected, strict=True):
+            np.testing.assert_array_equal(kernel(x, t), value)
+        assert maker.calls == traced
+        codes = [kernel.code(lanes) for kernel in kernels]
+        assert codes[0]._keep[1] is codes[1]._keep[1]  # the same code in memory
+
+
+def test_what_makes_stored_programs_imports_no_room_that_their_stamp_leaves_out():
+    left_out = stored._WITHOUT_PROGRAMS - {"__pycache__"}
+    assert left_out < set(ROOMS)
+    known = {dotted(path): path for path in modules()}
+    waiting = [name for name, path in known.items() if "found_or_traced(" in path.read_text(encoding="utf-8")]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        assert room(name) not in left_out, name
+        for _, imported in imports(known[name]):
+            parts = imported.split(".")
+            waiting += [".".join(parts[:k]) for k in range(2, len(parts) + 1) if ".".join(parts[:k]) in known]
+    assert len(seen) > 300

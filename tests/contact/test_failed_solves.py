@@ -9,23 +9,24 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kumitate.contact.impulse.problem import Problem, Solved
+from kumitate.contact.impulse.problem import Impulses, Problem, Solved
 from kumitate.contact.models import IMPULSE_MODELS, rigid
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Hull, Mechanism
+from kumitate.scalar import Scalar, select
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
 from studies.contact_problems import unconnected
 
-TOLD = (
-    r"could not be solved in \d steps? of 3, first at t = 0 s, worst at t = 0 s \('sledge' on 'ground'\).*0\.35 m/s, 0\.12 of"
-)
+TOLD = r"could not be solved in 1 step of 3, first at t = 0 s, worst at t = 0 s \('sledge' on 'ground'\).*0\.\d+ m/s, 0\.\d+ of"
 ON_FLOOR = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-#: So fast that it jams on the front ends of its runners: with a friction of 1.5 the search for impulses does not end.
+#: So fast that it jams on the front ends of its runners.
 JAMMED = [0.0, 0.0, 0.0, 3.0, 0.3, 0.0]
 ROUGH = Contact(surface=Surface(1.5))
+#: The speed above which `lost_when_fast` fails [m/s].
+FAST = 2.5
 
 
 def sledge() -> Mechanism:
@@ -34,11 +35,30 @@ def sledge() -> Mechanism:
     return unconnected(Body("sledge", 1.0, (0.0, 0.0, 0.3), (0.02, 0.02, 0.02), collisions=(Geometry(ends),)))
 
 
-def test_a_run_says_when_and_where_contact_could_not_be_solved():
+def scaled(given: Problem, found: Impulses, factor: Scalar) -> Impulses:
+    points = [[[factor * part for part in impulse] for impulse in of_points] for of_points in found.points]
+    return given.after(points, found.loops)
+
+
+def lost_when_fast(given: Problem) -> Solved:
+    """A model whose search ends at impulses that are a tenth too small, where a point is fast."""
+    found = scaled(given, rigid(given).impulses, select(given.fastest > FAST, 0.9, 1.0))
+    return Solved(found, given.residual(found, [[point.target for point in patch.points] for patch in given.patches]))
+
+
+def test_a_run_says_when_and_where_contact_could_not_be_solved(monkeypatch):
+    monkeypatch.setitem(IMPULSE_MODELS, "rigid", lost_when_fast)
     with pytest.warns(KumitateWarning, match=TOLD):
         run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=ROUGH)
     assert run.contact.residual[0] > 0.1
     assert any("could not be solved" in note for note in run.audit.notes)
+
+
+def test_a_sledge_that_jams_at_once_is_solved():
+    """Painlevé's paradox: on steep friction the sliding ends stop within a step."""
+    run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=ROUGH)
+    assert run.contact.residual.max() < 1e-9
+    assert run.energy.total[1] < run.energy.total[0]
 
 
 @pytest.mark.parametrize("model", ["rigid", "multipoint"])
@@ -49,7 +69,8 @@ def test_a_run_that_is_solved_says_nothing(model):
     assert run.audit.notes == ()
 
 
-def test_of_runs_side_by_side_those_that_failed_are_marked():
+def test_of_runs_side_by_side_those_that_failed_are_marked(monkeypatch):
+    monkeypatch.setitem(IMPULSE_MODELS, "rigid", lost_when_fast)
     rates = [[*JAMMED[:3], speed, *JAMMED[4:]] for speed in (1.0, 3.0, 2.0)]
     with pytest.warns(KumitateWarning, match="in every step of 1 of 3 runs, first in run 1 after t = 0 s"):
         runs = simulate_batch(sledge(), [ON_FLOOR] * 3, rates, duration=0.003, every=1, contact=ROUGH)
@@ -63,9 +84,7 @@ def broken(factor: float) -> Callable[[Problem], Solved]:
 
     def solve(given: Problem) -> Solved:
         solved = rigid(given)
-        found = solved.impulses
-        points = [[[factor * part for part in impulse] for impulse in of_points] for of_points in found.points]
-        return Solved(given.after(points, found.loops), solved.left)
+        return Solved(scaled(given, solved.impulses, factor), solved.left)
 
     return solve
 

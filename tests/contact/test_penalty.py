@@ -1,6 +1,7 @@
 """Penalty contact: the law of a point, its forces on links by a second route, and what it does in runs."""
 
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.dynamics import Acting, aba_with_loops
-from kumitate.errors import InputError
+from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
 from kumitate.model.samples.chains import planar_chain
@@ -276,3 +277,17 @@ def test_called_controllers_see_the_same_floor():
     assert runs[0].settings["forcing"] == "compiled"
     assert runs[1].settings["forcing"] == "called"
     assert np.abs(runs[0].v - runs[1].v).max() < 1e-6
+
+
+def test_a_start_whose_springs_would_throw_bodies_up_is_told_of():
+    """5 cm deep, the weight's depth being 1 mm: E/(m g) = (0.05 m)²/(2 · 1 mm) = 1.25 m."""
+    told = r"'ball' and 'ground' overlap at the start, by up to 0\.05 m; .* hold 12\.3 J there, .* 1\.25 m up"
+    with pytest.warns(KumitateWarning, match=told):
+        run = simulate(free(ball()), placed((0.0, 0.0, 0.05)), duration=0.01, contact="penalty")
+    assert any("overlap at the start" in note for note in run.audit.notes)
+
+
+def test_a_start_at_rest_on_springs_is_not_told_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KumitateWarning)
+        simulate(free(ball()), placed((0.0, 0.0, 0.099)), duration=0.01, contact="penalty")

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.analysis import loop_equations
 from kumitate.cli.app import run
 from kumitate.control import holding_drives
+from kumitate.dynamics import crba
 from kumitate.errors import InputError
 from kumitate.model import reroot
 
@@ -82,6 +84,43 @@ def test_motors_of_loops_are_held_and_feel_what_the_loops_move():
     inertia = (0.1 + 50.0) / 3.0 + 3.0 + 10.0**2 * 1e-3
     assert drive.kp == pytest.approx(inertia * RATE**2, rel=1e-9)
     assert (drive.limit, drive.gear_ratio, drive.rotor_inertia) == (40.0, 10.0, 1e-3)
+
+
+def slider(height):
+    """Two cranks of 1 m with motors 1.8 m apart, whose rods hold a point mass of 2 kg at a height over them."""
+    names, apart = ("left", "right"), 1.8
+    bodies = tuple(km.Body(name, 0.1, (0.5, 0, 0), (0, 0.1 / 12, 0.1 / 12)) for name in (*names, "left_rod", "right_rod"))
+    bodies = (*bodies, km.Body("load", 2.0))
+    at = dict(zip(names, (0.0, apart), strict=True))
+    joints = tuple(
+        km.Joint(f"motor_{name}", "revolute", "world", name, km.pose((x, 0, 0)), drive=km.EffortDrive())
+        for name, x in at.items()
+    )
+    rods = tuple(km.Joint(f"elbow_{name}", "revolute", name, f"{name}_rod", km.pose((1, 0, 0))) for name in names)
+    held = km.Joint("held", "fixed", "left_rod", "load", km.pose((1, 0, 0)))
+    loop = km.Loop("closing", "revolute", "load", "right_rod", pose_b=km.pose((1, 0, 0)))
+    up, bend = np.arctan2(height, 0.9), np.arccos(np.hypot(height, 0.9) / 2.0)
+    mechanism = km.Mechanism("slider", bodies, (*joints, *rods, held), (loop,), gravity=(0.0, -G, 0.0))
+    angles = {"motor_left": up + bend, "elbow_left": -2.0 * bend, "motor_right": np.pi - up - bend, "elbow_right": 2.0 * bend}
+    return mechanism, np.array([angles[name] for name in mechanism.q_names])
+
+
+@pytest.mark.parametrize("height", [0.5, 1e-2, 1e-4])
+def test_drives_in_loops_are_no_stiffer_than_what_they_move_beside_singular_postures(height):
+    """Where the rods are nearly in line, motors at rest hardly hold the load: it is not what tells how stiff they must be."""
+    mechanism, q = slider(height)
+    drives = holding_drives(mechanism, q, rate=RATE)
+    assert set(drives) == {"motor_left", "motor_right"}
+    links = {link.name: link.v_start for link in mechanism.tree.links}
+    K = np.zeros(mechanism.nv)
+    for name, drive in drives.items():
+        K[links[name]] = drive.kp
+    J = loop_equations(mechanism).state(q, np.zeros(mechanism.nv)).J
+    _, s, Vt = np.linalg.svd(J)
+    N = Vt[int((s > 1e-9 * s[0]).sum()) :].T
+    M = N.T @ np.array(crba(mechanism.tree, q.tolist())) @ N
+    squares = np.linalg.eigvals(np.linalg.solve(M, N.T @ np.diag(K) @ N)).real
+    assert 0.0 < squares.max() <= 2.0 * RATE**2 * (1.0 + 1e-6)
 
 
 def test_joints_whose_effort_nothing_commands_are_held():

@@ -22,7 +22,7 @@ from kumitate.gym.tasks import acrobot, cart_pole
 
 from .test_vector import compare
 
-LONG = {"cassie", "g1"}
+LONG = {"cassie", "cassie_standing", "g1"}
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in TASKS]
 
 
@@ -200,6 +200,21 @@ def test_cassie_comes_nearer_to_what_is_commanded():
             _, rewards, *_ = envs.step(action)
         earned.append(rewards.mean())
     assert earned[1] > 1.2 * earned[0]
+
+
+@pytest.mark.slow
+def test_cassie_stands_where_its_drives_hold_it_with_its_loops_closed():
+    envs = VectorEnv("cassie_standing", 16)
+    envs.reset(seed=3)
+    still = np.zeros(envs.action_space.shape, dtype=np.float32)
+    for _ in range(250):
+        observations, rewards, terminated, _, _ = envs.step(still)
+        assert not terminated.any()
+    assert np.abs(observations[:, :6]).max() < 0.05  # after 5 s the pelvis hardly moves
+    assert observations[:, 8].min() > 0.99
+    assert rewards.min() > 0.9 * 0.02
+    gaps = envs.task.simulation._loops.gaps_of_rows(envs.batch.q, envs.batch.v)
+    assert np.abs(gaps[:, :, 0]).max() < 1e-9
 
 
 def test_missing_files_name_the_extra(monkeypatch):

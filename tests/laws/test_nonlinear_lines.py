@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ellipk
 
 import kumitate as km
-from kumitate.errors import InputError, ModelError
+from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model.digest import digest
 from kumitate.model.read.json import to_json
 from kumitate.model.write.file import mechanism_text
@@ -194,3 +194,26 @@ def test_lines_work_under_rigid_contact():
     ]  # fmt: skip
     assert runs[0].contact.force.max() > 100.0
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-11
+
+
+@pytest.mark.parametrize("suffix", ["npz", "h5"])
+def test_runs_with_nonlinear_lines_are_saved_without_the_force_and_say_so(tmp_path, suffix):
+    machine = slider(km.Line(force=linear)).mechanism
+    run = km.simulate(machine, duration=0.1)
+    path = run.save(tmp_path / f"run.{suffix}")
+    (name,) = (loop.name for loop in machine.loops)
+    with pytest.warns(
+        KumitateWarning, match=f"the forces of the lines '{name}' are functions, which files of runs do not have"
+    ):
+        again = km.open(path)
+    for part in ("q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(again, part), getattr(run, part))
+    assert again.mechanism.loops[0].kind == km.Line()
+    np.testing.assert_array_equal(again.loops[name].q, run.loops[name].q)
+    for ask in (lambda: again.loops[name].effort, again.joint_wrenches, lambda: powers_of(again)):
+        with pytest.raises(InputError, match=f"depend on the forces of the lines '{name}', which are functions"):
+            ask()
+    with pytest.warns(KumitateWarning, match="forces of loops are left out"):
+        twice = again.save(tmp_path / f"again.{suffix}")
+    with pytest.warns(KumitateWarning, match="files of runs do not have"):
+        assert km.open(twice).settings == again.settings

@@ -81,11 +81,9 @@ UNREAD = """<mujoco model="unread">
 </custom>
 <asset>
 <texture name="paint" type="2d" builtin="flat" width="8" height="8"/>
-<hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/>
 </asset>
 <worldbody>
 <light name="lamp"/>
-<geom name="ground" type="hfield" hfield="hills"/>
 <body name="a" gravcomp="1">
 <camera name="eye"/>
 <joint name="ball" type="ball" stiffness="2"/>

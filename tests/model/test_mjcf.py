@@ -148,12 +148,15 @@ def test_what_is_not_simulated_is_reported_with_its_line(reported, name):
 
 
 def test_the_list_of_what_is_not_simulated_is_whole(reported):
-    assert len(NAMES) == 15
+    assert len(NAMES) == 13
     for what in (
         "flexes (deformable bodies): not simulated (sheet)",
         "density of <option>: forces of fluids are not simulated",
     ):
         assert any(what in text for text in reported)
+
+
+HINGE = '<mujoco>\n<worldbody><body>\n<joint name="elbow"/><geom size=".1"/></body></worldbody>'
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------------------
@@ -163,6 +166,11 @@ def test_the_list_of_what_is_not_simulated_is_whole(reported):
         ('<mujoco>\n<worldbody>\n<geom sise="1"/></worldbody></mujoco>', r":3: MuJoCo refuses.*unrecognized attribute: 'sise'"),
         ("<mujoco>\n<worldbody>\n<body>\n</worldbody></mujoco>", r":3: MuJoCo refuses the file: .*MISMATCHED"),
         ("<mujoco><worldbody>\n<body>\n<joint/></body></worldbody></mujoco>", r":2: MuJoCo refuses.*mass and inertia"),
+        (HINGE.replace("/>", ' range="2 1" limited="true"/>', 1) + "</mujoco>", r":3: MuJoCo refuses.*smaller than range"),
+        (
+            HINGE + '\n<actuator>\n<motor joint="elbo"/></actuator></mujoco>',
+            r":5: MuJoCo refuses.*unknown transmission target 'elbo'",
+        ),
         ('<robot name="r"/>', r"r\.xml: starts with <robot>; MJCF starts with <mujoco>; a URDF: give it the suffix \.urdf"),
     ],
 )

@@ -230,3 +230,9 @@ def test_an_inertia_that_no_body_has_is_balanced_where_it_does_not_matter(tmp_pa
         km.Robot(Mechanism("based", (base, block), joints)).save(path)
     model = mujoco.MjModel.from_xml_path(str(path))
     np.testing.assert_allclose(model.body("base").inertia, 1e-6, rtol=1e-9)
+
+
+def test_rotors_behind_gears_are_written_as_what_the_joint_feels_of_them(tmp_path):
+    drive = km.PositionDrive(kp=10.0, kd=1.0, armature=0.1, gear_ratio=20.0, rotor_inertia=1e-4)
+    text = mechanism_text(km.load("pendulum").mechanism.with_drives({"hinge": drive}), tmp_path / "pendulum.xml")
+    assert 'armature="0.14"' in text

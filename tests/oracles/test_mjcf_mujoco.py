@@ -89,3 +89,26 @@ def test_drives_give_the_efforts_of_actuators(seed):
         if name == "position":
             effort = np.clip(effort, -drive.limit, drive.limit)
         assert effort == pytest.approx(data.qfrc_actuator[dof], rel=1e-12)
+
+
+def test_the_surface_of_a_height_field_is_where_rays_of_mujoco_meet_it():
+    rng = np.random.default_rng(3)
+    heights = " ".join(f"{part:.6f}" for part in rng.random(20))
+    text = (
+        f'<mujoco><asset><hfield name="hills" nrow="4" ncol="5" size="1.5 0.8 0.7 0.1" elevation="{heights}"/></asset>'
+        '<worldbody><geom name="ground" type="hfield" hfield="hills" pos="0.3 -0.2 0.1"/></worldbody></mujoco>'
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    (ground,) = km.Robot(read(text)).mechanism.bodies[0].collisions
+    at, facets = np.array(ground.pose.matrix())[:3, 3], ground.shape.facets()
+    corners = facets.vertices[facets.faces] + at
+    for point in at[:2] + rng.uniform(-1.0, 1.0, (50, 2)) * (1.5, 0.8):
+        met = np.zeros(1, dtype=np.int32)
+        ray = mujoco.mj_ray(model, data, np.array([*point, 5.0]), np.array([0.0, 0.0, -1.0]), None, 1, -1, met)
+        above = []
+        for triangle in corners:
+            shares = np.linalg.solve(np.vstack([triangle[:, :2].T, np.ones(3)]), [*point, 1.0])
+            above += [shares @ triangle[:, 2]] if shares.min() >= -1e-12 else []
+        np.testing.assert_allclose(above, 5.0 - ray, rtol=0.0, atol=1e-7)  # MuJoCo keeps heights in single precision

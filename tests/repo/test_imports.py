@@ -27,6 +27,19 @@ import kumitate
 print(sorted(set(sys.modules) - before))
 """
 
+#: What contact of one robot does without: scenes of many bodies, meshes, files of results, points held on surfaces.
+ELSEWHERE = {
+    "kumitate.contact.scenes.step", "kumitate.contact.touching", "kumitate.lagrange", "kumitate.model.meshes",
+    "kumitate.procedure", "kumitate.simulate.interactions.scene", "kumitate.simulate.results.archive", "logging", "zipfile",
+}  # fmt: skip
+CONTACT = """
+import sys
+import kumitate
+from kumitate.model.samples.hoap1 import hoap1
+kumitate.Simulation(hoap1(), contact="rigid").mechanism
+print(sorted(sys.modules))
+"""
+
 
 def test_import_loads_nothing_that_a_first_call_does_not_need():
     """Named modules, not a clock: its time depends on the machine and its load, and on what NumPy takes."""
@@ -36,7 +49,14 @@ def test_import_loads_nothing_that_a_first_call_does_not_need():
     assert not heavy, f"import kumitate loads {sorted(heavy)}; import them inside the functions that need them"
 
 
+def test_contact_of_a_robot_loads_nothing_that_only_other_contact_needs():
+    answer = subprocess.run([sys.executable, "-c", CONTACT], capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(answer.stdout.splitlines()[-1]))
+    assert "kumitate.simulate.interactions.impulses" in loaded
+    assert not ELSEWHERE & loaded, f"contact loads {sorted(ELSEWHERE & loaded)}; import them where they are used"
+
+
 def test_what_is_loaded_later_exists():
     """A name here that nothing has any more would guard nothing."""
-    missing = {name for name in LATER if find_spec(name) is None}
+    missing = {name for name in LATER | ELSEWHERE if find_spec(name) is None}
     assert not missing, f"{sorted(missing)} are no modules; write their new names"

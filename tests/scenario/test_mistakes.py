@@ -123,6 +123,9 @@ contact:
     - {bodies: [link2, link1], friction: 0.2} ## contact.pairs.4: is the second surface of 'link2' and 'link1'
     - {bodies: [link1, link3], friction: much} ## contact.pairs.5.friction: friction is 'much'
   between: [[link1, link33]]     ## contact.between: there is no body 'link33', did you mean 'link3'?
+  apart: [[link1, grond]]        ## contact.apart: there is no body 'grond', did you mean 'ground'?
+  groups:
+    lnik1: [1, 2]                ## contact.groups.lnik1: there is no such key, did you mean 'link1'?
 """
 
 

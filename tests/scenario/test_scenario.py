@@ -153,6 +153,9 @@ contact:
     ball: {rolling: 2.0e-3, stiffness: 2.0e+4, damping: 30}
   pairs:
     - {bodies: [ground, ball], friction: 0.1, kinetic_friction: 0.05}
+  between: all
+  apart: []
+  groups: {ball: [1, 3]}
 """
 
 
@@ -163,3 +166,8 @@ def test_all_numbers_of_surfaces_have_keys(tmp_path):
     assert contact.surfaces["ground"] == km.Surface(0.6, belt=(0.5, 0.0, 0.0))
     assert contact.surfaces["ball"] == km.Surface(rolling=2e-3, stiffness=2e4, damping=30.0)
     assert contact.pairs == {("ground", "ball"): km.Surface(0.1, 0.05)}
+    assert (contact.between, contact.apart, contact.groups) == ("all", (), {"ball": (1, 3)})
+    apart = SURFACES.replace("apart: []", "apart: [[ball, ground]]")
+    (tmp_path / "ball.yaml").write_text(apart)
+    with pytest.raises(InputError, match="nothing may touch 'ball', as `apart` and `groups` of the contact leave no pair"):
+        km.read_scenario(tmp_path / "ball.yaml", mechanism=ball(0.1).setup.mechanism)

@@ -332,7 +332,7 @@ def test_a_drive_acts_the_same_after_another_body_has_become_the_root():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: wrist().with_drives({"wirst": km.EffortDrive()}), ModelError, "no joint 'wirst'; did you mean 'wrist'"),
+        (lambda: wrist().with_drives({"wirst": km.EffortDrive()}), ModelError, "loop 'wirst'; did you mean 'wrist'"),
         (lambda: km.PositionDrive(kp=-1.0), ModelError, r"a position drive: its kp is -1.0; it must be zero or more"),
         (lambda: km.PositionDrive(kp=1.0, kd=-2.0), ModelError, r"its kd is -2.0"),
         (lambda: km.VelocityDrive(kd=1.0, limit=-2.0), ModelError, r"a velocity drive: its limit is -2.0"),

@@ -181,6 +181,33 @@ def test_two_ways_for_joints_that_stand_on_the_floor():
         np.testing.assert_allclose(one, other, rtol=0, atol=2e-7 * max(1.0, np.abs(other).max()))
 
 
+def test_a_pendulum_on_a_standing_sole_is_linearized_without_the_floor_and_its_steps_with_it():
+    """`linearize` has no contact: the sole falls. A step with contact agrees with differences, and the sole stays."""
+    sole = km.Body("sole", MASS, inertia=(INERTIA, INERTIA, INERTIA), collisions=(km.Geometry(BOX),))
+    rod = km.Body("rod", 0.2, (0.0, 0.0, -0.3), (1e-3, 1e-3, 1e-4))
+    hinge = km.Joint("hinge", "revolute", "sole", "rod", km.spatial.pose((0.0, 0.0, 0.5)), axis=(0, 1, 0), damping=0.01)
+    joints = (km.Joint("free", "floating", "world", "sole"), hinge)
+    mechanism = km.Mechanism("bell", (sole, rod), joints, gravity=(0.0, 0.0, -G))
+    linear = km.linearize(mechanism, [*UPRIGHT, 0.0, 0.0, 0.05, 0.0])
+    assert linear.a[5] == pytest.approx(-G, abs=1e-12)
+    assert linear.A[12] == pytest.approx([0.0] * 14, abs=1e-12)  # of what falls, nothing swings
+    contact = km.Contact("rigid", surface=km.Surface(0.9))
+    sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler")
+    found, expected = differences(sim, sim.start([*UPRIGHT, 0.0, 0.0, 0.05, 0.2]), np.zeros(7), 1e-6)
+    assert set(found.active.lines()) == {"'sole' on 'ground': resting"}
+    np.testing.assert_allclose(np.hstack([found.A, found.by("tau")]), expected, rtol=0, atol=1e-4)
+    assert np.abs(found.A[:6, 6:]).max() < 1e-4  # the sole does not move
+    assert found.A[-1, 6] == pytest.approx(-H * 0.2 * G * 0.3 * np.cos(0.2) / (1e-3 + 0.2 * 0.3**2 + H * 0.01), rel=1e-4)
+
+
+def test_scenes_of_many_bodies_refuse():
+    balls = [km.Body(f"ball{k}", MASS, inertia=(INERTIA,) * 3, collisions=(km.Geometry(BALL),)) for k in range(3)]
+    joints = [km.Joint(f"free{k}", "floating", "world", f"ball{k}") for k in range(3)]
+    sim = km.Simulation(km.Mechanism("balls", tuple(balls), tuple(joints)), contact="rigid", step=H)
+    with pytest.raises(InputError, match=r"scene of many bodies cannot be differentiated.* Simulation\(side_by_side=True\)"):
+        sim.slopes(sim.start([x for k in range(3) for x in (*UPRIGHT, k, 0.0, 0.1)]))
+
+
 def test_models_that_obey_some_of_the_laws_refuse():
     sim = km.Simulation(thrown(BALL, km.Surface(0.5)).mechanism, contact="multipoint", step=H)
     with pytest.raises(InputError, match=r"'multipoint' cannot be differentiated.* Take contact='rigid'"):

@@ -19,11 +19,15 @@ from studies.bench.comparisons import Dynamics, PythonCall, Steps
 from studies.bench.contact import ContactSteps
 from studies.bench.contract import agreement
 from studies.bench.dense import constants, dense_program, unit_vector_at_run_time
+from studies.bench.four_bars import FourBars
 from studies.bench.inertia_matrix import InertiaMatrix
+from studies.bench.loop_derivatives import LoopDerivatives
 from studies.bench.mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, floor_mjcf
 from studies.bench.mujoco_peer import MuJoCo
 from studies.bench.ours import compiled_drives
 from studies.bench.pinocchio_peer import Pinocchio
+from studies.bench.postures import PosesReached
+from studies.bench.second_derivatives import SecondDerivatives
 from studies.bench.start import Compilation
 from studies.bench.subjects import RandomChain
 from studies.bench.touching import PAIRS as TOUCHING
@@ -226,3 +230,19 @@ def test_touching_pairs_are_as_deep_in_mujoco():
     rows = list(TouchingPairs(pairs=16).rows(BRIEFLY))
     assert [row.what for row in rows] == [f"{a}, {b}" for a, b in TOUCHING]
     assert all(row.agreement < 1e-3 and row.theirs is not None for row in rows)
+
+
+# --- derivatives, postures, parameters ----------------------------------------------------------------------------------
+NEW = {
+    "derivatives with a loop": LoopDerivatives(FourBars("four_bar", "a planar four-bar linkage", 1), one=1.0, batch=1.0),
+    "second derivatives": SecondDerivatives(CHAIN, one=1.0, batch=1.0),
+    "postures": PosesReached(CHAIN, one=1.0, batch=1.0),
+}
+
+
+@pytest.mark.parametrize("case", NEW.values(), ids=NEW)
+def test_derivatives_and_postures_are_timed_one_by_one_and_together(case):
+    one, batch = case.rows(BRIEFLY)
+    assert one.case == batch.case == case.name
+    assert one.ours.minimum > 0.0
+    assert batch.ours.minimum > 0.0

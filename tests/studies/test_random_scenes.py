@@ -20,29 +20,36 @@ SAMPLE = [*range(1000, 1024)]
 @pytest.mark.filterwarnings("ignore:.*could not be solved:kumitate.errors.KumitateWarning")
 def test_random_scenes_keep_the_laws():
     found = [run_scene(seed, duration=1.0) for seed in SAMPLE]
-    robots = sum(one.robots > 0 for one in found)
-    assert 0 < robots < len(found)
+    robots, loops = (
+        sum(number > 0 for number in many) for many in zip(*((one.robots, one.loops) for one in found), strict=True)
+    )
+    assert 0 < loops < robots < len(found)
     steps, missed = sum(one.steps for one in found), {one.seed: len(one.missed) for one in found if one.missed}
     assert sum(missed.values()) <= 1e-3 * steps, f"steps beyond the bound, by seed: {missed}"
     for one in found:
         assert one.gained <= 1e-9 * one.scale, one
         assert one.robots or one.momentum < 1e-13, one
+        assert one.apart < 1e-12, one
 
 
 def test_scenes_are_what_their_seeds_say():
-    mechanism, contact, q, v, _ = random_scene(1001)
-    again = random_scene(1001)
+    mechanism, contact, q, v, _ = random_scene(1000)
+    again = random_scene(1000)
     assert mechanism == again[0]
     assert np.array_equal(q, again[2])
     assert np.array_equal(v, again[3])
     kinds = {body.collisions[0].shape.kind for seed in range(20) for body in random_scene(seed)[0].bodies}
+    closed = [scene[0] for scene in map(random_scene, range(40)) if scene[0].loops or scene[0].couplings]
+    assert len(closed) >= 8  # a fifth
+    assert {type(loop.kind).__name__ for one in closed for loop in one.loops} == {"Revolute", "Distance"}
+    assert any(one.couplings for one in closed)
     assert kinds == {"box", "sphere", "capsule", "cylinder", "ellipsoid", "hull"}
     assert len(contact.ground) == 5
 
 
 def test_stops_hold_where_a_robot_hits_the_floor():
     """Restitution, a stop that needs to push, and a contact that then rebounds less: the joint passed its limit by 2 mm."""
-    mechanism, contact, q, v, _ = random_scene(517)
+    mechanism, contact, q, v, _ = random_scene(517, loops=False)
     sim = random_scenes.MechanismSimulation(mechanism, contact=contact, step=1e-3)
     assert not sim.run(q, v, duration=0.2).audit.limits_passed
 

@@ -14,24 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Kernel
-from ..dynamics import Acting, Wrenches, aba_with_loops, chord_closings, constraint_rows, link_motions
-from ..errors import InputError, ModelError
-from ..kinematics import rate
+from ..dynamics import Wrenches
+from ..dynamics.derivatives import loop_derivatives
+from ..errors import InputError
+from ..kinematics import jacobian
 from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
-from ..scalar import Program, call, directional, is_zero, trace
+from ..scalar import call, trace
 from ..scalar.arrays import SymbolArray
+from .closed_directions import closed_directions, slopes_along, tangent
 from .closing.assemble import closed_state
-from .constraint_report import constraint_report
 from .loop_motion import loop_coordinates
 from .loops import LoopEquations
 from .modes import Mode, modes_of
 
 __all__ = ["Linearization", "linearize"]
 
-#: Singular values below this fraction of the largest count as zero.
-_ZERO = 1e-9
 #: A function of (t, q, v) that returns efforts or a wrench, or constant values of these.
 Source = Callable[[Any, Any, Any], Any] | Sequence[float]
 
@@ -100,6 +98,9 @@ def linearize(
 ) -> Linearization:
     """Linearizes the equations of motion about a state, by exact derivatives of the forward dynamics.
 
+    Nothing touches the mechanism in them: a robot that stands on a floor is linearized as if there were no floor. Rigid contact
+    acts by impulses in steps; `kumitate.Simulation.slopes` gives the derivatives of a step with contact.
+
     Args:
         equations: the loop equations of the mechanism (it need not have loops); the state must satisfy them.
         q, v: coordinates (nq) and velocities (nv), zero by default.
@@ -123,10 +124,10 @@ def linearize(
     )
     q, v = closed_state(equations, q, v)
     equations.lines.check_directions(q, v, smooth=True)
-    program = _motion(mechanism, controller, dict(wrenches or {}), time, q, v)
-    E, C = _tangent(mechanism, q, v)
-    a, a_q, a_v, a_tau = _slopes(program, [q, v, tau], [E, np.eye(mechanism.nv), np.eye(mechanism.nv)])
-    Z, W, P = _free_motions(equations, q, v, E)
+    laws = _laws(mechanism, controller, dict(wrenches or {}), time, q, v)
+    E, C = tangent(mechanism, q, v)
+    a, a_q, a_v, a_tau = _accelerations(mechanism, laws, controller is not None, tuple(wrenches or ()), (q, v, tau), E)
+    Z, W, P = closed_directions(equations, q, v)
     A = np.block([[Z.T @ (C @ Z + P), Z.T @ W], [W.T @ (a_q @ Z + a_v @ P), W.T @ a_v @ W]])
     B = np.vstack([np.zeros((Z.shape[1], mechanism.nv)), W.T @ a_tau])
     return Linearization(mechanism, q, v, a, A, B, Z, W)
@@ -136,28 +137,45 @@ def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndar
     return np.array(checked_numbers(mechanism.name, what, values, size, error=InputError))
 
 
-def _motion(
+def _accelerations(
+    mechanism: Mechanism,
+    laws: Mapping[str, Callable[[Any, Any], list[Any]]],
+    driven: bool,
+    wrenches: Sequence[str],
+    at: tuple[np.ndarray, np.ndarray, np.ndarray],
+    E: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    """v̇ with its derivatives by q, v and tau: of forward dynamics, and by the chain rule of what the laws give."""
+    (q, v, tau), n, tree = at, mechanism.nv, mechanism.base_parameter_tree
+    given, given_q, given_v = np.zeros(0), np.zeros((0, n)), np.zeros((0, n))
+    if laws:
+        inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": n}
+        program = trace(lambda q, v: [x for law in laws.values() for x in law(q, v)], inputs, f"laws_{mechanism.name}")
+        given, given_q, given_v = slopes_along(program, [q, v], [E, np.eye(n)])
+    efforts = given[:n] if driven else np.zeros(n)
+    acting = given[n if driven else 0 :].reshape(-1, 6).tolist()
+    pushed = Wrenches(tree, dict(zip(wrenches, acting, strict=True))) if wrenches else None
+    found = loop_derivatives(
+        tree, q.tolist(), v.tolist(), (tau + efforts).tolist(), gravity=mechanism.gravity, wrenches=pushed
+    )  # fmt: skip
+    a, a_q, a_v, a_tau = (np.array(part, dtype=float) for part in found)
+    forces = [np.eye(n)] * driven + [np.array(jacobian(tree, q.tolist(), tree.places[name])).T for name in wrenches]
+    reached = a_tau @ np.hstack([np.zeros((n, 0)), *forces])  # v̇ per unit of each value of the laws
+    return a, a_q + reached @ given_q, a_v + reached @ given_v, a_tau
+
+
+def _laws(
     mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
-) -> Program:
-    """(q, v, tau) → v̇, with the controller and the wrenches."""
+) -> dict[str, Callable[[Any, Any], list[Any]]]:
+    """The controller and the wrenches as functions of scalars (q, v), by what they are called in messages."""
     tree = mechanism.base_parameter_tree
     for name in wrenches:
         if name not in tree.places:
             raise InputError(f"{mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
     sources = {"the controller": (controller, mechanism.nv), **{f"the wrench on {k!r}": (f, 6) for k, f in wrenches.items()}}
-    laws = {
+    return {
         label: _law(mechanism, label, source, size, t, q, v) for label, (source, size) in sources.items() if source is not None
     }
-
-    def motion(q: Any, v: Any, tau: Any) -> list[Any]:
-        given = [law(q, v) for law in laws.values()]
-        driven = given.pop(0) if controller is not None else [0.0] * mechanism.nv
-        acting = Wrenches(tree, dict(zip(wrenches, given, strict=True))) if wrenches else None
-        efforts = [a + b for a, b in zip(tau, driven, strict=True)]
-        return aba_with_loops(tree, q, v, efforts, Acting(mechanism.gravity, wrenches=acting))
-
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
-    return trace(motion, sizes, f"motion_{mechanism.name}")
 
 
 def _law(
@@ -201,65 +219,3 @@ def _loops_read(source: Callable[..., Any]) -> tuple[str, ...]:
     except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
         return ()
     return tuple(name for name in ("loop_q", "loop_v") if name in parameters)
-
-
-def _tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E (nq, nv) and C (nv, nv): q̇ = E(q) v and ξ̇ = δv + C ξ.
-
-    d/dt δq = δ q̇ with δq = E ξ is E ξ̇ + Ė ξ = E δv + (δE) v: the difference of two derivatives of q̇.
-    """
-    tree, n = mechanism.tree, mechanism.nv
-    moved = Kernel(directional(trace(lambda q, v: rate(tree, q, v), {"q": tree.nq, "v": n}, f"rate_{mechanism.name}")))
-    units, still, fixed = np.eye(n), np.zeros((n, n)), np.zeros((n, tree.nq))
-    E = moved(q, units, fixed, still)[0].T
-    by_q = moved(q, v, E.T, still)[1]  # of E v, along every ξ
-    by_time = moved(q, units, E @ v, still)[1]  # of E ξ, along v
-    return E, np.linalg.pinv(E) @ (by_q - by_time).T
-
-
-def _slopes(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """The program's output (k) at a point, and per input its derivatives (k, m) along the columns (size, m) of `along`."""
-    counts = [columns.shape[1] for columns in along]
-    rows = sum(counts)
-    starts = np.cumsum([0, *counts])
-    dots = [np.zeros((rows, len(columns))) for columns in along]
-    for dot, columns, start, count in zip(dots, along, starts, counts, strict=False):
-        dot[start : start + count] = columns.T
-    values, slopes = Kernel(directional(program))(*at, *dots)
-    return values[0], *(slopes[start : start + count].T for start, count in zip(starts, counts, strict=False))
-
-
-def _free_motions(
-    equations: LoopEquations, q: np.ndarray, v: np.ndarray, E: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Z (nv, m), W (nv, k) and P (nv, m): closed loops stay closed if ξ = Z y and δv = W w + P y.
-
-    J δv + (δJ) v = 0, and J ξ = 0 in the rows that restrict positions: all, unless bodies roll.
-    """
-    mechanism, n = equations.mechanism, equations.mechanism.nv
-    if not equations.names:
-        return np.eye(n), np.eye(n), np.zeros((n, n))
-    report = constraint_report(equations, q)
-    if report.singular:
-        raise ModelError(
-            f"{mechanism.name}: the posture is singular: {report.mobility} motions are free here and {report.usual_mobility} "
-            "nearby, so that no linear equations hold on all sides of it. Choose another posture"
-        )
-    J = equations.state(q, v).J
-    U, s, Vt = np.linalg.svd(J)
-    rank, W = report.rank, Vt[report.rank :].T
-    Z = W if equations.holonomic.all() else _null_space(J[equations.holonomic])
-    tree = mechanism.tree
-
-    def opening(q: Any, v: Any) -> list[Any]:
-        rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
-        return [row.rate for row in rows if is_zero(row.softness)]
-
-    _, opened, _ = _slopes(trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}"), [q, v], [E @ Z, np.eye(n)])
-    return Z, W, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened
-
-
-def _null_space(J: np.ndarray) -> np.ndarray:
-    """Orthonormal columns Z with J Z = 0."""
-    _, s, Vt = np.linalg.svd(J)
-    return np.asarray(Vt[int((s > _ZERO * s[0]).sum()) :].T)

@@ -172,16 +172,14 @@ class LoopEquations:
 
     @cached_property
     def _states(self) -> Kernel:
-        return Kernel(self._stored("state", lambda: self._state))
+        return Kernel(self.stored("state", lambda: self._state))
 
     @cached_property
     def _moved(self) -> Kernel:
         tree = self.mechanism.tree
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
         return Kernel(
-            self._stored(
-                "moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}")
-            )
+            self.stored("moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
         )
 
     @cached_property
@@ -196,9 +194,9 @@ class LoopEquations:
             return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
 
         sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
-        return Kernel(self._stored("gaps", lambda: trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}")))
+        return Kernel(self.stored("gaps", lambda: trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}")))
 
-    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+    def stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.mechanism)
         return found_or_traced(None if known is None else f"loops {role} {known}", make)
 

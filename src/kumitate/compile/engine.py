@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ProgramError
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
-_FORM = "2"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
+_FORM = "3"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
+_LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SHARE = 16  # so many libraries share a linker
 _switch = threading.Lock()
@@ -82,13 +84,19 @@ def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> Obje
     return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
 
 
-def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
-    """Object files in memory together, with the addresses of these functions of the first."""
+def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequence[Code] = ()) -> Code:
+    """Object files in memory together, with the addresses of these functions of the first.
+
+    Args:
+        called: code in memory whose functions they call.
+    """
     begin = time.perf_counter()
     builder = binding().JITLibraryBuilder()
     for image in images:
         builder = builder.add_object_img(image.content)
     builder = builder.add_current_process()
+    for name, address in chain.from_iterable(code.addresses.items() for code in called):
+        builder = builder.import_symbol(name, address)
     for name in functions:
         builder.export_symbol(name)
     tracker = _link(builder)
@@ -96,8 +104,9 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str]) -> Code:
     addresses = {name: tracker[name] for name in functions}
     size = sum(len(image.content) for image in images)
     return Code(
-        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images), tracker
-    )
+        addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images),
+        (tracker, *called),
+    )  # fmt: skip
 
 
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:
@@ -122,7 +131,7 @@ def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
 def assembly(text: str, target: Target) -> str:
     """The assembly text of an LLVM module, as in compiled code."""
     module = _parsed(text, target)
-    with _schedule(_best_code(text, target)[1]):
+    with _schedule(_best_code(text, target)[1], again=not _is_long(text)):
         written: str = machine(target).emit_assembly(module)
     return written
 
@@ -150,7 +159,7 @@ def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
 
 def _emitted(text: str, target: Target, *, scheduled: bool) -> bytes:
     module = _parsed(text, target)
-    with _schedule(scheduled):
+    with _schedule(scheduled, again=not _is_long(text)):
         image: bytes = machine(target).emit_object(module)
     return image
 
@@ -172,19 +181,26 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
     return module
 
 
-@contextlib.contextmanager
-def _schedule(scheduled: bool) -> Iterator[None]:
-    """Switches LLVM's scheduler in this context: from the top down, or off.
+def _is_long(text: str) -> bool:
+    """Whether a function of a module is long."""
+    return any(function.count("\n") > _LONG for function in text.split("\ndefine "))
 
-    From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. The switches belong
-    to the whole process, so that they are put back at once; another user of LLVM in another thread would meanwhile get
-    slower, not wrong, code.
+
+@contextlib.contextmanager
+def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
+    """Switches LLVM's scheduler in this context: from the top down, or off; and whether it runs again on assigned registers.
+
+    From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. Running it again makes code
+    a hundredth faster, in a time that grows with the square of a function's length: most of the time of long functions. The
+    switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
+    meanwhile get slower, not wrong, code.
     """
     with _switch:
-        for option in ("-misched-prera-direction=topdown", f"-enable-misched={str(scheduled).lower()}"):
+        wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
+        for option in ("-misched-prera-direction=topdown", *wanted):
             binding().set_option("", option)
         try:
             yield
         finally:
-            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true"):
+            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true", "-disable-post-ra=false"):
                 binding().set_option("", option)

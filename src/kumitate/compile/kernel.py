@@ -47,12 +47,14 @@ class Kernel:
         *,
         portable: bool = False,
         fillings: Mapping[str, Program] | None = None,
+        shared: Sequence[StoredProgram] = (),
     ):
         """The kernel of a program, computing in float64 or float32.
 
         Args:
             portable: whether to get the same bits on every processor.
-            fillings: programs for its holes, by name.
+            fillings: programs for its holes, by name; shared: long programs that it calls, as other kernels do: their code is
+                compiled and kept in memory once for all.
         """
         self._given = program
         self.name = program.name
@@ -62,7 +64,7 @@ class Kernel:
         self.portable = portable
         self._dtype = self.precision.dtype
         self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
-        self.fillings = fillings or {}
+        self.fillings, self.shared = fillings or {}, shared
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
         self._compilations: dict[int, Compilation] = {}
         self.single: Callable[..., Any] = partial(self._first, 1)
@@ -74,7 +76,7 @@ class Kernel:
 
     def filled(self, fillings: Mapping[str, Program]) -> Kernel:
         """The kernel with other programs in its holes; what is compiled around them is shared."""
-        other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings)
+        other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings, shared=self.shared)
         other._compilations = self._compilations
         return other
 
@@ -199,7 +201,9 @@ class Kernel:
                 if lanes not in self._compilations:
                     entry = LazyEntry(ENTRY, lambda: HostBatch(self.program))
                     key = self._given.key if isinstance(self._given, StoredProgram) else ""
-                    made = Compilation(entry, lanes, self.precision, self.portable, python=self._given, key=key)
+                    made = Compilation(
+                        entry, lanes, self.precision, self.portable, python=self._given, key=key, shared=self.shared
+                    )
                     object_file(made)
                     self._compilations[lanes] = made
                 code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
@@ -18,11 +18,11 @@ from .engine import Code, ObjectFile, kept_image
 from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
-from .llvm import Entry, write_module
-from .llvm.filling import Filling
+from .llvm import Entry, LazyEntry, write_module
+from .llvm.filling import Filling, SharedProgram
 from .llvm.partition import check_partition, line_partition
 from .precision import DOUBLE, Precision
-from .stored import StoredProgram
+from .stored import StoredProgram, source_stamp
 from .target import Target, host
 
 __all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
@@ -40,6 +40,7 @@ class Compilation:
         key: what says, with the options here, which object file it is, so that it is found on disk without being written first;
             "" if only its text says so.
         fillings: programs for holes, by the holes' names.
+        shared: programs that have modules of their own, as other code calls them too.
         target: the processor.
         text: the LLVM module.
         image, code: the object file, and what is in memory.
@@ -53,6 +54,7 @@ class Compilation:
     truth: bool = False
     key: str = ""
     fillings: Mapping[str, Program] = field(default_factory=dict)
+    shared: Sequence[StoredProgram] = ()
     target: Target = field(default_factory=host)
     text: str = ""
     image: ObjectFile | None = None
@@ -74,7 +76,8 @@ def partition(work: Compilation) -> None:
 
 def write(work: Compilation) -> None:
     """Writes the LLVM module."""
-    work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable)
+    shared = {program.program: _shared_name(program) for program in work.shared}
+    work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable, shared=shared)
 
 
 def wrap(work: Compilation) -> None:
@@ -93,7 +96,24 @@ def link(work: Compilation) -> None:
     """Puts the object file into memory."""
     assert work.image is not None
     images = [work.image, *(_filling(work, name, program) for name, program in work.fillings.items())]
-    work.code = link_image(images, work.functions)
+    work.code = link_image(images, work.functions, [_shared(work, program) for program in work.shared])
+
+
+def _shared_name(program: StoredProgram) -> str:
+    """The name of the function of a shared program."""
+    return f"shared_{program.key}"
+
+
+def _shared(work: Compilation, program: StoredProgram) -> Code:
+    """The machine code of a shared program, which stays in memory as long as code that calls it."""
+    name = _shared_name(program)
+    options = (name, work.lanes, work.precision.name, work.portable, work.target)
+    found = _SHARED.get(options)
+    if found is None:
+        entry = LazyEntry(name, lambda: SharedProgram(name, program.program))
+        own = replace(work, entry=entry, python=None, key=program.key, fillings={}, shared=(), image=None, code=None)
+        found = _SHARED[options] = machine_code(own)
+    return found
 
 
 def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
@@ -102,16 +122,21 @@ def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
     known = _FILLINGS.setdefault(program, {})
     if options not in known:
         entry = Filling(name, program)
-        known[options] = object_file(replace(work, entry=entry, python=None, key="", fillings={}, image=None, code=None))
+        content = f"{source_stamp()}\0filling\0{program}"  # its text says all of it, and is shorter than that of its module
+        own = replace(work, entry=entry, python=None, key=content, fillings={}, shared=(), image=None, code=None)
+        known[options] = object_file(own)
     return known[options]
 
 
 #: The object files of programs in holes, by program and options.
 _FILLINGS: WeakKeyDictionary[Program, dict[tuple[Any, ...], ObjectFile]] = WeakKeyDictionary()
 
+#: The machine code of shared programs, by name and options.
+_SHARED: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
+
 #: From programs to machine code. Each reads and adds to a `Compilation`.
 CODE_PASSES: tuple[Pass, ...] = (
-    Pass("partition", "cuts lines of more than 25 000 nodes into functions of 1000, with what crosses in memory", partition),
+    Pass("partition", "cuts lines of more than 45 000 nodes into functions of 1000, with what crosses in memory", partition),
     Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
     Pass("wrap", "adds a built-in Python function that checks arrays and calls the entry", wrap),
     Pass(
@@ -144,6 +169,7 @@ def object_file(work: Compilation) -> ObjectFile:
     """The object file of a compilation: all passes but the last."""
     if work.image is None and work.key:
         options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
+        options += "".join(f" {_shared_name(program)}" for program in work.shared)
         work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work))
     return work.image or _generated(work)
 

@@ -35,24 +35,28 @@ class Recurrence:
         step: (carried…, given…) → carried…: its outputs are the first of its inputs, in their order.
         look: the same inputs → seen…: what is recorded.
         carried, given, seen: the arrays.
-        fillings: programs for the holes of both, by name.
+        fillings: programs for the holes of both, by name; `shared`: as of a `Kernel`.
     """
 
     def __init__(
-        self, step: Program | StoredProgram, look: Program | StoredProgram, fillings: Mapping[str, Program] | None = None
+        self,
+        step: Program | StoredProgram,
+        look: Program | StoredProgram,
+        fillings: Mapping[str, Program] | None = None,
+        shared: Sequence[StoredProgram] = (),
     ):
         names = [array.name for array in step.outputs]
         if names != [array.name for array in step.inputs[: len(names)]] or step.inputs != look.inputs:
             raise ValueError(f"the step {step.name!r} must give its first inputs, and {look.name!r} must take the same ones")
         self.step, self.look = step, look
         self.carried, self.given, self.seen = step.inputs[: len(names)], step.inputs[len(names) :], look.outputs
-        self.fillings = fillings or {}
+        self.fillings, self.shared = fillings or {}, shared
         self._codes: dict[int, Code] = {}
         self._compilations: dict[int, Compilation] = {}
 
     def filled(self, fillings: Mapping[str, Program]) -> Recurrence:
         """The recurrence with other programs in its holes; what is compiled around them is shared."""
-        other = Recurrence(self.step, self.look, fillings)
+        other = Recurrence(self.step, self.look, fillings, self.shared)
         other._compilations = self._compilations
         vars(other)["operations"] = self.operations  # counting those of a large step takes milliseconds
         return other
@@ -73,7 +77,7 @@ class Recurrence:
                 if lanes not in self._compilations:
                     programs = self.step, self.look
                     entry = LazyEntry(ROLLOUT, lambda: RolloutEntry(*map(traced, programs)))
-                    made = Compilation(entry, lanes, key=joint_key(programs))
+                    made = Compilation(entry, lanes, key=joint_key(programs), shared=self.shared)
                     object_file(made)
                     self._compilations[lanes] = made
                 code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -20,6 +20,12 @@ from .disk import cached
 __all__ = ["StoredProgram", "found_or_traced", "joint_key", "source_stamp", "traced"]
 
 _PACKAGE = Path(__file__).parents[1]
+#: Folders that no source of a stored program is in: rooms that what makes such programs never imports (tests/repo), and
+#: what Python keeps.
+_WITHOUT_PROGRAMS = {
+    "__pycache__", "cli", "diagnose", "examples", "gym", "identification", "live", "measure", "scenario", "share", "sweeps",
+    "view",
+}  # fmt: skip
 
 
 class StoredProgram:
@@ -74,16 +80,14 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
 
 @cache
 def source_stamp() -> str:
-    """An identifier of these sources of kumitate: the newest change of a file, and the number of files."""
-    times = [entry.stat().st_mtime_ns for entry in _sources(_PACKAGE)]
-    return f"{_PACKAGE} {max(times)} {len(times)}"
-
-
-def _sources(folder: str | Path) -> Iterator[os.DirEntry[str]]:
-    """The sources in a folder and in those below it, except for folders of compiled ones."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                yield entry
-            elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
-                yield from _sources(entry.path)
+    """An identifier of the sources that programs are made by: the newest change of a file, and the number of files."""
+    newest, count, folders = 0, 0, [str(_PACKAGE)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".py"):
+                    newest, count = max(newest, entry.stat().st_mtime_ns), count + 1
+                elif name not in _WITHOUT_PROGRAMS and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return f"{_PACKAGE} {newest} {count}"

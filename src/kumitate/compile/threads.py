@@ -16,6 +16,8 @@ __all__ = ["pool", "run_states", "states_for_one_thread", "thread_count"]
 
 #: The least operations per thread: about a millisecond on eight lanes.
 WORTH_A_THREAD = 50_000_000
+#: Fewer states than this stay on one thread, however long their program: loops count with all passes that they may take.
+FEWEST_STATES = 64
 
 
 def thread_count() -> int:
@@ -34,7 +36,7 @@ def thread_count() -> int:
 
 def states_for_one_thread(operations: int) -> int:
     """The largest batch of a program of so many operations that is not worth a second thread."""
-    return 2 * WORTH_A_THREAD // max(1, operations)
+    return max(FEWEST_STATES, 2 * WORTH_A_THREAD // max(1, operations))
 
 
 @cache

@@ -29,6 +29,9 @@ class ForceModel(Protocol):
     def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface | VariedSurface) -> Vector3:
         """The force on A [N] from the gap [m], the normal from B to A, and A's velocity relative to B [m/s], in one frame."""
 
+    def stored(self, depth: float) -> float:
+        """The energy that a point gives back as it leaves a depth [m] slowly [J]."""
+
 
 @dataclass(frozen=True)
 class PressedPoint:

@@ -9,7 +9,6 @@ from typing import Any
 from ..model import Geometry, Mechanism
 from .scene import Contact, Pair, Touchable, between_bodies
 from .surface import Surface, VariedSurface
-from .touching.solids import MOST
 
 __all__ = ["ContactPlan", "PlannedPair", "pairs_of_scene", "pairs_traced"]
 
@@ -122,6 +121,8 @@ def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, f
 
 def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair, ...]:
     """The pairs of a scene."""
+    from .touching.solids import MOST  # with the procedures of scenes
+
     tree = mechanism.tree
     found = Touchable.of(mechanism, tree, contact)
 
@@ -134,7 +135,7 @@ def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair,
         planned((name, shape), (other, geometry))
         for name, shapes in found.moving.items()
         for shape in shapes
-        for other, _, geometry in found.standing
+        for other, _, geometry in found.beside(name)
     ]
     for one, two in between_bodies(tree, found):
         listed += [planned((one, a), (two, b)) for a in found.moving[one] for b in found.moving[two]]

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from ..errors import InputError, ModelError
 from ..kinematics import place_pose
 from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
-from .mesh_hulls import touchable
 from .shapes import capacity, without_routine
 from .straddling import check_straddling
 from .surface import Surface, VariedSurface
-from .touching.building import check_size
+from .touchable import ALL, Touchable, between_bodies
 
 __all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "contact_pairs"]
 
-GROUND = "ground"
+#: The groups and the mask of bodies without: all.
+_EVERY = (-1, -1)
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,11 @@ class Contact:
         pairs: what holds between two bodies, or a body and "ground", by their names in any order, in place of what their
             surfaces combine to; belts are of surfaces alone.
         between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
-            (two balls, a stack of boxes), and none that joints connect; without the mechanism's `no_contact`.
+            (two balls, a stack of boxes), and none that joints connect; "all": all pairs, but for bodies that are fixed to each
+            other or neighbours at a joint. Both without the mechanism's `no_contact`.
+        apart: pairs of bodies, or of a body and "ground", that never touch, by name, such as those of an SRDF.
+        groups: (groups, mask) of bodies or "ground" as bits of whole numbers: two touch only if each is in a group that the
+            mask of the other has. Bodies without are in all groups, and their masks have all.
         options: options of the model, by name; see the models.
         hull_vertices: the maximum number of vertices of the hulls that replace meshes.
 
@@ -50,7 +53,9 @@ class Contact:
     surface: Surface = field(default_factory=Surface)
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     pairs: Mapping[tuple[str, str], Surface] = field(default_factory=dict)
-    between: Iterable[tuple[str, str]] | None = None
+    between: Iterable[tuple[str, str]] | Literal["all"] | None = None
+    apart: Iterable[tuple[str, str]] = ()
+    groups: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     options: Mapping[str, float] = field(default_factory=dict)
     hull_vertices: int = 16
 
@@ -65,8 +70,10 @@ class Contact:
         object.__setattr__(self, "pairs", _checked_pairs(self.pairs))
         self._refuse_models_of_less()
         _refuse("options", self.options, "a dictionary of numbers, by name", not isinstance(self.options, Mapping))
-        if self.between is not None:
+        if self.between is not None and self.between != ALL:
             object.__setattr__(self, "between", _named_pairs(self.between))
+        object.__setattr__(self, "apart", _named_pairs(self.apart, "apart"))
+        object.__setattr__(self, "groups", _checked_groups(self.groups))
         fewest, what = 4, "hull_vertices"
         number = checked_whole("contact", what, self.hull_vertices, fewest, remedy="Leave it out for 16", error=InputError)
         object.__setattr__(self, what, number)
@@ -99,6 +106,24 @@ class Contact:
         """What holds where two bodies touch."""
         known = self.pairs.get((one, other)) or self.pairs.get((other, one))
         return known or self.of(one).against(self.of(other))
+
+    def may(self, one: str, other: str) -> bool:
+        """Whether `apart` and `groups` let two bodies touch, or a body and "ground"."""
+        if (one, other) in self._apart or (other, one) in self._apart:
+            return False
+        (own, mask), (others, its_mask) = self.groups.get(one, _EVERY), self.groups.get(other, _EVERY)
+        return bool(own & its_mask and others & mask)
+
+    @cached_property
+    def _apart(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.apart)
+
+    @property
+    def names(self) -> list[str]:
+        """All names of bodies in it, or "ground"."""
+        named = () if self.between is None or isinstance(self.between, str) else self.between
+        pairs = (*self.pairs, *named, *self.apart)
+        return [*self.surfaces, *self.groups, *(name for pair in pairs for name in pair)]
 
     @property
     def belts(self) -> list[str]:
@@ -147,57 +172,6 @@ class VariedPairs(Protocol):
         """The pair with its surface."""
 
 
-@dataclass(frozen=True)
-class Touchable:
-    """The shapes of a mechanism and its surroundings that can touch, with meshes replaced by their hulls.
-
-    Attributes:
-        moving: of moving bodies, by name.
-        standing: of the world, each with its name and place.
-        between: the pairs of moving bodies that may touch, if they were asked for or are not all that only the world connects,
-            which None stands for.
-    """
-
-    moving: Mapping[str, tuple[Geometry, ...]]
-    standing: Sequence[tuple[str, Place, Geometry]]
-    between: Sequence[tuple[str, str]] | None
-
-    @classmethod
-    def of(cls, mechanism: Mechanism, tree: Tree, contact: Contact) -> Touchable:
-        """All shapes; errors and warnings as in `contact_pairs`."""
-
-        def solid(name: str, shapes: Iterable[Geometry]) -> tuple[Geometry, ...]:
-            owner = f"{mechanism.name}: {name!r}"
-            found = touchable(owner, shapes, contact.hull_vertices)
-            for item in found:
-                check_size(item.shape, owner)
-                if contact.turns and item.shape.bounding_radius == 0.0:
-                    raise ModelError(
-                        f"{owner}: a {item.shape.kind} is a point, which torsional and rolling friction cannot act on; it must "
-                        "have a size. Give it one, or leave such friction out"
-                    )
-            return found
-
-        collisions = {body.name: solid(body.name, body.collisions) for body in mechanism.bodies}
-        paired = [name for pair in (*contact.pairs, *(contact.between or ())) for name in pair]
-        for name in [*contact.surfaces, *paired]:
-            if name not in collisions and name != GROUND:
-                known = ", ".join(name for name, shapes in collisions.items() if shapes)
-                raise InputError(
-                    f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}"
-                )
-        moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
-        resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
-        standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
-        standing += [(name, tree.places[name], shape) for name, shape in resting]
-        for pair in contact.between or ():
-            _check_pair(mechanism, tree, moving, pair)
-        between = contact.between
-        if between is None and any(set(pair) <= set(moving) and _differ(tree, *pair) for pair in mechanism.no_contact):
-            between = [pair for pair in _apart(tree, moving) if tuple(sorted(pair)) not in mechanism.no_contact]
-        return cls(moving, standing, None if between is None else tuple(between))
-
-
 def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pair]:
     """The pairs of shapes that can touch, sorted by their links. Meshes are replaced by their hulls.
 
@@ -211,17 +185,23 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
     """
 
     found = Touchable.of(mechanism, tree, contact)
-    moving, standing = found.moving, found.standing
+    moving = found.moving
     pairs = [
         _pair(contact, (name, tree.places[name], shape), other)
         for name, shapes in moving.items()
         for shape in shapes
-        for other in standing
+        for other in found.beside(name)
     ]
     for one, two in between_bodies(tree, found):
         pairs += [
             _pair(contact, (one, tree.places[one], a), (two, tree.places[two], b)) for a in moving[one] for b in moving[two]
         ]
+    if not pairs and moving and found.barred:
+        names = ", ".join(map(repr, moving))
+        raise InputError(
+            f"{mechanism.name}: nothing may touch {names}, as `apart` and `groups` of the contact leave no pair; leave one of "
+            "these out, or simulate without contact"
+        )
     if not pairs:
         raise InputError(
             f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
@@ -232,27 +212,6 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
             raise ModelError(f"{mechanism.name}: {made.bodies[0]!r} against {made.bodies[1]!r}: {fault}")
     check_straddling(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
-
-
-def between_bodies(tree: Tree, found: Touchable) -> Sequence[tuple[str, str]]:
-    """The pairs of moving bodies that may touch."""
-    return found.between if found.between is not None else _apart(tree, found.moving)
-
-
-def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pair: tuple[str, str]) -> None:
-    """Refuses a pair of bodies that cannot touch each other."""
-    for name in pair:
-        if name not in moving:
-            why = "has no shape to touch with" if name in tree.places and tree.places[name].link >= 0 else "does not move"
-            raise InputError(
-                f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}: {name!r} {why}; pairs must be of moving "
-                "bodies with collision shapes; these can touch the ground anyway. Leave the pair out, or give the shape"
-            )
-    if tree.places[pair[0]].link == tree.places[pair[1]].link:
-        raise InputError(
-            f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}, which are fixed to each other; they must be able "
-            "to move against each other. Leave the pair out"
-        )
 
 
 def _named_pairs(between: Any, what: str = "between") -> tuple[tuple[str, str], ...]:
@@ -277,6 +236,16 @@ def _checked_pairs(pairs: Any) -> dict[tuple[str, str], Surface]:
     return dict(pairs)
 
 
+def _checked_groups(groups: Any) -> dict[str, tuple[int, int]]:
+    """Groups and masks by name, as whole numbers."""
+    rule = 'a dictionary of (groups, mask) by body, two whole numbers whose bits are groups: {"hand": (0b01, 0b10)}'
+    _refuse("groups", groups, rule, not isinstance(groups, Mapping))
+    for pair in groups.values():
+        whole = isinstance(pair, tuple | list) and len(pair) == 2 and all(type(bits) is int for bits in pair)
+        _refuse("groups", pair, rule, not whole)
+    return {name: (own, mask) for name, (own, mask) in groups.items()}
+
+
 def _all_are(kind: type, items: Any) -> bool:
     return isinstance(items, Iterable) and all(isinstance(item, kind) for item in items)
 
@@ -284,26 +253,6 @@ def _all_are(kind: type, items: Any) -> bool:
 def _refuse(name: str, value: Any, rule: str, wrong: bool) -> None:
     if wrong:
         raise InputError(f"contact: {name} has {shown(value)}; it must hold {rule}. Correct it, or leave it out")
-
-
-def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of bodies that only the world connects."""
-    root = {name: tree.ancestors(tree.places[name].link)[-1].index for name in names}
-    chords = {frozenset((_root(tree, chord.base.link), _root(tree, chord.follower.link))) for chord in tree.chords}
-    return [
-        (one, two)
-        for one, two in combinations(root, 2)
-        if root[one] != root[two] and frozenset((root[one], root[two])) not in chords
-    ]
-
-
-def _differ(tree: Tree, one: str, other: str) -> bool:
-    """Whether only the world connects two bodies."""
-    return _root(tree, tree.places[one].link) != _root(tree, tree.places[other].link)
-
-
-def _root(tree: Tree, index: int) -> int:
-    return tree.ancestors(index)[-1].index if index >= 0 else index
 
 
 def _pair(contact: Contact, a: tuple[str, Place, Geometry], b: tuple[str, Place, Geometry]) -> Pair:

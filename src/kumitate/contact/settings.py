@@ -9,7 +9,8 @@ from typing import Any
 
 from ..model import KINDS, WORLD, Body, Geometry, Joint, Mechanism
 from ..model.read.json import from_json, to_json
-from .scene import GROUND, Contact
+from .scene import Contact
+from .touchable import GROUND
 
 __all__ = ["as_plain", "ground_of"]
 
@@ -17,6 +18,7 @@ __all__ = ["as_plain", "ground_of"]
 def as_plain(contact: Contact | str) -> dict[str, Any]:
     """The contact as numbers, strings, lists and dictionaries; its ground as a mechanism in kumitate's JSON format."""
     contact = Contact(contact) if isinstance(contact, str) else contact
+    between = contact.between
     held = Joint(GROUND, KINDS["fixed"], WORLD, GROUND)
     ground = Mechanism(GROUND, (Body(GROUND, collisions=tuple(contact.ground)),), (held,))
     return {
@@ -25,7 +27,9 @@ def as_plain(contact: Contact | str) -> dict[str, Any]:
         "surface": asdict(contact.surface),
         "surfaces": {name: asdict(surface) for name, surface in contact.surfaces.items()},
         "pairs": [[*pair, asdict(surface)] for pair, surface in contact.pairs.items()],
-        "between": None if contact.between is None else [list(pair) for pair in contact.between],
+        "between": between if between is None or isinstance(between, str) else [list(pair) for pair in between],
+        "apart": [list(pair) for pair in contact.apart],
+        "groups": {name: list(bits) for name, bits in contact.groups.items()},
         "hull_vertices": contact.hull_vertices,
         "options": dict(contact.options),
     }

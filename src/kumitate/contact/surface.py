@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..errors import InputError
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, POSITIVE, checked_number, checked_numbers
@@ -102,6 +103,7 @@ class Surface:
         """Whether there is any torsional or rolling friction."""
         return self.torsional > 0.0 or self.rolling > 0.0
 
+    @lru_cache(maxsize=256)  # noqa: B019 - surfaces are a few numbers
     def against(self, other: Surface) -> Surface:
         """The combined surface of two bodies: for each property the smaller value of both, but the larger threshold.
 

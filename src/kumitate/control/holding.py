@@ -27,7 +27,7 @@ def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[st
 
     A joint that feels the inertia I gets kp = I ω² and kd = 2 I ω: alone it comes back critically damped, and a load τ moves it
     by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, where a joint may stand on what it
-    carries, that of all else; in loops, that of all that moves while the other joints of this kind stand still. Limits of
+    carries, that of all else; in loops, that of all that moves with it while nothing acts on the other joints. Limits of
     effort, gears and rotors are those of the joints and of their drives.
 
     Args:
@@ -72,23 +72,25 @@ def _held(mechanism: Mechanism) -> list[Link]:
 
 
 def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.ndarray:
-    """The inertia (nv) that each held degree of freedom feels with closed loops while the others stand still, as does the base.
+    """The inertia (nv) that each held degree of freedom feels with closed loops while the base stands still.
 
-    Of all motions that the loops admit, the one with the least kinetic energy: nothing else acts on the joints that are free.
-    Zero for all others, and where the loops admit none.
+    That of the motion with the least kinetic energy of all that the loops admit: nothing acts on the other joints. So n drives
+    move nothing faster than ω √n. With the others at rest, a motor beside a posture where motors at rest do not fix what they
+    move would feel thousands of times as much, and its drive would be that much too stiff for other motions. Zero for all
+    degrees of freedom that are not held, and for those that the loops do not let move.
     """
     tree, felt = mechanism.tree, np.zeros(mechanism.nv)
     if not mechanism.loops:
         return felt
-    M = np.array(crba(tree, q), dtype=float)
+    M, own = np.array(crba(tree, q), dtype=float), np.eye(tree.nv)
     roots = [link for link in tree.links if tree.ancestors(link.index)[-1].index == link.index]
     base = [link.v_start + i for link in roots if link.kind.nv == 6 for i in range(6)]
-    rows = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, np.eye(tree.nv)[[*held, *base]]])
-    _, s, Vt = np.linalg.svd(rows)
-    inverse, free = np.linalg.pinv(rows, rcond=1e-9), Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T
-    for place, k in enumerate(held, start=len(rows) - len(held) - len(base)):
-        motion = inverse[:, place]
-        if np.allclose(rows @ motion, np.eye(len(rows))[place], atol=1e-6):
+    closed = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, own[base]])
+    for k in held:
+        rows = np.vstack([closed, own[k]])
+        _, s, Vt = np.linalg.svd(rows)
+        motion, free = np.linalg.pinv(rows, rcond=1e-9)[:, -1], Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T
+        if np.allclose(rows @ motion, np.eye(len(rows))[-1], atol=1e-6):
             motion = motion - free @ np.linalg.lstsq(free.T @ M @ free, free.T @ (M @ motion), rcond=None)[0]
             felt[k] = motion @ M @ motion
     return felt

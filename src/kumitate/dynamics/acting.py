@@ -25,6 +25,7 @@ class Acting:
         implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
             springs of the joints: damping then acts like an armature of h·∂f/∂v.
         resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`settling`).
+        loop_resisting: that of drives in loop joints, by the loop's name.
         prescribed: v̇ of joints of one degree of freedom that follow a given motion, by index in v; their efforts result
             (`prescribed`).
         baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
@@ -36,6 +37,7 @@ class Acting:
     implicit_step: Scalar = 0.0
     baumgarte: Scalar = 0.0
     resisting: Sequence[Scalar] = ()
+    loop_resisting: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     prescribed: Mapping[int, Scalar] = field(default_factory=dict)
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
@@ -46,13 +48,13 @@ class Acting:
         """Returns itself; refuses the settings of an integration step, for a method that does not support them.
 
         Raises:
-            InputError: if `implicit_step` or `baumgarte` is not zero, or there is `resisting`.
+            InputError: if `implicit_step` or `baumgarte` is not zero, or drives resist.
         """
         for name in ("implicit_step", "baumgarte"):
             value = getattr(self, name)
             if not is_zero(value):
                 raise InputError(f"{method}: {name} is {value!r}, which only articulated bodies take into account. Use 'aba'")
-        if len(self.resisting):
+        if len(self.resisting) or self.loop_resisting:
             raise InputError(f"{method}: resisting is given, which only articulated bodies take into account. Use 'aba'")
         if self.prescribed:
             raise InputError(

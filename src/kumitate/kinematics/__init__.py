@@ -1,6 +1,6 @@
 """Kinematics: poses, velocities, Jacobians and the center of mass."""
 
-from .chords import chord_closing, chord_errors, gear_errors
+from .chords import chord_branches, chord_closing, chord_errors, chord_motion, gear_errors
 from .configuration import carried, difference, integrate, neutral, normalized, random_coordinates, rate, turning
 from .jacobian import jacobian, jacobian_rate
 from .mass_center import center_of_mass, total_mass
@@ -8,7 +8,7 @@ from .poses import link_poses, link_twists, place_pose, place_twist, world_veloc
 from .support_function import support_function
 
 __all__ = [
-    "carried", "center_of_mass", "chord_closing", "chord_errors", "difference", "gear_errors", "integrate", "jacobian",
-    "jacobian_rate", "link_poses", "link_twists", "neutral", "normalized", "place_pose", "place_twist", "random_coordinates",
-    "rate", "support_function", "total_mass", "turning", "world_velocity",
+    "carried", "center_of_mass", "chord_branches", "chord_closing", "chord_errors", "chord_motion", "difference",
+    "gear_errors", "integrate", "jacobian", "jacobian_rate", "link_poses", "link_twists", "neutral", "normalized",
+    "place_pose", "place_twist", "random_coordinates", "rate", "support_function", "total_mass", "turning", "world_velocity",
 ]  # fmt: skip

@@ -9,19 +9,30 @@ from ..model.tree.tree import exact
 from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
-__all__ = ["chord_closing", "chord_errors", "gear_errors"]
+__all__ = ["chord_branches", "chord_closing", "chord_errors", "chord_motion", "gear_errors"]
 
 
 def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> Closing:
     """The `Closing` of a chord at a state; the motion that both ends share is left out."""
+    return chord.closure.closing(*chord_motion(tree, q, v, chord))
+
+
+def chord_branches(tree: Tree, chord: Chord) -> tuple[list[Link], list[Link]]:
+    """The links that move only the chord's base F, and those that move only its follower M, both from the tip inwards."""
     base, follower = (tree.ancestors(place.link) for place in (chord.base, chord.follower))
     shared = {link.index for link in base} & {link.index for link in follower}
-    start_F, X_F, V_F = _carried(q, v, [link for link in reversed(base) if link.index not in shared], chord.base)
-    start_M, X_M, V_M = _carried(q, v, [link for link in reversed(follower) if link.index not in shared], chord.follower)
+    return [link for link in base if link.index not in shared], [link for link in follower if link.index not in shared]
+
+
+def chord_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> tuple[Transform, Motion]:
+    """The pose X_FM of a chord's follower in its base, and the velocity of M in F, in the axes of M."""
+    base, follower = chord_branches(tree, chord)
+    start_F, X_F, V_F = _carried(q, v, base[::-1], chord.base)
+    start_M, X_M, V_M = _carried(q, v, follower[::-1], chord.follower)
     # two constant poses meet where the branches part: combining them keeps axes that are parallel in space exactly parallel
     between = exact(start_F.inverse() @ start_M)
     X_FM = (X_F.inverse() @ (between @ X_M)).dense()
-    return chord.closure.closing(X_FM, V_M - V_F.to_child(X_FM))
+    return X_FM, V_M - V_F.to_child(X_FM)
 
 
 def _carried(

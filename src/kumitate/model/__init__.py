@@ -1,7 +1,22 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
 from .bounds import Bound, bounds_of, least_gap
-from .drives import DRIVES, Command, DCMotor, Drive, EffortDrive, PositionDrive, VelocityDrive
+from .drives import (
+    DRIVES,
+    Command,
+    DCMotor,
+    Drive,
+    DriveLaw,
+    Driven,
+    DriveWithState,
+    EffortDrive,
+    HydraulicCylinder,
+    PositionDrive,
+    VelocityDrive,
+    by_loop,
+    drive_states,
+    freedoms,
+)  # fmt: skip
 from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .inertia_checks import check_freedom, check_inertias, check_resistance
@@ -27,7 +42,7 @@ from .joints import (
     SphericalEuler,
     Universal,
 )  # fmt: skip
-from .mechanism import WORLD, Driven, HasMechanism, Mechanism
+from .mechanism import WORLD, HasMechanism, Mechanism
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
@@ -50,6 +65,8 @@ __all__ = [
     "DCMotor",
     "Distance",
     "Drive",
+    "DriveLaw",
+    "DriveWithState",
     "Driven",
     "EffortDrive",
     "Ellipsoid",
@@ -64,6 +81,7 @@ __all__ = [
     "HeightField",
     "Helical",
     "Hull",
+    "HydraulicCylinder",
     "Joint",
     "JointKind",
     "Limits",
@@ -92,10 +110,13 @@ __all__ = [
     "VelocityDrive",
     "attach",
     "bounds_of",
+    "by_loop",
     "check_freedom",
     "check_inertias",
     "check_resistance",
     "cut",
+    "drive_states",
+    "freedoms",
     "inward",
     "least_gap",
     "lock",

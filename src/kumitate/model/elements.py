@@ -168,20 +168,20 @@ class Joint:
 
     def __post_init__(self) -> None:
         _check_motion("joint", self)
-        _check_drive(self)
+        _check_drive("joint", self)
 
 
-def _check_drive(joint: Joint) -> None:
+def _check_drive(what: str, joint: Joint | Loop) -> None:
     if joint.drive is None:
         return
     if not isinstance(joint.drive, Drive):
         raise ModelError(
-            f"joint {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
+            f"{what} {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
             "EffortDrive or DCMotor"
         )
     if (joint.kind.nq, joint.kind.nv) != (1, 1):
         raise ModelError(
-            f"joint {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
+            f"{what} {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
             "drive joints of one, such as revolute or prismatic, or give efforts by a controller"
         )
 
@@ -267,7 +267,8 @@ class Loop:
             constraints: with stiffness and damping it is a spring and a damper between two points.
         body_a, body_b: names of bodies; one may be "world". `body_a` corresponds to a joint's parent, `body_b` to its child.
         pose_a, pose_b: of the joint's frames in them; with coinciding frames the loop's coordinates are zero.
-        axis, second_axis, limits, damping, friction, armature, stiffness, rest: as in `Joint`.
+        axis, second_axis, limits, damping, friction, armature, stiffness, rest, drive: as in `Joint`. The effort of a line's
+            drive is positive where it pushes the ends apart.
 
     >>> Loop("pin", "revolute", "world", "rod", axis=(0, 1, 0)).kind.nv
     1
@@ -287,9 +288,11 @@ class Loop:
     armature: float | Sequence[float] = 0.0
     stiffness: float | Sequence[float] = 0.0
     rest: float | Sequence[float] = 0.0
+    drive: Drive | None = None
 
     def __post_init__(self) -> None:
         _check_motion("loop", self)
+        _check_drive("loop", self)
         if self.body_a == self.body_b:
             raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
 

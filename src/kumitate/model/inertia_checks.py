@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .mechanism import Mechanism
-from .tree.tree import Tree
+from .tree.tree import Link, Tree
 from .varied import VariedMechanism
 
 __all__ = ["check_freedom", "check_inertias", "check_resistance"]
@@ -101,8 +101,13 @@ def _idle_joints(tree: Tree) -> list[str]:
         carries = any(child.index in heavy for child in tree.children(link.index))
         if own or carries:
             heavy.add(link.index)
-        alone = [S.dot(link.inertia.times(S)) for S in link.kind.subspace(link.kind.random(np.random.default_rng(0)))]
-        felt = (abs(resistance) > _LEAST or armature != 0.0 for resistance, armature in zip(alone, link.armature, strict=True))
-        if not carries and not all(felt):
+        if not carries and not _resists(link):
             idle.insert(0, link.name)
     return idle
+
+
+def _resists(link: Link) -> bool:
+    """Whether the link's own inertia, or its joint's, resists every motion of the joint, at a random configuration."""
+    subspace = link.kind.subspace(link.kind.random(np.random.default_rng(0)))
+    alone = (abs(S.dot(link.inertia.times(S))) > _LEAST for S in subspace)
+    return all(felt or armature != 0.0 for felt, armature in zip(alone, link.armature, strict=True))

@@ -5,18 +5,17 @@ Frozen, checked when it is created, independent of any algorithm.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ..errors import ModelError
 from .circles import first_circle
-from .drives import Drive
+from .drives import Drive, Driven, driven_joints
 from .elements import Body, Coupling, Frame, Joint, Loop
 from .starts import NamedState
 from .tree.base_parameters import BaseParameterTree, base_parameter_tree
@@ -25,30 +24,14 @@ from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "Driven", "HasMechanism", "Mechanism"]
+__all__ = ["WORLD", "HasMechanism", "Mechanism"]
 
 #: The name of the body that does not move.
 WORLD = "world"
 #: Where a mechanism keeps its hash.
 _HASH = "hash of all parts"
 
-Named = TypeVar("Named", Body, Joint)
-
-
-class Driven(NamedTuple):
-    """A joint with a drive.
-
-    Attributes:
-        name: of the joint; `drive`: in it.
-        q, v: the indices of its coordinate and velocity in q and v.
-        limit: the largest effort of the drive [N·m or N], infinite if there is none.
-    """
-
-    name: str
-    drive: Drive
-    q: int
-    v: int
-    limit: float
+Named = TypeVar("Named", bound=Body | Joint | Loop)
 
 
 @dataclass(frozen=True)
@@ -228,26 +211,23 @@ class Mechanism:
 
     @cached_property
     def driven(self) -> tuple[Driven, ...]:
-        """The joints with drives, in the order of q and v: the order of their targets."""
-        found, q, v = [], 0, 0
-        for joint in self.joints:
-            if joint.drive is not None:
-                limits = (joint.drive.limit, joint.limits[0].effort, math.inf)
-                limit = next(limit for limit in limits if limit is not None)
-                found.append(Driven(joint.name, joint.drive, q, v, limit))
-            q, v = q + joint.kind.nq, v + joint.kind.nv
-        return tuple(found)
+        """The joints with drives, then the loop joints and lines with drives: the order of their targets."""
+        return driven_joints(self)
 
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Mechanism:
-        """The mechanism with drives in joints, by the joints' names; None takes one out. Others stay as they are.
+        """The mechanism with drives in joints, loop joints and lines, by their names; None takes one out.
+
+        Others stay as they are.
 
         Raises:
             ModelError: if there is no such joint, or it has more than one degree of freedom.
         """
+        items: tuple[Joint | Loop, ...] = (*self.joints, *self.loops)
         for name in drives:
-            self.joint(name)
+            self._find("joint or loop", name, items)
         joints = (replace(joint, drive=drives[joint.name]) if joint.name in drives else joint for joint in self.joints)
-        return replace(self, joints=tuple(joints))
+        loops = (replace(loop, drive=drives[loop.name]) if loop.name in drives else loop for loop in self.loops)
+        return replace(self, joints=tuple(joints), loops=tuple(loops))
 
     @cached_property
     def inertia_map(self) -> InertiaMap:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dynamics import Acting, aba_with_loops
-from ..errors import InputError
 from ..kinematics import rate
 from ..model import Mechanism, check_inertias, check_resistance
 from ..scalar import call, directional, trace
@@ -16,20 +15,14 @@ __all__ = ["DERIVATIVES"]
 
 
 def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
-    """Forward dynamics of a tree with all its derivatives.
-
-    Raises:
-        InputError: for closed loops, whose derivatives are computed along directions.
-    """
-    from ..dynamics.derivatives import aba_derivatives
+    """Forward dynamics with all its derivatives, closed loops included."""
+    from ..dynamics.derivatives import loop_derivatives
 
     check_resistance(m)
-    if m.tree.closed:
-        raise InputError(f"{m.name}: forward_slopes is for trees; with loops take forward_slope, along one direction")
     tree = m.base_parameter_tree
 
     def slopes(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
-        found = aba_derivatives(tree, q, v, tau, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
+        found = loop_derivatives(tree, q, v, tau, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
         return found._asdict()
 
     return slopes, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)
@@ -47,6 +40,20 @@ def _inverse_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
         return found._asdict()
 
     return slopes, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
+
+
+def _inverse_second_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+    """The second derivatives of inverse dynamics, contracted with weights; closed loops are cut."""
+    from ..dynamics.derivatives import rnea_second_derivatives
+
+    check_inertias(m)
+    tree = m.base_parameter_tree
+
+    def slopes(q: Any, v: Any, a: Any, weights: Any, *values: Any) -> dict[str, Any]:
+        pushed = applied(tree, wrenches, values)
+        return rnea_second_derivatives(tree, q, v, a, weights, gravity=m.gravity, wrenches=pushed)._asdict()
+
+    return slopes, state_inputs(m) | {"a": m.nv, "weights": m.nv} | wrench_inputs(wrenches)
 
 
 def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
@@ -71,5 +78,6 @@ def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
 DERIVATIVES: dict[str, Callable[..., Traceable]] = {
     "forward_slopes": _forward_slopes,
     "inverse_slopes": _inverse_slopes,
+    "inverse_second_slopes": _inverse_second_slopes,
     "forward_slope": _forward_slope,
 }

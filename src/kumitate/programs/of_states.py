@@ -69,6 +69,16 @@ def _momentum_matrix(m: Mechanism) -> Traceable:
     return lambda q: analysis.momentum_matrix(m.tree, q), {"q": m.nq}
 
 
+def _centroidal_map(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v: analysis.centroidal_map(m.tree, q, v), state_inputs(m)
+
+
+def _mass_center_jacobian(m: Mechanism) -> Traceable:
+    check_inertias(m)
+    return lambda q, v: analysis.mass_center_jacobian(m.tree, q, v), state_inputs(m)
+
+
 def _body_momenta(m: Mechanism) -> Traceable:
     check_inertias(m)
     return lambda q, v: analysis.body_momenta(m, q, v), state_inputs(m)
@@ -123,6 +133,8 @@ STATES: dict[str, Callable[..., Traceable]] = {
     "centroidal_momentum": _centroidal_momentum,
     "momentum_rate": _momentum_rate,
     "momentum_matrix": _momentum_matrix,
+    "centroidal_map": _centroidal_map,
+    "mass_center_jacobian": _mass_center_jacobian,
     "body_momenta": _body_momenta,
     "mass_center_motion": _mass_center_motion,
     "ground_wrench": _ground_wrench,

@@ -1,7 +1,7 @@
 """Scalars: floats, or symbols that record how they were computed. Independent of physics."""
 
 from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector
-from .derivatives import directional, gradient, hessian, jacobian
+from .derivatives import directional, gradient, hessian, inlined, inlined_slopes, jacobian
 from .evaluate import evaluate
 from .functions import (
     absolute,
@@ -30,6 +30,6 @@ from .under_way import under_way
 __all__ = [
     "Array", "Graph", "Hole", "Index", "LoopBlock", "Program", "Scalar", "Stack", "Symbol", "Table", "TraceError", "Vector",
     "absolute", "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp",
-    "flatten", "floats", "gradient", "hessian", "is_zero", "jacobian", "live", "log", "loop", "maximum", "minimum", "origin",
-    "select", "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
+    "flatten", "floats", "gradient", "hessian", "inlined", "inlined_slopes", "is_zero", "jacobian", "live", "log", "loop",
+    "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
 ]  # fmt: skip

@@ -169,6 +169,16 @@ def _like(fill: float | None) -> Callable[..., np.ndarray]:
     return make
 
 
+def _cross(a: Any, b: Any, *axes: Any, **named: Any) -> Any:
+    """`np.cross`. NumPy 2.0 keeps a product of two elements, if that is a number such as 0, in an array of numbers, into which
+    the next product, a symbol, does not go; an axis more makes that array one of objects.
+    """
+    first, second = (np.asarray(_plain(x), dtype=object) for x in (a, b))
+    if first.ndim == second.ndim == 1:
+        return _wrapped(np.cross(first[None], second[None])[0])
+    return _wrapped(np.cross(first, second, *axes, **named))
+
+
 def _sign(x: Any) -> Any:
     return apply("select", apply("lt", 0.0, x), 1.0, apply("select", apply("lt", x, 0.0), -1.0, 0.0))
 
@@ -179,6 +189,7 @@ def _within_circle(x: Any) -> Any:
 
 _FUNCTIONS: dict[Callable, Callable[..., Any]] = {
     np.where: _where,
+    np.cross: _cross,
     np.zeros_like: _like(0.0),
     np.empty_like: _like(0.0),
     np.ones_like: _like(1.0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .blocks import Array, Hole, Index, LoopBlock, Program, Stack
@@ -11,7 +11,7 @@ from .liveness import live
 from .rules import apply
 from .tracing import call, loop, trace
 
-__all__ = ["directional", "gradient", "hessian", "jacobian"]
+__all__ = ["directional", "gradient", "hessian", "inlined", "inlined_slopes", "jacobian"]
 
 # ∂op/∂argument for each argument, from the arguments and the operation's own value
 _PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
@@ -232,6 +232,76 @@ class _Forward:
 
 def _leaves(value: Any) -> list[Scalar]:
     return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, list) else [value]
+
+
+def inlined(program: Program, inputs: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """A program's results (all of them in a row) for the scalars of its inputs, without a call: every operation is written
+    where this is called, so that what is zero or constant there costs nothing."""
+    return _Inlined(program, inputs).results()
+
+
+def inlined_slopes(
+    program: Program, inputs: Sequence[Sequence[Scalar]], directions: Iterable[Sequence[Sequence[Scalar]]]
+) -> list[list[Scalar]]:
+    """The derivatives of a program's results along some directions, as `inlined`.
+
+    Args:
+        program: a straight line.
+        inputs: the scalars of each input; `directions`: their rates, for each direction.
+
+    Raises:
+        TraceError: for a program with loops or calls (use `directional` for these).
+
+    >>> product = trace(lambda x: [x[0] * x[1]], {"x": 2}, name="product")
+    >>> inlined_slopes(product, [[2.0, 3.0]], [[[1.0, 0.0]], [[0.0, 1.0]]])
+    [[3.0], [2.0]]
+    """
+    found = _Inlined(program, inputs)
+    return [found.slopes(rates) for rates in directions]
+
+
+class _Inlined:
+    """The values of a straight line's nodes, and its partial derivatives, each made once for all directions."""
+
+    def __init__(self, program: Program, inputs: Sequence[Sequence[Scalar]]):
+        others = (
+            {node.op for node in program.line} - _PARTIALS.keys() - {"const", "input", "lt", "le", "eq", "and", "or", "not"}
+        )
+        if others:
+            raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
+        named = {array.name: values for array, values in zip(program.inputs, inputs, strict=True)}
+        self.program, self.values, self.partials = program, dict[Symbol, Scalar](), dict[Symbol, tuple[Scalar, ...]]()
+        for node in program.line:
+            if node.op == "const":
+                self.values[node] = node.payload
+            elif node.op == "input":
+                self.values[node] = named[node.payload[0]][node.payload[1]]
+            else:
+                self.values[node] = apply(node.op, *(self.values[a] for a in node.args))
+
+    def results(self) -> list[Scalar]:
+        return [self.values[node] for node in self.program.results]
+
+    def slopes(self, rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        named = dict(zip((array.name for array in self.program.inputs), rates, strict=True))
+        found: dict[Symbol, Scalar] = {}  # without those that are zero
+        for node in self.program.line:
+            if node.op == "input":
+                rate = named[node.payload[0]][node.payload[1]]
+            elif node.op in _PARTIALS and any(a in found for a in node.args):
+                rate = self._rate(node, found)
+            else:
+                continue
+            if rate.__class__ is Symbol or rate != 0.0:
+                found[node] = rate
+        return [found.get(node, 0.0) for node in self.program.results]
+
+    def _rate(self, node: Symbol, rates: Mapping[Symbol, Scalar]) -> Scalar:
+        if node.op == "select":  # not by partial derivatives: the branch not chosen may be infinite
+            return apply("select", self.values[node.args[0]], *(rates.get(a, 0.0) for a in node.args[1:]))
+        if node not in self.partials:
+            self.partials[node] = _PARTIALS[node.op](self.values[node], *(self.values[a] for a in node.args))
+        return sum((p * rates[a] for p, a in zip(self.partials[node], node.args, strict=True) if a in rates), 0.0)
 
 
 def gradient(program: Program, wrt: str) -> Program:

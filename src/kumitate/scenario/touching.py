@@ -26,7 +26,7 @@ def read_contact(top: Section, setup: Setup) -> Setup:
     from ..contact.scene import Contact
     from ..contact.surface import SURFACE_RULES
 
-    known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "options")
+    known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options")
     section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
     model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
     bodies = (*(body.name for body in setup.mechanism.bodies), "ground")
@@ -36,11 +36,12 @@ def read_contact(top: Section, setup: Setup) -> Setup:
         for name in surfaces.values
         if name in bodies
     }
-    between = section.take("between", lambda value: _pairs(value, bodies))
+    between = section.take("between", lambda value: value if value == "all" else _pairs(value, bodies))
+    apart = section.take("apart", lambda value: _pairs(value, bodies)) or ()
     with top.mistakes.catching(("contact",)):
         contact = Contact(
             model, surface=_surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies), between=between,
-            options=section.section("options").values,
+            apart=apart, groups=section.section("groups", bodies).values, options=section.section("options").values,
         )  # fmt: skip
         return replace(setup, contact=contact)
     return setup

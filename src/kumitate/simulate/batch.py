@@ -11,6 +11,7 @@ from ..errors import InputError
 from .rows import RUNAWAY
 from .stepping.actuation import How
 from .stepping.outputs import STATE
+from .stepping.system import states_of
 
 if TYPE_CHECKING:
     from .simulation import MechanismSimulation
@@ -57,6 +58,7 @@ class Batch:
         self.lost = np.zeros(rows, dtype=bool)
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
+        self.state |= {name: self.efforts[:, actuation.forcing.states].copy() for name in states_of(actuation.forcing)}
         self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
         self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
         actuation.put_parameters(self.efforts, parameters or {})
@@ -64,7 +66,7 @@ class Batch:
         self._recurrence = simulation.compiled.recurrence
         seen = self.room(1)
         self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
-        self.outputs = {name: array[:, 0] for name, array in seen.items() if name not in STATE}
+        self.outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
         self.look()
 
     def __len__(self) -> int:
@@ -142,6 +144,8 @@ class Batch:
         self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
+        for name in states_of(self.simulation.actuation.forcing):
+            self.state[name][chosen] = self.simulation.actuation.constants[self.simulation.actuation.forcing.states]
         self.lost[chosen] = False
 
     def load(self, state: State, rows: Any = slice(None)) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analysis import LoopEquations
 from ..errors import KumitateWarning
-from ..model import Mechanism
+from ..model import Mechanism, by_loop, drive_states
 from .interactions import Interaction
 from .results.audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
 from .results.result import Energy, Result
@@ -35,7 +35,12 @@ def result_of(
     """
     mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
     time, q, v, work = rows.time, rows.q, rows.v, rows.work
-    u = compiled.efforts_along(time, q, v, rows.u)
+    outputs = dict(rows.outputs)
+    held, states = rows.u, outputs.pop("states", None)
+    if states is not None:
+        held = held.copy()
+        held[:, actuation.forcing.states] = states
+    u = compiled.efforts_along(time, q, v, held)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
     touched = stepper.touched(interaction, float(settings["step"]), q, v, u)
@@ -50,9 +55,10 @@ def result_of(
             notes.append(failure)
             warnings.warn(failure, KumitateWarning, stacklevel=4)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
-    total, tau = kinetic + potential, u[:, : mechanism.nv]
+    total, efforts = kinetic + potential, u[:, : mechanism.nv]
     if compiled.code.efforts_follow:
-        tau = compiled.code.efforts_kernel(float(settings["step"]), q, v, u)
+        efforts = compiled.code.efforts_kernel(float(settings["step"]), q, v, u)
+    tau = efforts[:, : mechanism.nv]
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),
         work=float(work[-1]),
@@ -68,11 +74,19 @@ def result_of(
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
     _, wrenches, loop_tau = actuation.forcing.split(u)
+    for name, effort in by_loop(mechanism, efforts.T).items():
+        loop_tau[name] = loop_tau.get(name, 0.0) + np.array(effort).T
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
     return Result(
-        made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, dict(rows.outputs),
-        wrenches=wrenches, loop_tau=loop_tau,
+        made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,
+        wrenches=wrenches, loop_tau=loop_tau, drive_states=_by_name(mechanism, u[:, actuation.forcing.states]),
     )  # fmt: skip
+
+
+def _by_name(mechanism: Mechanism, states: np.ndarray) -> dict[str, np.ndarray]:
+    """The own states (n, k) of drives by the names of joint and number."""
+    names = [f"{joint.name}.{name}" for joint in mechanism.driven for name in drive_states(joint.drive)]
+    return dict(zip(names, states.T, strict=True))
 
 
 def _as_parameters_made_it(

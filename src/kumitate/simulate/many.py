@@ -18,6 +18,7 @@ from .checks import check_memory, checked_rows, step_count, steps_held
 from .rows import LOOK, RUNAWAY
 from .simulation import MechanismSimulation
 from .stepping.forcing import Controller
+from .stepping.system import states_of
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
@@ -145,7 +146,17 @@ def simulate_batch(
     _warn(mechanism, lost, unsolved)
     for name in ("q", "v", "work"):
         seen[name][times[None, :] > lost[:, None]] = np.nan
-    return Results(mechanism, times, seen["q"], seen["v"], seen["work"], lost, unsolved, wall, simulation if known else None)
+    return Results(
+        mechanism,
+        times,
+        seen["q"],
+        seen["v"],
+        seen["work"],
+        lost,
+        unsolved,
+        wall,
+        simulation if known and not states_of(simulation.actuation.forcing) else None,
+    )
 
 
 def _recorded(

@@ -26,15 +26,16 @@ from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
+from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
-from .stepping.commands import commands_of
+from .stepping.commands import check_drives_in_scenes, commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
 from .stepping.stabilisation import Stabilisation
-from .stepping.state import State, read_carried, write_carried
+from .stepping.state import State
 from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ class MechanismSimulation:
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
         given = motions_of(mechanism, by_name("motions", motions))
         forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given)
+        if self.interaction.steps_itself:
+            check_drives_in_scenes(mechanism)
         if given:
             check_followed(mechanism, self.interaction)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
@@ -142,11 +145,8 @@ class MechanismSimulation:
             forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
         )
         self.outputs = tuple(outputs)
-        if self.interaction.steps_itself and (self.outputs or self.parameters is not None):
-            raise InputError(
-                f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
-                "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
-            )
+        if self.interaction.steps_itself:
+            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
@@ -256,6 +256,8 @@ class MechanismSimulation:
         Raises:
             InputError: for another suffix, or if the file cannot be written.
         """
+        from .results.state_file import write_carried  # with the formats of files
+
         return write_carried(state.carried, repr(self), path)
 
     def restore(self, path: str | Path) -> State:
@@ -264,6 +266,8 @@ class MechanismSimulation:
         Raises:
             InputError: if the file is missing, damaged, or of another simulation.
         """
+        from .results.state_file import read_carried
+
         with self._busy:
             self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))
             return self._seen()
@@ -281,7 +285,7 @@ class MechanismSimulation:
     def _seen(self) -> State:
         """The current state of the stepper."""
         seen = self._stepper.look()
-        outputs = {name: value for name, value in seen.items() if name not in STATE}
+        outputs = {name: value for name, value in seen.items() if name not in (*STATE, "states")}
         shown = self.actuation.parameters(self._stepper.efforts)
         return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried(), shown)
 

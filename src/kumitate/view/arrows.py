@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.scene import GROUND
+from ..contact.touchable import GROUND
 from ..simulate.results.result import Result
 
 __all__ = ["Arrows", "arrows_at", "arrows_of"]

@@ -13,7 +13,7 @@ from kumitate.contact.scenes.building import log_of, roomier, scene_of
 from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
-from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scale_point, step_to_cone
+from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
 
@@ -120,12 +120,9 @@ def test_the_scaling_of_the_cone():
         x, z, d = rng.normal(size=(3, 3))
         for vector in (x, z):
             vector[0] = np.linalg.norm(vector[1:]) + 10.0 ** rng.uniform(-6, 1)
-        W, ab, y = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
-        scale_point(x, z, W)
+        W = np.array(scaling(x, z))
         assert W @ z == pytest.approx(np.linalg.solve(W, x), rel=1e-6, abs=1e-9)
-        divided(x, d, y)
-        product(x, y, ab)
-        assert ab == pytest.approx(d, rel=1e-8, abs=1e-8)
+        assert np.array(product(x, divided(x, d))) == pytest.approx(d, rel=1e-8, abs=1e-8)
         share = step_to_cone(x, d)
         if np.isfinite(share):
             end = x + share * d

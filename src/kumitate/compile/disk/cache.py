@@ -87,10 +87,9 @@ def _read(path: Path) -> bytes | None:
             if fault is not None:
                 _warn(f"{path} {fault}; what is kept there is run, so that only you may be able to write to it")
                 return None
-            raw = file.read()
+            content, digest = file.read(max(0, status.st_size - _DIGEST)), file.read()
     except OSError:
         return None
-    content, digest = raw[:-_DIGEST], raw[-_DIGEST:]
     if _digest(content) != digest:
         return None
     if time.time() - status.st_mtime > _USE:

@@ -20,7 +20,7 @@ from .straight_line import CONDITIONS, StraightLine
 from .sums import uses, uses_of_pass
 from .writer import Writer
 
-__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "called_function", "hole_name"]
+__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "blocks_function", "called_function", "hole_name"]
 
 
 class ProgramInputs(Protocol):
@@ -67,19 +67,23 @@ def hole_name(hole: str) -> str:
 def called_function(module: Module, program: Program) -> str:
     """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
 
-    That of a hole is declared, and written by the entry `filling` of another module.
+    That of a hole, or of a shared program, is declared, and written by an entry of `filling` into another module.
     """
     if isinstance(program, Hole):
         module.declare("void", hole_name(program.name), ["ptr", "ptr", "ptr"])
         return f"@{hole_name(program.name)}"
+    if program in module.shared:
+        module.declare("void", module.shared[program], ["ptr", "ptr", "ptr"])
+        return f"@{module.shared[program]}"
+    return module.callee(program, lambda program, name: blocks_function(module, program, f"internal void {name}"))
 
-    def write(program: Program, name: str) -> str:
-        body = ProgramBody(module, program, BlockInputs(program))
-        body.run_program()
-        body.store_results("%out")
-        return body.function(f"define internal void {name}(ptr %in, ptr %out, ptr %scratch) noinline #0")
 
-    return module.callee(program, write)
+def blocks_function(module: Module, program: Program, head: str) -> str:
+    """The text of the function of a program on blocks of lanes; `head`: its linkage, type and name."""
+    body = ProgramBody(module, program, BlockInputs(program))
+    body.run_program()
+    body.store_results("%out")
+    return body.function(f"define {head}(ptr %in, ptr %out, ptr %scratch) noinline #0")
 
 
 class ProgramBody(StraightLine):

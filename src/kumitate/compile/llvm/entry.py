@@ -7,7 +7,7 @@ runs over rows of arrays, `recurrence` steps them again and again; another way o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -53,13 +53,20 @@ class LazyEntry:
         return self._entry.function(module)
 
 
-def write_module(entry: Entry, lanes: int, precision: Precision = DOUBLE, *, portable: bool = False) -> str:
+def write_module(
+    entry: Entry,
+    lanes: int,
+    precision: Precision = DOUBLE,
+    *,
+    portable: bool = False,
+    shared: Mapping[Program, str] | None = None,
+) -> str:
     """The LLVM module of an entry for `lanes` states at a time.
 
     `portable` code fuses no products with sums and takes sine and cosine from the C library: every processor with that library
     gives the same bits. An arm then takes 1.5 times as long for one state, and 6 times in a batch (the library works lane by
-    lane).
+    lane). `shared`: as of `Module`.
     """
-    module = Module(lanes, precision, portable=portable)
+    module = Module(lanes, precision, portable=portable, shared=shared)
     module.functions.append(entry.function(module))
     return module.text()

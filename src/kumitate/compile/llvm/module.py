@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 
 from ...scalar import Program, Table
@@ -15,8 +15,16 @@ __all__ = ["Module"]
 class Module:
     """The functions written so far, each program once."""
 
-    def __init__(self, lanes: int, precision: Precision, *, portable: bool = False):
+    def __init__(
+        self, lanes: int, precision: Precision, *, portable: bool = False, shared: Mapping[Program, str] | None = None
+    ):
+        """A module without functions.
+
+        Args:
+            shared: programs whose functions are in modules of their own, with the names of these.
+        """
         self.portable = portable
+        self.shared = shared or {}
         self.lanes = lanes
         self.precision = precision
         self.element = precision.name

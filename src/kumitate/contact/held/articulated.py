@@ -33,7 +33,7 @@ def articulated_rows(
     """The equations of the held points with the loops closed; arguments as for `kumitate.dynamics.aba_with_loops`."""
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     ends = points.ends(tree, q, v, motions)
-    loops = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
+    loops = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step, resisting=acting.loop_resisting)
     pushed = with_chord_drives(tree, closings, acting)
     handles = articulated(tree, motions, q, v, tau, pushed)
     held = [row for end in ends for row in end.rows]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...lagrange.substitution import at
 from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
 from ...scalar import Program, Scalar, TraceError, directional, gradient, trace
 from ...spatial import Vector3
@@ -132,6 +131,8 @@ class TracedSurface:
 
     def at(self, r: Vector3, r_rate: Vector3) -> SurfaceState:
         """The state at the position r [m] in the world, moving with the velocity ṙ [m/s]."""
+        from ...lagrange.substitution import at  # loaded where points are held, not with every contact
+
         (C,) = at(self.value, list(r))
         *slope, x, y, z = at(self.turning, list(r), list(r_rate))
         across = Vector3.of(slope)

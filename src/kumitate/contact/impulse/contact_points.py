@@ -30,6 +30,8 @@ AT_REST = 1e-4
 CLOSED = 1e-3
 #: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
 SURROUND = 1.25
+#: The mobility of a patch that is not near.
+_IMMOBILE = Dense.zero(6, 6)
 #: A lower bound of `ContactFrame.size` [1/kg].
 SMALLEST = 1e-9
 #: The largest velocity at which overlap is corrected [m/s].
@@ -173,6 +175,7 @@ class ContactPatch:
         points: all possible contact points.
         near: whether any of them may touch within the step.
         size: an estimate of the velocity per unit impulse from the links' masses alone [1/kg].
+        mobility: from a wrench on A, and its opposite on B, to the twist of A relative to B (6×6), with loops open.
     """
 
     links: tuple[int, int]
@@ -180,6 +183,7 @@ class ContactPatch:
     points: tuple[ContactPoint, ...]
     near: Scalar
     size: float
+    mobility: Dense = _IMMOBILE
 
     @property
     def frames(self) -> tuple[ContactFrame, ...]:
@@ -207,23 +211,23 @@ class ContactPatch:
         return when(self.near, partial(call_shared, page, *state, name=page.__name__.strip("_")), otherwise)
 
     def sized(self, branch_factors: BranchFactors) -> ContactPatch:
-        """The patch with the sizes of its points, which are computed only if the patch is near."""
+        """The patch with its mobility and the sizes of its points, which are computed only if the patch is near."""
 
-        def sizes() -> list[tuple[Scalar, Scalar]]:
+        def sizes() -> tuple[list[tuple[Scalar, Scalar]], Dense]:
             links = branch_factors.jacobians.tree.links
             a, b = (
                 inverse_link_inertia(branch_factors.jacobians, links[index], branch_factors.factors) if index >= 0 else None
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            return call_shared(_sizes, *state, name="sizes")
+            return call_shared(_sizes, *state, name="sizes"), _mobility(*state[1:])
 
-        of_points = when(self.near, sizes, [(1.0, 1.0) for _ in self.points])
+        of_points, mobility = when(self.near, sizes, ([(1.0, 1.0) for _ in self.points], _IMMOBILE))
         points = (
             replace(point, frame=replace(point.frame, size=size, mass=mass))
             for point, (size, mass) in zip(self.points, of_points, strict=True)
         )
-        return replace(self, points=tuple(points))
+        return replace(self, points=tuple(points), mobility=mobility)
 
 
 def contact_patches(
@@ -288,6 +292,18 @@ def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shi
             most = maximum(most, axis.dot(sum(of_both, Vector3())))
         found.append((most, 1.0 / most))
     return found
+
+
+def _mobility(a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Dense:
+    """`ContactPatch.mobility`, from the inverse inertias of both links."""
+    if b is None or shift is None:
+        return a
+    units = [Force.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
+    columns = []
+    for unit in units:
+        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
+        columns.append(list(twist_of(a, unit) + Motion(other.angular, other.linear + other.angular.cross(shift))))
+    return Dense.columns(columns)
 
 
 def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[int, int], shift: Vector3 | None) -> Motion:

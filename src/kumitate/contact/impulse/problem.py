@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from ...dynamics.crba import crba
 from ...dynamics.loops.constraints import chord_closings, constraint_rows
 from ...dynamics.loops.jacobian import loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
-from ...model import Tree
+from ...model import Mechanism, Tree, by_loop
 from ...scalar import Scalar, absolute, either, is_zero, maximum
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
@@ -113,6 +114,23 @@ class Problem:
             _add_loops(stiff, loops)
             factors = SparseFactors.of(stiff, symmetric=True)
         return cls(branch_factors, patches, loops, factors, v_free)
+
+    @classmethod
+    def at(
+        cls, mechanism: Mechanism, jacobians: LinkJacobians, met: Sequence[ContactPatch], h: Scalar, q: Any, v: Any,
+        v_free: Any, resisting: Any,
+    ) -> Problem:  # fmt: skip
+        """The problem of a step h at the state (q, v), with what its bodies meet, whose points do not yet know their masses.
+
+        Args:
+            v_free: the velocities (nv) after the step without contact.
+            resisting: the inertia that drives and stops add, that of loop joints after those of the tree.
+        """
+        tree = jacobians.tree
+        branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting[: tree.nv]))
+        sized = [patch.sized(branch_factors) for patch in met]
+        loops = loop_equations(tree, q, v_free, h, branch_factors.M, by_loop(mechanism, resisting))
+        return cls.of(branch_factors, sized, loops, v_free)
 
     @property
     def jacobians(self) -> LinkJacobians:
@@ -309,13 +327,15 @@ def inertia(
 
 
 def loop_equations(
-    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern
-) -> list[LoopEquation]:
-    """The equations of a mechanism's loops at a posture."""
+    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern,
+    drives: Mapping[str, Sequence[Scalar]],
+) -> list[LoopEquation]:  # fmt: skip
+    """The equations of a mechanism's loops at a posture; `drives`: inertia added by those of loop joints, by name."""
     if not tree.closed:
         return []
     motions = link_motions(tree, q, v_free)
-    rows = constraint_rows(tree, chord_closings(tree, q, v_free), q, v_free, motions, implicit_step=implicit_step)
+    closings = chord_closings(tree, q, v_free)
+    rows = constraint_rows(tree, closings, q, v_free, motions, implicit_step=implicit_step, resisting=drives)
     found = []
     for row, all_entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
         entries = {k: value for k, value in enumerate(all_entries) if not is_zero(value)}

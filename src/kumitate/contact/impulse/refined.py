@@ -14,11 +14,10 @@ from typing import Any
 from ...model import Mechanism
 from ...scalar import Program, Scalar, absolute, call, directional, either, maximum, select, trace, when
 from ..scene import Contact, contact_pairs
-from .branch_factors import BranchFactors
 from .contact_points import ContactPatch, contact_patches
 from .jacobians import link_jacobians
 from .newton import Approach, again, newton
-from .problem import STIFF, Problem, inertia, loop_equations
+from .problem import STIFF, Problem
 from .step import RESTING, Parameters
 
 __all__ = ["impact_slopes"]
@@ -67,11 +66,9 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
-            sized = [patch.sized(branch_factors) for patch in met]
-            given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
-            targets = [[point.target for point in patch.points] for patch in sized]
-            guess = given.after(_along_axes(sized, impulses), [0.0 for _ in given.loops])
+            given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)
+            targets = [[point.target for point in patch.points] for patch in given.patches]
+            guess = given.after(_along_axes(given.patches, impulses), [0.0 for _ in given.loops])
             approach = Approach(first=0.0, strength=STIFF, alike=0.0)
             better, factors = newton(given, guess, targets, approach)
             guess = again(given, better, targets, approach, factors)  # at the same point: the factors are still right

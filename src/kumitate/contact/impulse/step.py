@@ -7,14 +7,13 @@ from functools import reduce
 from typing import Any, Protocol
 
 from ...errors import InputError
-from ...model import Mechanism
+from ...model import Mechanism, freedoms
 from ...model.tree.traversal import rolled_runs
 from ...scalar import Program, Scalar, either, select, trace, when
 from ..scene import Contact, contact_pairs
-from .branch_factors import BranchFactors
 from .contact_points import contact_patches
 from .jacobians import link_jacobians
-from .problem import Problem, Solved, inertia, loop_equations
+from .problem import Problem, Solved
 
 __all__ = ["RESTING", "Parameters", "impact_program"]
 
@@ -43,8 +42,8 @@ def impact_program(
     Where there is torsional or rolling friction also "moments" on A [N·m·s].
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
-    With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (nv) before it is the inertia that
-    drives and stops of joints add in the step.
+    With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (`freedoms`) before it is the
+    inertia that drives and stops of joints add in the step.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -69,9 +68,7 @@ def impact_program(
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
 
         def pushed() -> Any:
-            branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting))
-            sized = [patch.sized(branch_factors) for patch in met]
-            given = Problem.of(branch_factors, sized, loop_equations(tree, q, v_free, h, branch_factors.M), v_free)
+            given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)
             solved = solve(given)
             found = solved.impulses
             targets = [[point.target for point in patch.points] for patch in met]
@@ -110,7 +107,7 @@ def impact_program(
 
     nv = mechanism.nv
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
-    inputs |= {"resisting": nv} if resisted else {}
+    inputs |= {"resisting": freedoms(mechanism)} if resisted else {}
     if parameters is not None:
         inputs["parameters"] = parameters.size
     return trace(impact, inputs, f"impact_{mechanism.name}")

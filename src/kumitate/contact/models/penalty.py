@@ -104,6 +104,10 @@ class Penalty:
         damped = rate if self.pull else rate * self._step(-rate)
         return self._step(-gap) * (self._spring(gap) - self.damping * damped)
 
+    def stored(self, depth: float) -> float:
+        """The energy that the spring of a point holds at a depth [J]."""
+        return self.stiffness * max(depth, 0.0) ** (self.exponent + 1.0) / (self.exponent + 1.0)
+
     def _step(self, x: Scalar) -> Scalar:
         """U(x), or U_s(x)."""
         if math.isinf(self.sharpness):

@@ -9,6 +9,7 @@ from typing import Any
 from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ..impulse.admm import admm
 from ..impulse.newton import Approach, again, newton
+from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import STIFF, Impulses, Problem, Solved
 
 __all__ = ["rigid"]
@@ -22,28 +23,48 @@ PASSES = 40
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: After PATIENCE steps, each further step multiplies the accepted residual by EASE, up to DOUBT times (1 m/s + the largest
 #: velocity): points at their sticking limit, or redundant points, can prevent convergence to rounding error. The record
-#: contains the residual. Where more is left, every fourth step (EVERY) is followed by ROUNDS of operator splitting (ADMM).
-PATIENCE, EASE, DOUBT, EVERY, ROUNDS = 8, 4.0, 1e-6, 4, 30
+#: contains the residual. Where more is left, every fourth step (EVERY) is followed by SWEEPS over the points one by one, or the
+#: next time by ROUNDS of operator splitting (ADMM): the former suit few points and much friction, the latter many points.
+PATIENCE, EASE, DOUBT, EVERY, SWEEPS, ROUNDS = 8, 4.0, 1e-6, 4, 20, 30
 #: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
-#: The softness of the laws leaves less than this fraction of a velocity if the guessed modes are right.
-SOFT = 10.0 / STIFF
+#: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
+#: there are loops, by that of their equations. It is then repeated with the same factors, at half the cost, up to REPEATS times
+#: while each leaves less than FALLING of the last.
+SOFT, SOFT_LOOPS, REPEATS, FALLING = 10.0 / STIFF, 1e-3, 4, 0.1
 
 
 @dataclass(frozen=True)
 class _Pass:
     """The state of the Newton iteration.
 
-    A guess, its residual [m/s], the residual accepted by now [m/s], the strength of the next step, the number of steps so far,
-    and the number of steps until operator splitting may help.
+    A guess and its residual [m/s], the best guess so far and its own, the residual accepted by now [m/s], the strength of the
+    next step, the number of steps so far, the number of steps until another method may help, and whether that goes by points.
     """
 
     guess: Impulses
     residual: Scalar
+    best: Impulses
+    least: Scalar
     enough: Scalar
     strength: Scalar
     passes: Scalar
     help_in: Scalar
+    by_points: Scalar
+
+    def bettered(self) -> _Pass:
+        """With this guess as the best one if it is."""
+        better = self.residual < self.least
+        return replace(self, best=_chosen(better, self.guess, self.best), least=minimum(self.residual, self.least))
+
+
+@dataclass(frozen=True)
+class _Repeat:
+    """The state of the repetitions of a step: a guess, its residual [m/s], and 1 if that falls fast enough to go on."""
+
+    guess: Impulses
+    residual: Scalar
+    falling: Scalar
 
 
 def rigid(given: Problem) -> Solved:
@@ -76,11 +97,15 @@ def rigid(given: Problem) -> Solved:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
-    """Newton steps from the state before the time step, with regularisation (Levenberg 1944) or splitting if one fails."""
+    """Newton steps from the state before the time step, with regularisation (Levenberg 1944) or others if one fails.
+
+    A Newton step may increase the residual on its way to other modes of the points; the best of all guesses is returned.
+    """
     fastest, closing = given.fastest, 0.0
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
+    soft = SOFT_LOOPS if given.loops else SOFT
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -90,34 +115,43 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
 
-        def repeated() -> tuple[Impulses, Scalar]:
-            finer = again(given, tried, targets, replace(approach, first=0.0), factors)
+        def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
+            finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
             left = given.residual(finer, targets)
-            return _chosen(left < residual, finer, tried), minimum(left, residual)
+            falling = select(left < FALLING * last.residual, 1.0, 0.0)
+            return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
-        tried, residual = when(both(residual > now.enough, residual < SOFT * fastest), repeated, (tried, residual))
+        found = _Repeat(tried, residual, select(residual < soft * fastest, 1.0, 0.0))
+        found = loop(
+            REPEATS, repeated, found, while_=lambda last: both(last.residual > now.enough, last.falling > 0.5), varies=True
+        )[0]
+        tried, residual = found.guess, found.residual
         done = either(residual < now.residual, now.strength <= WEAKEST)
         weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
-        after = _Pass(
+        after = replace(
+            now,
             guess=_chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
             enough=select(now.passes >= PATIENCE, maximum(minimum(EASE * now.enough, doubtful), now.enough), now.enough),
             strength=select(residual < PROGRESS * now.residual, stronger, weaker),
             passes=now.passes + 1.0,
             help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(EVERY)),
-        )
+        ).bettered()
 
-        def helped() -> tuple[Impulses, Scalar, Scalar]:
-            guess = admm(given, after.guess, targets, ROUNDS)
-            return guess, given.residual(guess, targets), STIFF
+        def helped() -> _Pass:
+            guess = when(after.by_points > 0.5, lambda: point_by_point(given, after.guess, targets, SWEEPS), after.guess)
+            guess = when(after.by_points < 0.5, lambda: admm(given, after.guess, targets, ROUNDS), guess)
+            residual = given.residual(guess, targets)
+            return replace(after, guess=guess, residual=residual, strength=STIFF, by_points=1.0 - after.by_points).bettered()
 
-        lost = both(now.help_in <= 1.0, after.residual > maximum(doubtful, after.enough))
-        guess, residual, strength = when(lost, helped, (after.guess, after.residual, after.strength))
-        return replace(after, guess=guess, residual=residual, strength=strength), None
+        lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
+        return when(lost, helped, after), None
 
-    first = _Pass(given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, STIFF, 0.0, float(PATIENCE))
-    end = loop(PASSES, step, first, while_=lambda now: now.residual > now.enough, varies=True)[0]
-    return Solved(end.guess, end.residual)
+    nothing = given.nothing()
+    start = select(closing > 0.0, 1e300, 0.0)
+    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(PATIENCE), 1.0)
+    end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
+    return Solved(end.best, end.least)
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:

@@ -20,6 +20,7 @@ class Robots(NamedTuple):
         first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
         first_column: where the blocks of each link's Jacobian begin, one per row.
         jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
+            Where loops are closed, these are of velocities that keep them closed.
         give: of each link, its twist per unit wrench on it; felt: space for efforts [N·m or N, or times s].
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
@@ -108,7 +109,7 @@ class Placed(NamedTuple):
 
     Attributes:
         body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, or −1; family: of the
-            robot, or −1: unless pairs are named, links of one robot do not touch each other.
+            robot's first link, or −1: unless pairs are named, links that joints connect do not touch each other.
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
@@ -117,6 +118,7 @@ class Placed(NamedTuple):
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
+        barred: 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted.
         sorted: the numbers of the solids that are not planes, by the least x of their boxes; planes: of the planes.
     """
 
@@ -135,6 +137,7 @@ class Placed(NamedTuple):
     low: Floats[3]
     high: Floats[3]
     resting: Ints
+    barred: Ints
     sorted: Ints
     planes: Ints
 
@@ -282,7 +285,8 @@ class SolverSpace(NamedTuple):
         first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
             `Turns` stand after those of all points.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
-            product of the predictor's steps.
+            product of the predictor's steps; given: two numbers that all points share; share: the part of a step
+            that stays in the cones.
         effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.
     """
 
@@ -301,4 +305,6 @@ class SolverSpace(NamedTuple):
     slope: Floats[2]
     lack: Floats[3]
     second: Floats[3]
+    given: Floats[2]
+    share: Floats
     effort: Floats[6]

@@ -116,18 +116,24 @@ def _may(placed: Placed, allowed: Ints, i: int, j: int) -> int:
     if placed.body[i] == placed.body[j]:
         return 0
     if placed.body[i] < 0 or placed.body[j] < 0:
-        return 1
+        moving, other = i if placed.body[j] < 0 else j, j if placed.body[j] < 0 else i
+        return 1 - _holds(placed.barred, (placed.owner[moving] << 31) + placed.owner[other] + 1)
     if len(allowed) == 0:
         return 0 if placed.family[i] >= 0 and placed.family[i] == placed.family[j] else 1
-    a, b = min(placed.owner[i], placed.owner[j]), max(placed.owner[i], placed.owner[j])
-    key, low, high = (a << 31) + b, 0, len(allowed) - 1
+    return _holds(allowed, (min(placed.owner[i], placed.owner[j]) << 31) + max(placed.owner[i], placed.owner[j]))
+
+
+@procedure
+def _holds(keys: Ints, key: int) -> int:
+    """Whether sorted keys hold one."""
+    low, high = 0, len(keys) - 1
     while low < high:
         middle = (low + high) // 2
-        if allowed[middle] < key:
+        if keys[middle] < key:
             low = middle + 1
         else:
             high = middle
-    return 1 if allowed[low] == key else 0
+    return 1 if low == high and keys[low] == key else 0
 
 
 @procedure

@@ -20,7 +20,7 @@ from .rules import Rules
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 
-__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "scene_of", "solid_names"]
+__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "rows_of", "scene_of", "solid_names"]
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
@@ -38,8 +38,6 @@ class _Item(NamedTuple):
 
 def fault_of(mechanism: Mechanism, contact: Contact) -> str:
     """Why a mechanism is not a scene of free bodies and robots, or ""."""
-    if mechanism.tree.closed:
-        return "it has loops or couplings"
     try:
         solids_of([item.geometry.shape for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))])
     except ModelError as error:
@@ -84,7 +82,7 @@ def scene_of(
             np.zeros((len(places), 6)),
         ),
         solids=solids_of([item.geometry.shape for item in items]),
-        placed=_placed(mechanism, contact, items, parts),
+        placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
         allowed=_allowed(mechanism, found),
         pairs=np.zeros((0, 2), dtype=np.int64),
         starts=np.zeros(solids + 2, dtype=np.int64),
@@ -156,12 +154,12 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
     blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
     made = Placed(materials=int(material.max()) + 1, **blank | {"material": material, "surfaces": surfaces})
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
-    family = {link: robot for robot, part in enumerate(parts) for link in part.links}
+    robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
     for k, item in enumerate(items):
         made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
         made.own[k] = _pose_row((item.place.pose @ item.geometry.pose).dense())
-        made.family[k] = family.get(item.place.link, -1)
+        made.family[k] = mechanism.tree.ancestors(item.place.link)[-1].index if item.place.link in robots else -1
         if item.place.link >= 0 and made.family[k] < 0:
             made.own[k, 9:] -= central_inertia(mechanism.tree.links[item.place.link].inertia)[0]
         turn = made.own[k, :9].reshape(3, 3) @ _pose_row(item.geometry.pose.dense())[:9].reshape(3, 3).T
@@ -205,6 +203,12 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     keys = [(min(pair) << 31) + max(pair) for pair in ([numbers[name] for name in names] for names in found.between)]
     return _ints(sorted(keys) or [-1])
+
+
+def _barred(mechanism: Mechanism, found: Touchable) -> np.ndarray:
+    """`Placed.barred`."""
+    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    return _ints(sorted((numbers[one] << 31) + numbers.get(other, -1) + 1 for one, other in found.barred))
 
 
 def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The parts of a mechanism that only the world connects: free bodies, and robots."""
+"""The parts of a mechanism that only the world connects: free bodies, and robots with their loops and couplings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model import Link, Mechanism
+from ...model import Link, Mechanism, Tree
 
 __all__ = ["RobotPart", "central_inertia", "free_links", "robot_parts"]
 
@@ -29,37 +29,59 @@ class RobotPart:
 
 
 def free_links(mechanism: Mechanism) -> list[int]:
-    """The numbers of the links that are free bodies: nothing resists their joints to the world, and they carry no others."""
-    links = mechanism.tree.links
-    parents = {link.parent for link in links}
-    return [link.index for link in links if link.index not in parents and _is_free(link)]
+    """The numbers of the links that are free bodies: nothing resists their joints to the world, nor joins them to others."""
+    tree = mechanism.tree
+    joined = {link.parent for link in tree.links}
+    joined |= {place.link for chord in tree.chords for place in (chord.base, chord.follower)}
+    return [link.index for link in tree.links if link.index not in joined and _is_free(link)]
 
 
 def robot_parts(mechanism: Mechanism) -> list[RobotPart]:
-    """Everything else that moves: one robot for all links that joints connect to the same link at the world."""
-    tree, free = mechanism.tree, set(free_links(mechanism))
-    found: dict[int, list[int]] = {}
-    for link in tree.links:
-        if link.index not in free:
-            found.setdefault(tree.ancestors(link.index)[-1].index, []).append(link.index)
+    """Everything else that moves: one robot for all links that joints, loops and couplings connect without the world."""
+    free, found = set(free_links(mechanism)), dict[int, list[int]]()
+    for link, root in enumerate(_connected(mechanism.tree)):
+        if link not in free:
+            found.setdefault(root, []).append(link)
     return [_part(mechanism, numbers) for numbers in found.values()]
 
 
+def _connected(tree: Tree) -> list[int]:
+    """For each link the first of all that joints, loops and couplings connect with it."""
+    parent = list(range(len(tree.links)))
+
+    def root(link: int) -> int:
+        return link if parent[link] == link else root(parent[link])
+
+    owner = {k: link.index for link in tree.links for k in link.velocities(range(tree.nv))}
+    pairs = [(link.index, link.parent) for link in tree.links]
+    pairs += [(chord.base.link, chord.follower.link) for chord in tree.chords]
+    pairs += [(owner[k], owner[gear.v_ratios[0][0]]) for gear in tree.gears for k, _ in gear.v_ratios]
+    for one, other in pairs:
+        if one >= 0 and other >= 0:
+            one, other = root(one), root(other)
+            parent[max(one, other)] = min(one, other)
+    return [root(link.index) for link in tree.links]
+
+
 def _part(mechanism: Mechanism, numbers: list[int]) -> RobotPart:
-    """The robot with these links; bodies that are fixed to the world come along if they carry it."""
+    """The robot with these links; bodies that are fixed to the world come along if they carry it, or loops end on them."""
     tree, above = mechanism.tree, {joint.child: joint for joint in mechanism.joints}
-    names = set()
-    for body in mechanism.bodies:
-        name = body.name
-        if tree.places[name].link in numbers:
-            while name in above and name not in names:
-                names.add(name)
-                name = above[name].parent
+    moved = {body.name for body in mechanism.bodies if tree.places[body.name].link in numbers}
+    loops = tuple(loop for loop in mechanism.loops if not moved.isdisjoint((loop.body_a, loop.body_b)))
+    names: set[str] = set()
+    for name in moved.union(*((loop.body_a, loop.body_b) for loop in loops)):
+        while name in above and name not in names:
+            names.add(name)
+            name = above[name].parent
+    joints = tuple(joint for joint in mechanism.joints if joint.child in names)
     part = replace(
         mechanism,
         name=f"{mechanism.name}.{tree.links[numbers[0]].name}",
         bodies=tuple(body for body in mechanism.bodies if body.name in names),
-        joints=tuple(joint for joint in mechanism.joints if joint.child in names),
+        joints=joints,
+        loops=loops,
+        couplings=tuple(item for item in mechanism.couplings if item.joint in {joint.name for joint in joints}),
+        starts=(),
         frames=tuple(frame for frame in mechanism.frames if frame.body in names),
         no_contact=type(mechanism.no_contact)(pair for pair in mechanism.no_contact if names.issuperset(pair)),
     )

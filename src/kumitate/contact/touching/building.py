@@ -10,10 +10,11 @@ import numpy as np
 from ...errors import ModelError
 from ...model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 from ...spatial import Transform
+from ..sizes import check_size
 from .hulls import Faces, faces_of
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
-__all__ = ["check_size", "points_for", "pose_row", "solids_of"]
+__all__ = ["points_for", "pose_row", "solids_of"]
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,6 @@ _ROWS: dict[type[Shape], Callable[..., _Row]] = {
     Hull: lambda shape: _Row(CONVEX, faces=faces_of(shape)),
     HeightField: lambda shape: _field(shape),
 }
-#: The numbers that must not be zero, so that a shape has a size.
-_SIZES: dict[type[Shape], tuple[str, ...]] = {
-    Sphere: ("radius",), Capsule: ("radius",), Box: ("size",), Cylinder: ("radius", "length"), Ellipsoid: ("half_axes",),
-}  # fmt: skip
 
 
 def solids_of(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Solids:
@@ -114,16 +111,6 @@ def _row(shape: Shape, name: str) -> _Row:
         )
     check_size(shape, name)
     return make(shape)
-
-
-def check_size(shape: Shape, name: str) -> None:
-    """Refuses shapes without size; a point is a hull of one vertex."""
-    for size in _SIZES.get(type(shape), ()):
-        if not np.all(np.array(getattr(shape, size)) > 0.0):
-            raise ModelError(
-                f"{name}: a {shape.kind} whose {size} is {getattr(shape, size)} has no size, so that nothing can rest on it; "
-                f"every {size} must be more than 0. Give it one, or leave the shape out"
-            )
 
 
 def points_for(pairs: int) -> Points:

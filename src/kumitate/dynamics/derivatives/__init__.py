@@ -5,7 +5,12 @@ components of v stay as they are. All of them are therefore square matrices (nv,
 """
 
 from .forward import ForwardSlopes, aba_derivatives
+from .forward_with_loops import loop_derivatives
 from .inverse import rnea_derivatives
+from .second import SecondSlopes, rnea_second_derivatives
 from .slopes import InverseSlopes
 
-__all__ = ["ForwardSlopes", "InverseSlopes", "aba_derivatives", "rnea_derivatives"]
+__all__ = [
+    "ForwardSlopes", "InverseSlopes", "SecondSlopes", "aba_derivatives", "loop_derivatives", "rnea_derivatives",
+    "rnea_second_derivatives",
+]  # fmt: skip

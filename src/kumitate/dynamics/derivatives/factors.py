@@ -10,6 +10,10 @@ from ...scalar import Scalar, is_zero
 __all__ = ["InverseFactors", "inverse_factors"]
 
 
+#: Columns that are solved for together.
+_TOGETHER = 8
+
+
 class InverseFactors(NamedTuple):
     """M⁻¹ = W D⁻¹ Wᵀ, from M = Lᵀ D L with W = L⁻¹: entry (i, k) of W is nonzero only if k is i or carries it.
 
@@ -31,6 +35,24 @@ class InverseFactors(NamedTuple):
             if reached:
                 scaled[k] = sum((w * right[i] for i, w in reached), 0.0) * self.inverse[k]
         return [sum((w * scaled[k] for k, w in row.items() if k in scaled), 0.0) for row in self.rows]
+
+    def solve_columns(self, right: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """X of M X = right, both by rows.
+
+        Some columns together, row by row: the rows of W that they need are then still in the caches for the next one.
+        """
+        n, width = len(self.rows), len(right[0])
+        found: list[list[Scalar]] = [[] for _ in range(n)]
+        for start in range(0, width, _TOGETHER):
+            block = range(start, min(start + _TOGETHER, width))
+            scaled: list[dict[int, Scalar]] = []
+            for k, column in enumerate(self.columns):
+                reached = {j: [(i, w) for i, w in column.items() if not is_zero(right[i][j])] for j in block}
+                sums = {j: sum((w * right[i][j] for i, w in terms), 0.0) for j, terms in reached.items() if terms}
+                scaled.append({j: total * self.inverse[k] for j, total in sums.items()})
+            for i, row in enumerate(self.rows):
+                found[i] += [sum((w * scaled[k][j] for k, w in row.items() if j in scaled[k]), 0.0) for j in block]
+        return found
 
     def dense(self) -> list[list[Scalar]]:
         """M⁻¹, symmetric; computed in half."""

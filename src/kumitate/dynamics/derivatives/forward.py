@@ -71,7 +71,5 @@ def aba_derivatives(
 
 
 def _solved(factors: InverseFactors, slopes: Matrix) -> Matrix:
-    """−M⁻¹ times a matrix, column by column."""
-    n = len(slopes)
-    columns = [factors.solve([-slopes[i][j] for i in range(n)]) for j in range(n)]
-    return [[column[i] for column in columns] for i in range(n)]
+    """−M⁻¹ times a matrix."""
+    return factors.solve_columns([[-entry for entry in row] for row in slopes])

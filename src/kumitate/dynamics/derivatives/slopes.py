@@ -30,8 +30,9 @@ class InverseSlopes(NamedTuple):
     by_a: Matrix
 
 
-def zeros(n: int) -> Matrix:
-    return [[0.0] * n for _ in range(n)]
+def zeros(n: int, width: int | None = None) -> Matrix:
+    """A matrix of n rows, square unless `width` is given."""
+    return [[0.0] * (n if width is None else width) for _ in range(n)]
 
 
 def add_passive(link: Link, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], slopes: InverseSlopes) -> None:

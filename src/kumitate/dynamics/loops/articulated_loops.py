@@ -100,7 +100,7 @@ def articulated_loops(
     motions = link_motions(tree, q, v)
     closings = chord_closings(tree, q, v)
     pushed = with_chord_drives(tree, closings, acting)
-    rows = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step)
+    rows = constraint_rows(tree, closings, q, v, motions, implicit_step=acting.implicit_step, resisting=acting.loop_resisting)
     return with_rows_through(tree, motions, articulated(tree, motions, q, v, tau, pushed), rows, acting.gravity)
 
 

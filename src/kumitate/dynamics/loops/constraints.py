@@ -46,20 +46,19 @@ def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
 
 
 def constraint_rows(
-    tree: Tree,
-    closings: Sequence[Closing],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    motions: PerLink[LinkMotion],
-    *,
-    implicit_step: Scalar = 0.0,
-) -> list[Row]:
-    """The rows of all chords and gears. Armature and implicit damping along a chord's degrees of freedom give soft rows."""
+    tree: Tree, closings: Sequence[Closing], q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion], *,
+    implicit_step: Scalar = 0.0, resisting: Mapping[str, Sequence[Scalar]] | None = None,
+) -> list[Row]:  # fmt: skip
+    """The rows of all chords and gears. Armature and implicit damping along a chord's degrees of freedom give soft rows.
+
+    `resisting`: inertia that drives add along them in such a step, by the chord's name.
+    """
     rows: list[Row] = []
     for chord, closing in zip(tree.chords, closings, strict=True):
         rigid, free = chord_rows(tree, motions, chord, closing)
         rows += rigid
-        for row, inertia in zip(free, chord_inertia(tree, chord, closing, implicit_step), strict=True):
+        drives = (resisting or {}).get(chord.name, (0.0,) * len(free))
+        for row, inertia in zip(free, chord_inertia(tree, chord, closing, implicit_step, drives), strict=True):
             if not is_zero(inertia):
                 rows.append(replace(row, softness=1.0 / inertia))
     for gear, (error, rate) in zip(tree.gears, gear_errors(tree, q, v), strict=True):

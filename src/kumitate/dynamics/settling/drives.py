@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ...model import Command, Driven
+from ...model import Command, Driven, DriveWithState
 from ...scalar import Scalar, absolute, is_zero, maximum, minimum, select
+from .drive_states import effort_of_state
 
 __all__ = ["DriveForce", "drive_forces", "effort_along", "limited"]
 
@@ -33,17 +34,23 @@ class DriveForce:
 
 
 def drive_forces(
-    driven: Sequence[Driven], q: Sequence[Scalar], v: Sequence[Scalar], commands: Sequence[Command], implicit_step: Scalar
-) -> list[DriveForce]:
+    driven: Sequence[Driven], q: Sequence[Scalar], v: Sequence[Scalar], commands: Sequence[Command], states: Sequence[Scalar],
+    implicit_step: Scalar,
+) -> list[DriveForce]:  # fmt: skip
     """The efforts of drives at a state, without their limits.
 
     Args:
         driven: the joints with drives; `commands`: of each.
-        q, v: coordinates (nq), velocities (nv).
+        q, v: coordinates and velocities of all joints.
+        states: of all drives that have their own, one after the other.
         implicit_step: h [s]; 0 for the efforts at this instant, which do not depend on v̇.
     """
     found = []
     for joint, command in zip(driven, commands, strict=True):
+        if isinstance(joint.drive, DriveWithState):
+            own = states[joint.states]
+            found.append(DriveForce(*effort_of_state(joint.drive, q[joint.q], v[joint.v], command, own, implicit_step)))
+            continue
         law = joint.drive.law(q[joint.q], v[joint.v], command)
         ahead = law.effort - implicit_step * law.stiffness * v[joint.v]  # at q + h v, as for the springs of joints
         found.append(DriveForce(ahead, implicit_step * (law.damping + implicit_step * law.stiffness)))

@@ -16,7 +16,7 @@ from ...robot import Robot
 from ...scalar.arrays import clip, maximum
 from ..task import Start, Task
 
-__all__ = ["Walker", "walking"]
+__all__ = ["Walker", "upward", "walking"]
 
 #: How fast at most an episode starts [rad/s, m/s], how far from its posture [rad], how high the feet are [m].
 _SPEED, _AWAY, _HEIGHT = 0.2, 0.1, 0.02
@@ -92,13 +92,13 @@ def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task
         robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen,
         begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
         inputs={"command": 3, "target": target},
-        outputs={"vertical": _vertical, "follows": _follows, "turns": _turns, "slip": slip},
+        outputs={"vertical": upward, "follows": _follows, "turns": _turns, "slip": slip},
         info=("follows", "turns", "slip"), step=step, integrator="semi_implicit_euler",
         contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(freedoms)),
     )  # fmt: skip
 
 
-def _vertical(t: Any, q: Any, v: Any) -> Any:
+def upward(t: Any, q: Any, v: Any) -> Any:
     """The direction up, in the axes of the base."""
     x, y, z, w = q[:4]
     return np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])

@@ -70,7 +70,7 @@ class Drive(ABC):
         rules = {"limit": MOST, "armature": MASS, "gear_ratio": POSITIVE, "rotor_inertia": MASS, **self.rules}
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None or field.name != "limit":
+            if value is not None or field.default is not None:
                 rule = rules.get(field.name, NOT_NEGATIVE)
                 given = checked_number(f"a {self.kind} drive", f"its {field.name}", value, rule)
                 object.__setattr__(self, field.name, given)

@@ -12,7 +12,6 @@ from ..joints import KINDS, JointKind
 from ..mechanism import WORLD, Mechanism
 from ..starts import fitting
 from .reroot import free_name, turned_round
-from .undriven import check_undriven
 
 __all__ = ["recut", "recuts"]
 
@@ -30,7 +29,7 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
         loop, joint: their names.
 
     Raises:
-        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it, has a drive or is
+        ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it or is
             coupled to another; or if a joint to be reversed has properties that are given in one direction only.
     """
     opened = next((item for item in mechanism.loops if item.name == loop), None)
@@ -44,7 +43,6 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
     coupled = next((item.name for item in mechanism.couplings if joint in (item.joint, item.of)), None)
     if coupled is not None:
         raise ModelError(f"{mechanism.name}: joint {joint!r} is tied by the coupling {coupled!r}; cut the loop elsewhere")
-    check_undriven(mechanism, [joint], "becomes the joint of a loop")
     carriers = {item.child: item for item in mechanism.joints}
     near = next(end for end in (opened.body_b, opened.body_a) if joint in _inward(carriers, end))
     way = list(_inward(carriers, near).values())

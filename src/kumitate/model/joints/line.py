@@ -30,7 +30,7 @@ class Line(Closure):
         force: of a nonlinear spring or damper, in addition to the loop's stiffness, damping and friction: a function
             f(length, rate) of metres and m/s that gives its pull [N], positive where it draws the ends together. It may read
             nothing but its arguments and constants, and is compiled. Energy audits count its work as that of damping, as what
-            it stores is not known. Files of robots cannot express it.
+            it stores is not known. Files of robots cannot express it, and files of runs have its program as text alone.
 
     Raises:
         ModelError: if the force cannot be compiled.

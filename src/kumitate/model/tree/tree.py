@@ -262,7 +262,7 @@ def _passive(item: Joint | Loop) -> dict[str, Any]:
     return {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
 
 
-def _armature(joint: Joint) -> tuple[float, ...]:
+def _armature(joint: Joint | Loop) -> tuple[float, ...]:
     """The joint's armature and its drive's."""
     own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
     return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
@@ -276,7 +276,7 @@ def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]
             Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
             for body, pose in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
         )
-        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **_passive(loop)))
+        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **{**_passive(loop), "armature": _armature(loop)}))
     return tuple(chords)
 
 

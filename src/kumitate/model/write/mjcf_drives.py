@@ -38,4 +38,4 @@ def write_drives(model: Element, mechanism: Mechanism, notes: Notes) -> None:
 
 def drive_armature(joint: Joint) -> float:
     """The reflected inertia of a joint's drive [kg·m² or kg], which MJCF has at the joint."""
-    return 0.0 if joint.drive is None else joint.drive.armature
+    return 0.0 if joint.drive is None else joint.drive.reflected_inertia

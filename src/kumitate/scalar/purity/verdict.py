@@ -101,13 +101,13 @@ def _traced(
     function: Callable[..., Any], states: Sequence[State], values: Sequence[np.ndarray], taken: Sequence[str], reach: Reachable
 ) -> Verdict:
     def page(t: Any, *arrays: Any) -> Any:
-        return list(np.asarray(function(t, *map(SymbolArray, arrays))))
+        with watched(reach.codes):
+            return list(np.asarray(function(t, *map(SymbolArray, arrays))))
 
     sizes: dict[str, int | tuple[int, ...]] = {taken[0]: ()}
     sizes |= {name: len(array) for name, array in zip(taken[1:], states[0][1:], strict=True)}
     try:
-        with watched(reach.codes):
-            program = trace(page, sizes, "actuation")
+        program = trace(page, sizes, "actuation")
     except Impure as reason:
         return Verdict(None, True, str(reason), reach)
     except Exception as error:

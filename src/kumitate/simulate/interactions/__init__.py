@@ -56,26 +56,32 @@ def interaction_of(
     return _contact(mechanism, contact, parameters, traced or parameters is not None)
 
 
-def _contact(mechanism: Mechanism, contact: Contact | str, parameters: Variation | None, traced: bool) -> Interaction:
+def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, traced: bool) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
-    from .forces import ForceContact
-    from .impulses import ImpulseContact
-    from .scene import SceneContact
+    from .traced_or_scene import is_scene
 
-    contact = Contact(contact) if isinstance(contact, str) else contact
+    contact = Contact(asked) if isinstance(asked, str) else asked
     if not isinstance(contact, Contact):
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
 
     def made() -> Interaction:
-        if SceneContact.suits(mechanism, contact, traced=traced):
+        if is_scene(mechanism, contact, traced=traced):
+            from .scene import SceneContact
+
             return SceneContact(mechanism, contact)
         check_model(contact.model, contact.options, scene=False)
-        kind: type[ForceContact | ImpulseContact] = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
-        return kind.of(mechanism, contact, parameters)
+        if contact.model in FORCE_MODELS:
+            from .forces import ForceContact
 
-    key = (mechanism, model, json.dumps(as_plain(contact)), traced, None if parameters is None else parameters.key)
+            return ForceContact.of(mechanism, contact, parameters)
+        from .impulses import ImpulseContact
+
+        return ImpulseContact.of(mechanism, contact, parameters)
+
+    content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
+    key = (mechanism, model, content, traced, None if parameters is None else parameters.key)
     return _KEPT.get(key, made)

@@ -13,6 +13,7 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
+from ...contact.models.penalty import FALL
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
@@ -28,6 +29,9 @@ from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, content_of
 
 __all__ = ["ForceContact"]
+
+#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth are told of [m].
+THROWN = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,4 +152,19 @@ class ForceContact(Interaction):
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
             work=np.append(work, 0.0),
         )
-        return Touched(record, acceleration, record.residual)
+        return Touched(record, acceleration, record.residual, warned=self._thrown(found["gap"][0]))
+
+    def _thrown(self, gaps: np.ndarray) -> tuple[str, ...]:
+        """A warning about bodies that overlap at the start, if springs hold the energy to throw the mechanism up (`THROWN`)."""
+        mechanism, depths = self.mechanism, np.maximum(-gaps, 0.0)
+        energy = sum(self.forces.model.stored(float(depth)) for depth in depths)
+        height = energy / (mechanism.tree.mass * FALL)
+        if height < THROWN:
+            return ()
+        owners = [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
+        pair = "{!r} and {!r}".format(*owners[int(np.argmax(depths))])
+        return (
+            f"{mechanism.name}: {pair} overlap at the start, by up to {depths.max():.3g} m; the springs of contact hold "
+            f"{energy:.3g} J there, enough to throw all bodies {height:.3g} m up. Start them apart, or take contact='rigid', "
+            "which pushes them apart slowly",
+        )

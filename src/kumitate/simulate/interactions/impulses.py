@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
-from ...compile import Kernel, StoredProgram, found_or_traced
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
@@ -22,15 +21,14 @@ from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
-from ...model.digest import digest
-from ...scalar import Program, trace
+from ...scalar import Program
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, content_of
-from .scene import why_traced
+from .traced_or_scene import why_traced
 
 __all__ = ["ImpulseContact"]
 
@@ -158,21 +156,12 @@ class ImpulseContact(Interaction):
 
         return {} if impacts is None else {impacts: impact_slopes(impacts, self.mechanism, self.contact, self.parameters)}
 
-    @cached_property
-    def _turning(self) -> Kernel:
-        tree, name = self.mechanism.tree, f"turning_{self.mechanism.name}"
-        return Kernel(self._stored("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name)))
-
-    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
-        known = digest(self.mechanism)
-        return found_or_traced(None if known is None or self.content is None else f"{role} {known} {self.content}", make)
-
     def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """The contact along a motion of steps h.
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        turning, kernel = self._turning, step.jump_kernel
+        kernel = step.jump_kernel
         names = [array.name for array in kernel.outputs]
         chunks: list[dict[str, np.ndarray]] = []
         for start in range(0, len(q), _CHUNK):
@@ -196,4 +185,7 @@ class ImpulseContact(Interaction):
         )
         soft = np.array([owners[k].surface.stiffness is not None for k in pushed], dtype=bool)
         closes = np.where(soft, np.inf, RECOVERY * h)
-        return Touched(record, (whole["v"] - v) / h + turning(v), whole["unsolved"], closes)
+        turning = np.zeros_like(v)
+        for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
+            turning[:, k] = part
+        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes)

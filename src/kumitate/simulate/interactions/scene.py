@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,15 +11,15 @@ import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.plan import ContactPlan, pairs_of_scene
-from ...contact.scene import Contact, contact_pairs
-from ...contact.scenes.building import fault_of, roomier, scene_of, solid_names
+from ...contact.scene import Contact
+from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
-from ...errors import InputError, KumitateWarning, ModelError
+from ...errors import InputError
 from ...model import Bound, Command, Mechanism
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
@@ -34,13 +33,10 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
+from .traced_or_scene import FEWEST
 
 __all__ = ["SceneContact"]
 
-#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs.
-FEWEST = 3
-#: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
-MOST_TRACED = 4
 #: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.
 PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
@@ -60,23 +56,6 @@ class SceneContact(Interaction):
     mechanism: Mechanism
     contact: Contact
     steps_itself = True
-
-    @classmethod
-    def suits(cls, mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
-        """Whether contact of a mechanism is computed so: rigid contact of at least `FEWEST` free bodies, robots beside them.
-
-        So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
-        `traced`: whether few bodies should be traced nevertheless.
-        """
-        bodies = len(free_links(mechanism))
-        if contact.belts:
-            _check_belts(mechanism, contact)
-            return True
-        if contact.model != "rigid" or (traced and bodies <= MOST_TRACED):
-            return False
-        if bodies < FEWEST and not _needs_any_convex(mechanism, contact):
-            return False
-        return not fault_of(mechanism, contact)
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
@@ -124,8 +103,8 @@ class SceneContact(Interaction):
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
         scene = scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False)
         still = np.zeros(self.mechanism.nv)
-        for robot in robots_of(self.mechanism, [], flies=False):
-            robot.put(scene.bodies, _NEAR, q, still, still)
+        for robot in robots_of(self.mechanism):
+            robot.put(scene.bodies, _NEAR, q, still, still, {})
         read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
         while (count := find(scene)) < 0:
             scene = roomier(scene)
@@ -164,7 +143,7 @@ class SceneContact(Interaction):
         rates = (reached - twists) / h
         rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
         acceleration[:, rows.v] = rates
-        for robot in robots_of(self.mechanism, [], flies=False):
+        for robot in robots_of(self.mechanism):
             after = np.concatenate([part.reached[robot.number] for part in found])[first]
             acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
         return acceleration
@@ -199,41 +178,11 @@ class SceneContact(Interaction):
         )  # fmt: skip
 
 
-def why_traced(mechanism: Mechanism, contact: Contact) -> str:
-    """Why contact of a mechanism is not computed as a scene."""
-    bodies = len(free_links(mechanism))
-    if contact.model != "rigid":
-        return f"scenes have no {contact.model} contact"
-    if bodies < FEWEST:
-        return f"scenes begin with {FEWEST} free bodies, and there {'is 1' if bodies == 1 else f'are {bodies}'}"
-    return fault_of(mechanism, contact) or f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters"
-
-
-def _needs_any_convex(mechanism: Mechanism, contact: Contact) -> bool:
-    """Whether only the routines for any two convex solids find the points of some pair of shapes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KumitateWarning)  # of meshes: said by whatever simulates the contact
-        try:
-            contact_pairs(mechanism, mechanism.tree, contact)
-        except ModelError:
-            return True
-        except InputError:
-            return False
-    return False
-
-
-def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
-    """Refuses belts where they are not computed."""
-    other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
-    if fault := other or fault_of(mechanism, contact):
-        raise InputError(
-            f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
-        )
-
-
-def robots_of(mechanism: Mechanism, places: Sequence[str], *, flies: bool) -> list[RobotSteps]:
-    """The robots of a mechanism, with the places of wrenches that are on them."""
-    return [RobotSteps(part, number, places, flies) for number, part in enumerate(robot_parts(mechanism))]
+def robots_of(
+    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), *, flies: bool = False
+) -> list[RobotSteps]:  # fmt: skip
+    """The robots of a mechanism, with the places of wrenches that are on them, and the loops that are driven."""
+    return [RobotSteps(part, number, places, list(drives), flies) for number, part in enumerate(robot_parts(mechanism))]
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
@@ -250,7 +199,7 @@ class SceneCode:
     def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self._forcing = forcing
-        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism, [], flies=False))
+        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism))
         self.code = self
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
@@ -266,7 +215,7 @@ class SceneCode:
     def robots(self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray) -> list[RobotSteps]:
         """The robots of the scene; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
         flies = getattr(self.integrator, "flight", None) is not None
-        found = robots_of(self.mechanism, places, flies=flies)
+        found = robots_of(self.mechanism, places, self._forcing.drives, flies=flies)
         for robot in found:
             rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
             robot.flies = flies and rate * step < EXPLICIT

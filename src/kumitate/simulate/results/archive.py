@@ -3,9 +3,11 @@
 Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
 `audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the text
 `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`; of runs with wrenches `wrenches/0`
-and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`; of mechanisms with loops `loop/0/q` and
-so on (`LoopRecord`) and `loop/names`, for other programs: `load` computes them again. A file is written whole or not at all, so
-a run that is killed leaves the old file unchanged.
+and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`, of drives with
+states of their own `drive_states/0` and `drive_states/names`; of mechanisms with loops `loop/0/q` and so on (`LoopRecord`) and
+`loop/names`, for other programs: `load` computes them again. The forces of nonlinear lines
+are functions: the mechanism is written without them, and `lines/forces` has their programs as text, for people. A file is
+written whole or not at all, so a run that is killed leaves the old file unchanged.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import warnings
 import zipfile
 import zlib
 from contextlib import closing
@@ -22,10 +25,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...errors import InputError, KumitateError
+from ...errors import InputError, KumitateError, KumitateWarning
 from ...model.read.content import opened
 from .audit import Audit
 from .hdf5 import Hdf5Entries, as_hdf5
+from .line_laws import LEFT_OUT, without_line_laws
 from .npz import NpzEntries, as_npz
 from .result import Energy, Result
 from .whole_file import replacing
@@ -53,7 +57,7 @@ _CONTACT_UNITS = {
     "moment": "N m",
 }  # fmt: skip
 #: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
-_NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/"}
+_NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/", "drive_states": "drive_states/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity", "moment")
 
@@ -125,15 +129,18 @@ def _texts(result: Result) -> dict[str, str]:
     from ...model.read.json import to_json  # the readers are loaded when they are needed
 
     header = {"format": FORMAT, "version": VERSION}
+    mechanism, laws = without_line_laws(result.mechanism)
     try:
-        settings = json.dumps(result.settings, default=_plain)
+        settings = json.dumps(result.settings | ({LEFT_OUT: list(laws)} if laws else {}), default=_plain)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{result.mechanism.name}: the settings of the result are not plain data ({error}); keep numbers, texts, lists and "
             "dictionaries only"
         ) from error
     audit = json.dumps(result.audit.as_dict())
-    texts = {"header": json.dumps(header), "mechanism": to_json(result.mechanism), "audit": audit, "settings": settings}
+    texts = {"header": json.dumps(header), "mechanism": to_json(mechanism), "audit": audit, "settings": settings}
+    if laws:
+        texts["lines/forces"] = json.dumps(laws)
     if result.contact is not None:
         texts[_CONTACT + "bodies"] = json.dumps(result.contact.bodies)
     texts |= {f"{at}names": json.dumps(list(getattr(result, key))) for key, at in _NAMED.items() if getattr(result, key)}
@@ -202,13 +209,18 @@ def _result(entries: Entries) -> Result:
     arrays = {name: entries.array(name) for name in _UNITS if "/" not in name}
     contact = _contact(entries, len(arrays["time"])) if _CONTACT + "bodies" in entries else None
     audit = Audit.from_dict(json.loads(entries.text("audit")))
+    if settings.get(LEFT_OUT):
+        warnings.warn(
+            f"the forces of the lines {', '.join(map(repr, settings[LEFT_OUT]))} are functions, which files of runs "
+            "do not have: the run's mechanism is without them, and its motion and recorded efforts are with them",
+            KumitateWarning,
+            stacklevel=4,
+        )
     try:
         mechanism = from_json(entries.text("mechanism"), "mechanism")
-        outputs, wrenches, loop_tau = (_by_name(entries, _NAMED[key]) for key in ("outputs", "wrenches", "loop_tau"))
-        return Result(
-            mechanism, **arrays, energy=energy, audit=audit, settings=settings, contact=contact, outputs=outputs,
-            wrenches=wrenches, loop_tau=loop_tau,
-        )  # fmt: skip
+        named = {key: _by_name(entries, at) for key, at in _NAMED.items()}
+        more: dict[str, Any] = {**arrays, **named}
+        return Result(mechanism, energy=energy, audit=audit, settings=settings, contact=contact, **more)
     except KumitateError as error:
         raise ValueError(str(error)) from error
 

@@ -101,19 +101,21 @@ class Touched(NamedTuple):
             speeds.
         closes: the overlap that one step closes [m], of all points or of each (m): deeper ones are pushed apart at a bounded
             speed. Infinite for compliant points.
+        warned: further warnings about bodies that overlap at the start.
     """
 
     record: ContactRecord
     acceleration: np.ndarray
     unsolved: np.ndarray
     closes: float | np.ndarray = math.inf
+    warned: tuple[str, ...] = ()
 
     def overlaps(self, name: str, step: float) -> list[str]:
-        """A warning about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
+        """Warnings about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
         depth = -self.record.gap[0]
         deep = sorted(np.flatnonzero(depth > self.closes), key=lambda k: -depth[k])
         if not deep:
-            return []
+            return [*self.warned]
         pairs = list(dict.fromkeys("{!r} and {!r}".format(*self.record.bodies[k]) for k in deep))
         return [
             f"{name}: {_some(pairs)} overlap at the start, by up to {depth[deep[0]]:.3g} m; they are pushed apart at "

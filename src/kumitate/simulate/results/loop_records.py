@@ -19,6 +19,7 @@ from ...spatial import Motion
 from .acted import acted
 from .columns import joint_columns
 from .contact_loads import contact_loads
+from .line_laws import check_line_laws
 from .result import Result
 
 __all__ = ["CouplingRecord", "LoopForces", "LoopRecord", "coupling_records", "loop_arrays", "loop_forces", "loop_records"]
@@ -158,6 +159,7 @@ def loop_forces(result: Result) -> LoopForces:
 
 def _loop_forces(result: Result) -> LoopForces:
     m = result.mechanism
+    check_line_laws(result, "forces of loops")
     loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
     kernel = _kernel(m, tuple(loads.wrenches), tuple((name, values.shape[-1]) for name, values in drives.items()))
     wrenches, efforts, couplings = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())

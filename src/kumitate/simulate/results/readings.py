@@ -18,6 +18,7 @@ from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
 from .acted import Given, acted
+from .line_laws import check_line_laws
 from .result import Result
 
 __all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]
@@ -139,6 +140,7 @@ def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given 
         InputError: if a place or loop does not exist, or the run is of an earlier version, which does not keep what acted.
     """
     m = result.mechanism
+    check_line_laws(result, "powers")
     pushes, driving = acted(result, "wrenches", wrenches), acted(result, "loop_tau", loop_tau)
     names, values, driven, drives = list(pushes), list(pushes.values()), list(driving), list(driving.values())
     _check_places(result, names)

@@ -56,6 +56,8 @@ class Result:
         settings: the options of the run, as plain data (duration, step, integrator, ...).
         wrenches: those that acted, [n; f] (n, 6) by name of a body or frame: axes of the world, about its origin [N·m, N].
         loop_tau: the forces of drives in loop joints that acted, (n, degrees of freedom) by the loop's name [N·m, N].
+        drive_states: the numbers of drives that have a state of their own, such as pressures, each (n), by the joint's name
+            and theirs: "boom.piston_pressure", in SI units.
 
     The arrays are read-only.
 
@@ -78,6 +80,7 @@ class Result:
     outputs: dict[str, np.ndarray] = field(default_factory=dict)
     wrenches: dict[str, np.ndarray] = field(default_factory=dict)
     loop_tau: dict[str, np.ndarray] = field(default_factory=dict)
+    drive_states: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv
@@ -92,7 +95,7 @@ class Result:
             object.__setattr__(self, name, self._frozen(name, getattr(self, name), shape))
         energy = (self._frozen(f"energy.{name}", part, (n,)) for name, part in zip(Energy._fields, self.energy, strict=True))
         object.__setattr__(self, "energy", Energy(*energy))
-        for key in ("outputs", "wrenches", "loop_tau"):
+        for key in ("outputs", "wrenches", "loop_tau", "drive_states"):
             named = getattr(self, key).items()
             frozen = {name: self._frozen(name, values, (n, *np.shape(values)[1:])) for name, values in named}
             object.__setattr__(self, key, frozen)

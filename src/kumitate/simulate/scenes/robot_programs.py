@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
 from ...contact.impulse.jacobians import LinkJacobians, link_jacobians
 from ...contact.impulse.problem import inertia
-from ...dynamics import Acting, aba_with_loops, passive_force
-from ...model import Link, Mechanism
-from ...scalar import Program, Scalar, trace
+from ...dynamics import Acting, Row, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
+from ...dynamics.loops.jacobian import loop_jacobian
+from ...model import Link, Mechanism, Tree
+from ...scalar import Program, Scalar, is_zero, trace
+from ..stepping.equations import Parts, applied_power
 
-__all__ = ["ROW", "moved_program", "prepared_program"]
+__all__ = ["ROW", "loop_program", "moved_program", "prepared_program"]
 
 #: The velocities of a robot stand in rows of so many.
 ROW = 6
@@ -48,6 +51,36 @@ def prepared_program(mechanism: Mechanism) -> Program:
     return trace(prepared, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"prepared_{mechanism.name}")
 
 
+def loop_program(mechanism: Mechanism) -> Program:
+    """(h, q, v) → what closes the loops of a robot, as matrices of its velocities.
+
+    "closed" (rows, nv): G v are the rates at which loops and couplings open; "driven" (degrees of freedom, nv): the rates
+    along the degrees of freedom of loop joints and lines; "soft" (rows, nv) of these, those that have an inertia "resisting"
+    (rows) in a step h implicit in their damping and springs.
+    """
+
+    def loops(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
+        tree = mechanism.base_parameter_tree
+        motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+        rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
+        soft = [row for row in rows if not is_zero(row.softness)]
+        pairs = zip(tree.chords, closings, strict=True)
+        free = [row for chord, closing in pairs for row in chord_rows(tree, motions, chord, closing)[1]]
+        return {
+            "closed": _rates(tree, motions, [row for row in rows if is_zero(row.softness)]),
+            "soft": _rates(tree, motions, soft),
+            "resisting": [1.0 / row.softness for row in soft] or [0.0],
+            "driven": _rates(tree, motions, free),
+        }
+
+    return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"loops_{mechanism.name}")
+
+
+def _rates(tree: Tree, motions: Any, rows: Sequence[Row]) -> list[list[Scalar]]:
+    """The Jacobian of some rows; of none, one row of zeros."""
+    return loop_jacobian(tree, motions, rows) or [[0.0] * tree.nv]
+
+
 def moved_program(mechanism: Mechanism) -> Program:
     """(h, q, v, after, tau) → q, v after a step with the velocities `after` all along it, in the axes before it (Moreau 1988);
     and the power of tau and of what resists, at the mean of both velocities, as the kinetic energy requires [W].
@@ -56,15 +89,10 @@ def moved_program(mechanism: Mechanism) -> Program:
     def moved(h: Scalar, q: Any, v: Any, after: Any, tau: Any) -> dict[str, Any]:
         tree, move = mechanism.tree, [h * rate for rate in after]
         mean = [0.5 * (a + b) for a, b in zip(v, after, strict=True)]
-        power: Scalar = 0.0
-        for link in tree.links:
-            rates = link.velocities(mean)
-            for force, lost, rate in zip(link.velocities(tau), passive_force(link, rates), rates, strict=True):
-                power = power + (force - lost) * rate
         return {
             "q": kinematics.normalized(tree, kinematics.integrate(tree, q, move)),
             "v": kinematics.carried(tree, after, move),
-            "power": power,
+            "power": applied_power(mechanism, q, mean, Parts(tau, {}, {}, [], [], [])),
         }
 
     nv = mechanism.nv

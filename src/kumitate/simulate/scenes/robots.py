@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from ... import kinematics
-from ...compile import Kernel, StoredProgram, found_or_traced
+from ...compile import Kernel, found_or_traced
 from ...contact.scenes.arrays import MovingBodies, Robots
+from ...contact.scenes.building import rows_of
 from ...contact.scenes.parts import RobotPart
 from ...model.digest import digest
 from ...scalar import Program, trace
 from ..integrators import RK4
-from ..stepping.equations import dynamics_program, observables_program
+from ..stepping.equations import dynamics_program, observables_program, projection_program
 from ..stepping.forcing import Forcing
 from ..stepping.system import step_program
+from .robot_loops import RobotLoops
 from .robot_programs import ROW, moved_program, prepared_program
 
 __all__ = ["RobotSteps"]
@@ -28,46 +30,65 @@ class RobotSteps:
     Attributes:
         part: the robot; number: its own among those of the scene.
         places: those of the simulation's wrenches that are on it, with their numbers.
+        drives: the names of its loops with drives.
         flies: whether it takes Runge-Kutta steps while nothing pushes it.
     """
 
-    def __init__(self, part: RobotPart, number: int, places: Sequence[str], flies: bool):
+    def __init__(self, part: RobotPart, number: int, places: Sequence[str], drives: Iterable[str], flies: bool):
         self.part, self.number, self.flies = part, number, flies
         self._first = 0
         known = part.mechanism.tree.places
         self.places = {k: name for k, name in enumerate(places) if name in known and known[name].link >= 0}
+        self.drives = [name for name in drives if name in {loop.name for loop in part.mechanism.loops}]
 
-    def put(self, bodies: MovingBodies, h: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
-        """Writes the state before a step h, and the efforts tau at the joints, all of the whole scene."""
+    def put(
+        self, bodies: MovingBodies, h: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, loop_tau: Mapping[str, np.ndarray]
+    ) -> None:  # fmt: skip
+        """Writes the state before a step h, and efforts at the joints (nv) and in loops, all of the whole scene."""
         robots, part = bodies.robots, self.part
         self._first = int(robots.first_row[self.number])
-        self._v, self._tau = v[part.v], tau[part.v]
+        self._v, self._own, self._loop_tau = v[part.v], tau[part.v], {name: loop_tau[name] for name in self.drives}
         poses, jacobians, inertia, undriven = self._prepared(h, q[part.q], self._v)
         bodies.turn[list(part.links)], bodies.place[list(part.links)] = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
-        first = robots.first_column[self._slice(robots.first_link).start]
-        robots.jacobian[first : first + len(part.links) * len(undriven)] = jacobians.reshape(-1, 6, 6)
         size = ROW * len(undriven)
         self._inertia, self._undriven = inertia.transpose(0, 2, 1, 3).reshape(size, size), undriven.reshape(-1)
+        self._tau = self._own
+        if self.loops is not None:
+            self.loops.put(h, q[part.q], self._v)
+            self._inertia = self._inertia + self.loops.resisting
+            self._tau = self._own + self.loops.efforts(self._loop_tau)
+            jacobians = jacobians.transpose(0, 2, 1, 3).reshape(-1, size) @ self.loops.stay
+            jacobians = jacobians.reshape(-1, ROW, len(undriven), ROW).transpose(0, 2, 1, 3)
+        first = robots.first_column[self._slice(robots.first_link).start]
+        robots.jacobian[first : first + len(part.links) * len(undriven)] = jacobians.reshape(-1, ROW, ROW)
         self._put_row(robots.before, self._v)
-        self._put_rows(robots, self._inertia, self._undriven, self._tau)
+        self._let_go(robots, h, np.zeros(len(part.v)), np.zeros(len(part.v)))
 
     def resist(self, bodies: MovingBodies, h: float, effort: np.ndarray, resisting: np.ndarray) -> None:
         """Adds efforts (nv of the scene) at the joints to those of `put`, which inertias `resisting` (nv) reduce."""
-        own, inertia, undriven = resisting[self.part.v], self._inertia, self._undriven
-        if own.any():
-            more = np.zeros(len(undriven))
-            more[: len(own)] = own
-            before = np.zeros(len(undriven))
-            before[: len(own)] = self._v - h * self._turning(self._v)  # v̇ counts from there
-            inertia = self._inertia + np.diag(more)
-            undriven = before + np.linalg.solve(inertia, self._inertia @ (undriven - before))
-        self._put_rows(bodies.robots, inertia, undriven, self._tau + effort[self.part.v])
+        self._let_go(bodies.robots, h, effort[self.part.v], resisting[self.part.v])
 
-    def _put_rows(self, robots: Robots, inertia: np.ndarray, undriven: np.ndarray, tau: np.ndarray) -> None:
-        blocks, rows = self._slice(robots.first_block), len(undriven) // ROW
-        for array, whole in ((robots.inertia, inertia), (robots.mobility, np.linalg.inv(inertia))):
-            array[blocks] = whole.reshape(rows, ROW, rows, ROW).transpose(0, 2, 1, 3).reshape(-1, ROW, ROW)
-        self._put_row(robots.undriven, undriven)
+    def _let_go(self, robots: Robots, h: float, effort: np.ndarray, resisting: np.ndarray) -> None:
+        """Writes the inertia and what acts in a step, with more efforts and inertias (nv)."""
+        own, size, stay = len(effort), len(self._undriven), np.eye(len(self._undriven))
+        more, before, free = np.zeros(size), np.zeros(size), self._undriven
+        more[:own] = resisting
+        inertia, tau, self._opening = self._inertia + np.diag(more), np.zeros(size), np.zeros(size)
+        tau[:own] = self._tau + effort
+        whole = inertia
+        if self.loops is not None:
+            stay, tau = self.loops.stay, self.loops.stay @ tau
+            whole = stay @ inertia @ stay + np.trace(inertia) / size * (np.eye(size) - stay)
+        mobility = np.linalg.inv(whole)
+        if self.loops is not None or more.any():
+            before[:own] = self._v - h * self._turning(self._v)  # v̇ counts from there
+            free = mobility @ (stay @ (self._inertia @ free + more * before))
+        if self.loops is not None:  # at the end of a step loops move on: G v is not zero where nothing pushes
+            self._opening = self._undriven - mobility @ (stay @ (inertia @ self._undriven))
+        blocks, rows = self._slice(robots.first_block), size // ROW
+        for array, matrix in ((robots.inertia, whole), (robots.mobility, mobility)):
+            array[blocks] = matrix.reshape(rows, ROW, rows, ROW).transpose(0, 2, 1, 3).reshape(-1, ROW, ROW)
+        self._put_row(robots.undriven, free)
         self._put_row(robots.effort, tau)
 
     def _put_row(self, rows: np.ndarray, values: np.ndarray) -> None:
@@ -75,9 +96,10 @@ class RobotSteps:
 
     def reached(self, bodies: MovingBodies) -> np.ndarray:
         """The velocities after a step, in the axes before it."""
-        robots = bodies.robots
-        found = robots.after if robots.pushed[self.number] else robots.free
-        return found[self._slice(robots.first_row)].reshape(-1)[: len(self.part.v)].copy()
+        robots, rows, own = bodies.robots, self._slice(bodies.robots.first_row), len(self.part.v)
+        if robots.pushed[self.number]:
+            return robots.after[rows].reshape(-1)[:own].copy()
+        return np.asarray(robots.free[rows].reshape(-1)[:own] + self._opening[:own])
 
     def move(self, bodies: MovingBodies, t: float, h: float, q: np.ndarray, v: np.ndarray, pulls: np.ndarray) -> float:
         """Advances its part of the state (nq), (nv) of the scene; returns the work of what drives and resists it [J].
@@ -86,12 +108,15 @@ class RobotSteps:
         """
         part, robots = self.part, bodies.robots
         if self.flies and not robots.pushed[self.number]:
-            u = np.concatenate([self._tau, *(pulls[k] for k in self.places)])
+            u = np.concatenate([self._own, *(pulls[k] for k in self.places), *self._loop_tau.values()])
             q[part.q], v[part.v], work, _ = self._flown(t, h, q[part.q], v[part.v], 0.0, u)
-            return float(work)
-        felt = self._tau + self._felt(bodies)[: len(part.v)]
-        q[part.q], v[part.v], power = self._moved(h, q[part.q], v[part.v], self.reached(bodies), felt)
-        return float(h * power)
+        else:
+            felt = self._tau + self._felt(bodies)[: len(part.v)]
+            q[part.q], v[part.v], power = self._moved(h, q[part.q], v[part.v], self.reached(bodies), felt)
+            work = h * power
+        if self.loops is not None:
+            q[part.q], v[part.v] = self.loops.close(q[part.q], v[part.v])
+        return float(work)
 
     def acceleration(self, h: float, reached: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The mean accelerations (n, nv) of steps that led from velocities v to those `reached`."""
@@ -110,33 +135,41 @@ class RobotSteps:
 
     # --- its programs -----------------------------------------------------------------------------------------------------
     @cached_property
+    def loops(self) -> RobotLoops | None:
+        """What keeps its loops closed; None without any."""
+        mechanism = self.part.mechanism
+        return RobotLoops(mechanism, ROW * rows_of(self.part), self._kernel) if mechanism.tree.closed else None
+
+    @cached_property
     def _prepared(self) -> Kernel:
-        return Kernel(self._stored("prepared", lambda: prepared_program(self.part.mechanism)))
+        return self._kernel("prepared", lambda: prepared_program(self.part.mechanism))
 
     @cached_property
     def _moved(self) -> Kernel:
-        return Kernel(self._stored("moved", lambda: moved_program(self.part.mechanism)))
+        return self._kernel("moved", lambda: moved_program(self.part.mechanism))
 
     @cached_property
     def _flown(self) -> Kernel:
         mechanism = self.part.mechanism
-        forcing = Forcing(mechanism, wrenches={name: np.zeros(6) for name in self.places.values()})  # type: ignore[misc]
+        wrenches = {name: np.zeros(6) for name in self.places.values()}
+        forcing = Forcing(mechanism, wrenches=wrenches, loop_tau=dict.fromkeys(self.drives, ()))  # type: ignore[arg-type]
 
         def made() -> Program:
-            return step_program(mechanism, RK4(), dynamics_program(mechanism, forcing, implicit_damping=False), None, None)
+            closing = projection_program(mechanism) if mechanism.tree.closed else None
+            return step_program(mechanism, RK4(), dynamics_program(mechanism, forcing, implicit_damping=False), closing, None)
 
-        return Kernel(self._stored(f"flown {sorted(self.places.values())}", made))
+        return self._kernel(f"flown {list(wrenches)} {self.drives}", made)
 
     @cached_property
     def _turning(self) -> Kernel:
         tree, name = self.part.mechanism.tree, f"turning_{self.part.mechanism.name}"
-        return Kernel(self._stored("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name)))
+        return self._kernel("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name))
 
     @cached_property
     def observed(self) -> Kernel:
         """(q, v) → energies, center of mass, momentum."""
-        return Kernel(self._stored("observed", lambda: observables_program(self.part.mechanism)))
+        return self._kernel("observed", lambda: observables_program(self.part.mechanism))
 
-    def _stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+    def _kernel(self, role: str, make: Callable[[], Program]) -> Kernel:
         known = digest(self.part.mechanism)
-        return found_or_traced(None if known is None else f"scene {role} {known}", make)
+        return Kernel(found_or_traced(None if known is None else f"scene {role} {known}", make))

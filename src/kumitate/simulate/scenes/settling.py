@@ -49,7 +49,7 @@ class Settling:
             solve: makes the step with efforts (nv) that `resisting` (nv) inertias reduce; gives the velocities (nv) after it.
         """
         before, place = v.tolist(), q.tolist()
-        wished = drive_forces(self._driven, place, before, commands, h)
+        wished = drive_forces(self._driven, place, before, commands, (), h)
         stops = [
             Stop(bound, min(-bound.gap(place) / h, RECOVERY), bound.sign * before[bound.v], stiff)
             for bound, stiff in zip(self._bounds, self._stiff, strict=True)

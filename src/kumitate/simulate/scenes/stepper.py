@@ -9,13 +9,12 @@ import numpy as np
 
 from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.sleep import wake_all
-from ...errors import InputError
 from ...model import Bound
 from ..integrators import FAILED
+from ..results.state_file import LIST
 from ..stepping.actuation import Actuation
 from ..stepping.equations import parts_of
 from ..stepping.outputs import STATE
-from ..stepping.state import LIST
 from ..stepping.stepper import Stepper
 from .advance import Advance
 from .free_rows import FreeRows
@@ -150,7 +149,7 @@ class SceneStepper(Stepper):
         seen_q, seen_v, work = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf), np.zeros(records)
         for k in range(records * every):
             for robot in self.robots:
-                robot.put(self.scene.bodies, h, q, v, self._tau)
+                robot.put(self.scene.bodies, h, q, v, self._tau, self._loop_tau)
             work_of_drives, solved = self._settled(q, v)
             if not solved:
                 seen_q[k // every :], v[:] = q, np.inf
@@ -192,9 +191,7 @@ class SceneStepper(Stepper):
         """The held efforts, as the scene takes them."""
         forcing, u = self.actuation.forcing, self.efforts
         tau, wrenches, drives = forcing.split(u[None])
-        if drives:
-            raise InputError(f"{forcing.mechanism.name}: a scene of free bodies has no loops to drive; leave out `loop_tau`")
-        self._tau = tau[0]
+        self._tau, self._loop_tau = tau[0], {name: efforts[0] for name, efforts in drives.items()}
         self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
         self._rows.put_efforts(self._tau, self.scene.bodies.effort)
         for k, name in enumerate(forcing.places):

@@ -11,6 +11,7 @@ from ...errors import InputError
 from ..integrators import WithStops
 from ..stepping.actuation import How
 from ..stepping.forcing import Forcing
+from ..stepping.system import states_of
 from .active import active_sets
 from .along import Along
 from .direct import Direct, direct_for
@@ -107,10 +108,20 @@ def _check(simulation: MechanismSimulation) -> None:
                 f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
                 "functions and without memory, or leave it out and give its values as `tau`"
             )
+    if simulation.interaction.steps_itself:
+        raise InputError(
+            f"{owner}: steps of a scene of many bodies cannot be differentiated, as the solvers of scenes have no derivatives. "
+            "Up to four free bodies are traced, and their steps differentiated, with Simulation(side_by_side=True)"
+        )
     if actuation.forcing.motions:
         raise InputError(
             f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "
             "their joints. Drive the joints, or leave the motions out"
+        )
+    if states_of(actuation.forcing):
+        raise InputError(
+            f"{owner}: a step of drives with states of their own, such as pressures, cannot be differentiated. Take drives "
+            "without, or linearize them by hand"
         )
     if simulation.interaction.held is not None:
         raise InputError(

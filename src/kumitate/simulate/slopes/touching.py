@@ -145,7 +145,7 @@ class _Balance:
         efforts: list[dict[int, Scalar]] = [{k: h} for k in range(n)]
         for name in parts.applied:
             efforts += [{k: h * x for k, x in enumerate(row) if not is_zero(x)} for row in jacobian(tree, q, tree.places[name])]
-        wished = drive_forces(m.driven, q, v, parts.commands, h)
+        wished = drive_forces(m.driven, q, v, parts.commands, parts.states, h)
         commanded: list[dict[int, Scalar]] = [{} for _ in forcing.commands for _ in m.driven]
         for d, (joint, wish, command) in enumerate(zip(m.driven, wished, parts.commands, strict=True)):
             k, law = joint.v, joint.drive.law(q[joint.q], v[joint.v], command)

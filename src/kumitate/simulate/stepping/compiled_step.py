@@ -25,12 +25,12 @@ from .equations import (
     observables_program,
     projection_program,
     seen_program,
-)  # fmt: skip
+)
 from .jumps import jump_program
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
-from .system import step_program
+from .system import states_of, step_program, with_states
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -50,11 +50,7 @@ class StepCode:
         self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
         outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
-        """The code for the sources of efforts of an actuation.
-
-        Args:
-            bounds: where joints stop; `key`: everything that the code depends on, as text.
-        """
+        """The code for the sources of efforts of an actuation."""
         self.bounds = bounds
         self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
         self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
@@ -221,51 +217,53 @@ class StepCode:
 
     @cached_property
     def repeated(self) -> Program:
-        """(number, q, v, work, error, h, u) → the first five values one step later.
+        """(number, q, v, work, error, the drives' own states if there are any, h, u) → all but the last two one step later.
 
         `number` counts the steps since the start; `error` is the largest error estimate since then.
         """
         step = self.program
 
-        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
-            after = call(step, number * h, h, q, v, work, u)
-            worst = maximum(error, after["error"])
-            return {"number": number + 1.0, "q": after["q"], "v": after["v"], "work": after["work"], "error": worst}
+        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            after = call(step, number * h, h, q, v, work, *states, u)
+            return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
         return trace(advanced, self._sizes, step.name)
 
     @cached_property
     def recorded(self) -> Program:
-        """(number, q, v, work, error, h, u) → the recorded quantities of a state: q, v, work, error and the outputs.
+        """The inputs of `repeated` → the recorded quantities of a state: q, v, work, error, the drives' states and the outputs.
 
         Where steps leave small gaps in the loops for the next step to close, they are closed here.
         """
-
         seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
-        def look(number: Any, q: Any, v: Any, work: Any, error: Any, h: Any, u: Any) -> dict[str, Any]:
+        def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            u = with_states(self._forcing, u, [x for part in states for x in part])
             if seen is not None:
                 q, v = call(seen, q, v, *([u[self.row]] if self.parameters else [])).values()
             signals = Signals(self, number * h, h, q, v, u)
-            return {"q": list(q), "v": list(v), "work": work, "error": error, **evaluated(self.outputs, signals)}
+            own = dict(zip(states_of(self._forcing), map(list, states), strict=True))
+            return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
 
         return trace(look, self._sizes, f"record_{self.mechanism.name}")
 
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
-        m = self.mechanism
-        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), "h": (), "u": self._forcing.size}
+        m, forcing = self.mechanism, self._forcing
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **states_of(forcing), "h": (), "u": forcing.size}
 
     # --- their code -----------------------------------------------------------------------------------------------------------
     @cached_property
     def kernel(self) -> Kernel:
         """One step as a kernel."""
-        return Kernel(self._stored("program"))
+        return Kernel(self._stored("program"), shared=self._shared)
 
     @cached_property
     def recurrence(self) -> Recurrence:
         """A loop of steps in machine code."""
-        return Recurrence(self._stored("repeated"), self._stored("recorded"))
+        return Recurrence(self._stored("repeated"), self._stored("recorded"), shared=self._shared)
 
     @cached_property
     def look_kernel(self) -> Kernel:
@@ -285,12 +283,12 @@ class StepCode:
     @cached_property
     def accelerations_kernel(self) -> Kernel:
         """(h, q, v, u) → v̇, as `accelerations`."""
-        return Kernel(self._stored("accelerations"))
+        return Kernel(self._stored("accelerations"), shared=self._shared)
 
     @cached_property
     def jump_kernel(self) -> Kernel:
         """The velocities after a step with contact, and that contact."""
-        return Kernel(self._stored("jumps"))
+        return Kernel(self._stored("jumps"), shared=self._shared)
 
     @cached_property
     def efforts_kernel(self) -> Kernel:
@@ -326,6 +324,12 @@ class StepCode:
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
+
+    @cached_property
+    def _shared(self) -> list[StoredProgram]:
+        """The contact of a step: most of its code, and called by what is recorded of a run too."""
+        contact = self._stored("impacts") if self.touches else None
+        return [contact] if isinstance(contact, StoredProgram) else []
 
     def _stored(self, role: str) -> Program | StoredProgram:
         return found_or_traced(None if self.key is None else f"{role} {self.key}", lambda: getattr(self, role))

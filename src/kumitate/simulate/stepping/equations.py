@@ -28,7 +28,7 @@ from ...dynamics import (
 from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
-from ...model import Command, Mechanism, Tree, check_resistance
+from ...model import Command, Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.limbs import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
 from ..parameters import Variation, VariedPlant
@@ -84,7 +84,7 @@ def motion_program(
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
 ) -> Program:
-    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at the joints, resisted by drives (nv)."""
+    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at all joints (`freedoms`), resisted by drives."""
     inputs = {**_inputs(mechanism, forcing), **_pushed(mechanism)}
     moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
     return trace(moved, inputs, f"motion_{mechanism.name}")
@@ -100,7 +100,7 @@ def _motion(
         implicit_step = h if implicit_damping else 0.0
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
         if others is not None:
-            tau, acting = others, replace(acting, resisting=resisting)
+            tau, acting = _pushed_by(mechanism, acting, others, resisting, implicit_damping)
         if held is None:
             if pressing is None and not acting.prescribed:  # contact may press any link
                 tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
@@ -127,8 +127,8 @@ def closing_program(
 
     "astray" is 1 where that is not enough and the loops must be projected: for gaps beyond `FAR`, and near singular postures.
 
-    `opens`: as of an `Integrator`; `pushed`: whether other efforts at the joints and what resists them (nv) are inputs, as of
-    `motion_program`; the other arguments as for `dynamics_program`.
+    `opens`: as of an `Integrator`; `pushed`: whether other efforts at all joints and what resists them (`freedoms`) are
+    inputs, as of `motion_program`; the other arguments as for `dynamics_program`.
     """
     check_resistance(mechanism)
     usual = usual_rank(mechanism, forcing.fixed)
@@ -136,7 +136,7 @@ def closing_program(
     def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
         if pushed:
-            tau, acting = others[0], replace(acting, resisting=others[1])
+            tau, acting = _pushed_by(mechanism, acting, others[0], others[1], implicit_damping)
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
         found = {"acceleration": closed.acceleration, **_with_efforts(power, closed.efforts, v, acting)}
@@ -174,7 +174,18 @@ def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int
 
 
 def _pushed(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
-    return {"tau": mechanism.nv, "resisting": mechanism.nv}
+    return dict.fromkeys(("tau", "resisting"), freedoms(mechanism))
+
+
+def _pushed_by(mechanism: Mechanism, acting: Acting, tau: Any, resisting: Any, implicit: bool) -> tuple[Any, Acting]:
+    """The efforts at the tree's joints, and what acts, with other efforts at all joints and what resists them in a step."""
+    loop_tau = dict(acting.loop_tau)
+    for name, efforts in by_loop(mechanism, tau).items():
+        given = loop_tau.get(name, (0.0,) * len(efforts))
+        loop_tau[name] = [a + b for a, b in zip(given, efforts, strict=True)]
+    soft = by_loop(mechanism, resisting) if implicit else {}
+    nv = mechanism.nv
+    return tau[:nv], replace(acting, loop_tau=loop_tau, resisting=resisting[:nv], loop_resisting=soft)
 
 
 def _driven(
@@ -260,7 +271,7 @@ class Parts(NamedTuple):
     Attributes:
         tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
         motions: position, velocity and acceleration of every joint whose motion is prescribed.
-        commands: of every driven joint.
+        commands: of every driven joint; `states`: of the drives that have their own.
     """
 
     tau: Any
@@ -268,6 +279,7 @@ class Parts(NamedTuple):
     loop_tau: dict[str, list[Scalar]]
     motions: list[list[Scalar]]
     commands: list[Command]
+    states: Any
 
 
 def parts_of(forcing: Forcing, u: Any) -> Parts:
@@ -278,7 +290,8 @@ def parts_of(forcing: Forcing, u: Any) -> Parts:
     loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
     motions = [list(islice(efforts, 3)) for _ in forcing.following]
     rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
-    return Parts(tau, applied, loop_tau, motions, [Command(*values) for values in zip(*rows, strict=True)])
+    commands = [Command(*values) for values in zip(*rows, strict=True)]
+    return Parts(tau, applied, loop_tau, motions, commands, u[forcing.states])
 
 
 def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...model import Mechanism
+from ...model import Mechanism, drive_states
 from ..parameters import Variation
 from ..prescribed.motion import FollowingJoint, PrescribedMotion, followers
 from .reading import LOOPS, loops_at, read_by
@@ -23,11 +23,12 @@ Controller = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …, motion, …, command, …, input, …), one after the other in one array.
+    """The efforts u = (tau, wrench, …, loop drive, …, motion, …, command, …, input, …, state of a drive, …, parameters).
 
-    (nv + 6·number of places + degrees of freedom of driven loops + 3·number of prescribed motions + 3·number of drives + sizes
-    of inputs); prescribed motions stand there as position, velocity and acceleration. The motion of the mechanism does not
-    depend on the inputs but through functions that read them.
+    One after the other in one array: nv + 6·number of places + degrees of freedom of loops in `loop_tau` + 3·number of
+    prescribed motions + 3·number of drives + sizes of inputs, of the drives' own states, and of parameters. Prescribed motions
+    stand there as position, velocity and acceleration. The motion of the mechanism does not depend on the inputs but through
+    functions that read them.
 
     Attributes:
         mechanism: the driven mechanism.
@@ -67,7 +68,7 @@ class Forcing:
     @property
     def size(self) -> int:
         """The number of components of u."""
-        return self._driving + sum(map(len, self.inputs.values())) + (self.parameters.size if self.parameters else 0)
+        return self.states.stop + (self.parameters.size if self.parameters else 0)
 
     @property
     def _driving(self) -> int:
@@ -77,7 +78,13 @@ class Forcing:
     @property
     def row(self) -> slice:
         """Where the parameters stand in u."""
-        return slice(self.size - (self.parameters.size if self.parameters else 0), self.size)
+        return slice(self.states.stop, self.size)
+
+    @cached_property
+    def states(self) -> slice:
+        """Where the own states of drives stand in u: those that have any, one after the other."""
+        begin = self._driving + sum(map(len, self.inputs.values()))
+        return slice(begin, begin + sum(len(drive_states(joint.drive)) for joint in self.mechanism.driven))
 
     @property
     def places(self) -> list[str]:
@@ -149,6 +156,7 @@ class Forcing:
         at = self._driving
         for name, values in self.inputs.items():
             found[name], at = slice(at, at + len(values)), at + len(values)
+        at = self.states.stop
         for name, own in self.parameters.gains.items() if self.parameters else ():
             if name in found:
                 raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
@@ -207,6 +215,7 @@ class Forcing:
         u = np.zeros(self.size)
         for name, values in self.values_of_inputs.items():
             u[self.own[name]] = values
+        u[self.states] = [value for joint in self.mechanism.driven for value in drive_states(joint.drive).values()]
         if self.parameters:
             u[self.row] = self.parameters.blank
         return u

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
+from ...analysis import joint_accelerations, joint_motion
+from ...dynamics.settling.drive_states import state_rates
 from ...dynamics.settling.drives import drive_forces
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
-from ...model import Bound
+from ...model import Bound, freedoms
 from ...scalar import Program, Scalar, call, maximum, select, trace
 from .driven import drive_power, moved_by
 from .equations import applied_power, parts_of, seen_mechanism
@@ -40,9 +42,17 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
-        wished, stops = drive_forces(m.driven, q, v, parts.commands, h), stops_at(m, bounds, q, v, h)
+        place, speeds = joint_motion(m, q, v)
+        wished, stops = drive_forces(m.driven, place, speeds, parts.commands, parts.states, h), stops_at(m, bounds, q, v, h)
         plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
+
+        def rates_of(after: Sequence[Scalar]) -> list[Scalar]:
+            changes = [(b - a) / h for a, b in zip(v, after, strict=True)]
+            if freedoms(m) == m.nv:
+                return changes
+            turned = [rate + turn for rate, turn in zip(changes, turning, strict=True)]
+            return [*changes, *joint_accelerations(m, q, v, turned)[m.nv :]]
 
         def held_fast(resisting: Sequence[Scalar]) -> list[Scalar]:
             return [inertia + fast.get(k, 0.0) for k, inertia in enumerate(resisting)]
@@ -58,16 +68,20 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
                 after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
                 found = {**found, "v": after, "efforts": [a + b for a, b in zip(free["efforts"], more, strict=True)]}
-            return {**found, "rates": [(after - before) / h for after, before in zip(found["v"], v, strict=True)]}
+            return {**found, "rates": rates_of(found["v"])}
 
         end = settled(m.driven, wished, stops, h, solve)
         found = end.found
         rates = found.pop("rates")
-        mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=True)]
+        mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=False)]
         stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
-        power = applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts) + drive_power(m.driven, wished, v, rates, h)
+        power = applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts) + drive_power(
+            m.driven, wished, speeds, rates, h
+        )
+        own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,
+            **({"states": own} if own else {}),
             "work": found["work"] + stopped,
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
             "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),

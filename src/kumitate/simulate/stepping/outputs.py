@@ -145,7 +145,11 @@ class Signals:
     def _tau(self) -> Any:
         compiled, u = self._compiled, self("u")
         state = self._h, self("q"), self("v")
-        return call(compiled.joint_efforts, *state, u) if compiled.efforts_follow else u[: compiled.mechanism.nv]
+        return (
+            call(compiled.joint_efforts, *state, u)[: compiled.mechanism.nv]
+            if compiled.efforts_follow
+            else u[: compiled.mechanism.nv]
+        )
 
     def _a(self) -> Any:
         """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""

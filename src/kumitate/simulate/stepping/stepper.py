@@ -12,7 +12,7 @@ from ..integrators import IntegratorState
 from .actuation import Actuation
 from .compiled_step import CompiledStep
 from .outputs import STATE
-from .system import CalledSystem
+from .system import CalledSystem, states_of
 
 if TYPE_CHECKING:
     from ...compile import Rollout
@@ -43,6 +43,8 @@ class Stepper:
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
             "size": np.full(1, step), "u": actuation.constants[None].copy(),
         }  # fmt: skip
+        self._own = states_of(actuation.forcing)
+        self.state |= {name: self.state["u"][:, actuation.forcing.states].copy() for name in self._own}
         self.steps = self.rejected = 0
         self._system: CalledSystem | None = None
         if not actuation.whole:
@@ -66,6 +68,8 @@ class Stepper:
         """Restarts from a state at time zero."""
         for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
             self.state[name][0] = value
+        for name in self._own:
+            self.state[name][0] = self.actuation.constants[self.actuation.forcing.states]
         for name in ("number", "work", "error"):
             self.state[name][0] = 0.0
 
@@ -82,8 +86,8 @@ class Stepper:
         """The recorded quantities of the current state."""
         code = self.compiled.code
         if not (code.outputs or code.closes):
-            return {name: np.array(self.state[name][0]) for name in STATE}
-        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error"))
+            return {name: np.array(self.state[name][0]) for name in (*STATE, *self._own)}
+        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error", *self._own))
         seen = self.compiled.look(*state, self.step, self.efforts)
         return dict(zip((array.name for array in self.compiled.look.outputs), seen, strict=True))
 
@@ -106,7 +110,7 @@ class Stepper:
         """Updates `efforts` to the current state if they are called at every stage; compiled ones are evaluated later."""
         if self._system is not None:
             self._system.held = self.efforts.copy()
-            self.efforts = self._system.efforts(self.time, self.state["q"][0], self.state["v"][0])
+            self.efforts = self._system.efforts(self.time, self.state["q"][0], self._velocities)
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         """Advances by records · every steps, recording the state and the outputs after each `every` steps (records, ...).
@@ -122,7 +126,7 @@ class Stepper:
                 if k or n:
                     self.observe()
                 self._advance()
-            as_carried = not self.compiled.code.closes and all(name in STATE for name in seen)
+            as_carried = not self.compiled.code.closes and all(name in self.state for name in seen)
             looked = {name: self.state[name][0] for name in seen} if as_carried else self.look()
             for name, array in seen.items():
                 array[k] = looked[name]
@@ -162,6 +166,11 @@ class Stepper:
         scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.recurrence.seen}
         return self._over(scratch), scratch
 
+    @property
+    def _velocities(self) -> np.ndarray:
+        """v, followed by the drives' own states, as integrators treat both alike."""
+        return np.concatenate([self.state[name][0] for name in ("v", *self._own)])
+
     def _over(self, seen: Mapping[str, np.ndarray]) -> Rollout:
         given = {"h": np.array([[self.step]]), "u": self.state["u"][None]}
         return self.compiled.recurrence.over(self.state, given, seen, batch=False)
@@ -169,12 +178,15 @@ class Stepper:
     def _advance(self) -> None:
         """One step, divided into as many shorter ones as an adaptive integrator needs."""
         t, h = self.time, self.step
-        q, v, work = (self.state[name][0] for name in ("q", "v", "work"))
+        q, v, work = self.state["q"][0], self._velocities, self.state["work"][0]
         if self.compiled.code.integrator.adaptive:
             after = self._within_tolerance(t, h, (q, v, float(work)))
         else:
             *after, _ = self._one(t, h, q, v, float(work))  # type: ignore[assignment]
-        for name, value in zip(("q", "v", "work"), after, strict=True):
+        nv = self.compiled.code.mechanism.nv
+        for name, value in zip(
+            ("q", "v", "work", *self._own), (*after[:1], after[1][:nv], after[2], after[1][nv:]), strict=False
+        ):
             self.state[name][0] = value
         self.state["number"] += 1.0
 
@@ -204,8 +216,10 @@ class Stepper:
     ) -> tuple[np.ndarray, np.ndarray, float, float]:
         self.steps += 1
         if self._system is None:
-            q1, v1, work1, error = self.compiled.kernel(t, h, q, v, work, self.efforts)
-            return q1, v1, float(work1), float(error)
+            nv = self.compiled.code.mechanism.nv
+            own = [v[nv:]] if self._own else []
+            q1, v1, work1, error, *states = self.compiled.kernel(t, h, q, v[:nv], work, *own, self.efforts)
+            return q1, np.concatenate([v1, *states]), float(work1), float(error)
         after, error = self.compiled.code.integrator.step(self._system, t, h, IntegratorState(q.tolist(), v.tolist(), work))
         return np.array(after.q), np.array(after.v), float(after.work), float(error)
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...analysis import joint_motion
 from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
-from ...model import Command, Mechanism
+from ...model import Command, DriveLaw, Mechanism
 from ...scalar import floats
 
 __all__ = ["fastest_rate"]
@@ -21,10 +22,12 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
     tree, state = mechanism.tree, (q.tolist(), v.tolist())
     damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))))
     stiffness = np.diag(floats(k for link in tree.links for k in link.stiffness))
+    place, speeds = (floats(part) for part in joint_motion(mechanism, *state))
+    driven = {joint.name: joint.drive.law(place[joint.q], speeds[joint.v], Command(0.0)) for joint in mechanism.driven}
     for joint in mechanism.driven:
-        law = joint.drive.law(float(q[joint.q]), float(v[joint.v]), Command(0.0))
-        damping[joint.v, joint.v] += float(law.damping)
-        stiffness[joint.v, joint.v] += float(law.stiffness)
+        if joint.v < mechanism.nv:
+            damping[joint.v, joint.v] += float(driven[joint.name].damping)
+            stiffness[joint.v, joint.v] += float(driven[joint.name].stiffness)
     motions = link_motions(tree, *state)
     held: list[Row] = []
     for chord, closing in zip(tree.chords, chord_closings(tree, *state), strict=True):
@@ -32,8 +35,9 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         held += rigid
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
         own = np.array(chord.closure.pull_slopes(closing.coordinates, closing.rates), dtype=float).reshape(-1, 2)
-        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates)) + own[:, 1]) @ J
-        stiffness = stiffness + J.T @ np.diag(own[:, 0]) @ J
+        law = driven.get(chord.name, DriveLaw(0.0))
+        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates)) + own[:, 1] + float(law.damping)) @ J
+        stiffness = stiffness + J.T @ np.diag(own[:, 0] + float(law.stiffness)) @ J
         springs = free_springs(chord, closing)
         if springs:  # springs act in all directions
             along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]

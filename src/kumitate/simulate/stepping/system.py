@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .actuation import Actuation
 from .equations import parts_of
 from .forcing import Forcing
 
-__all__ = ["CalledSystem", "TracedSystem", "step_program"]
+__all__ = ["CalledSystem", "TracedSystem", "states_of", "step_program", "with_states"]
 
 
 #: A joint is beyond a stop if it is so far outside [rad or m]: rounding alone must not count.
@@ -25,13 +25,16 @@ BEYOND = 1e-10
 
 
 class _Coordinates(ABC):
-    """The kinematics of the coordinates, shared by both systems."""
+    """The kinematics of the coordinates, shared by both systems.
+
+    Velocities here are v (nv), followed by the states that drives have of their own: integrators treat both alike.
+    """
 
     #: Whether a step begins by closing loops, and projects only where that is not enough.
     closes: bool
 
     def __init__(self, mechanism: Mechanism, bounds: Sequence[Bound], forcing: Forcing | None = None):
-        self.mechanism, self.bounds, self._all = mechanism, bounds, forcing
+        self.mechanism, self.bounds, self._all, self.nv = mechanism, bounds, forcing, mechanism.nv
 
     def followed(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         q, v = list(q), list(v)
@@ -53,13 +56,13 @@ class _Coordinates(ABC):
         return select(least_gap(self.bounds, q) < -BEYOND, 1.0, 0.0) if self.bounds else 0.0
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.rate(self.mechanism.tree, q, v)
+        return kinematics.rate(self.mechanism.tree, q, v[: self.nv])
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.carried(self.mechanism.tree, v, dv)
+        return [*kinematics.carried(self.mechanism.tree, v[: self.nv], dv[: self.nv]), *v[self.nv :]]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        return kinematics.integrate(self.mechanism.tree, q, dv)
+        return kinematics.integrate(self.mechanism.tree, q, dv[: self.nv])
 
     def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
         closing = self.closing(t, h, q, v)
@@ -76,8 +79,9 @@ class _Coordinates(ABC):
         return when(closing["astray"] > 0.5, projected_first, self._begun(q, v, closing, 0.0))
 
     def _begun(self, q: Sequence[Scalar], v: Sequence[Scalar], closing: dict[str, Any], projected: Scalar) -> Begun:
-        changed = [rate + more for rate, more in zip(v, closing["change"], strict=True)]
-        return Begun(list(q), changed, list(closing["move"]), list(closing["acceleration"]), closing["power"], projected)
+        still = [0.0] * (len(v) - self.nv)
+        changed = [rate + more for rate, more in zip(v, [*closing["change"], *still], strict=True)]
+        return Begun(list(q), changed, [*closing["move"], *still], _rates(closing), closing["power"], projected)
 
     @abstractmethod
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
@@ -100,17 +104,18 @@ class _Coordinates(ABC):
 
     def staged(self, q: Sequence[Scalar], v: Sequence[Scalar], begun: Begun) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         if not self.closes:
-            return self.project(q, v) or (q, v)
+            return self._closed(q, v)
         return when(begun.projected > 0.5, lambda: self._closed(q, v), (list(q), list(v)))
 
     def _closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """q and v with the loops closed, or unchanged if nothing closes them."""
-        closed_q, closed_v = self.project(q, v) or (q, v)
-        return list(closed_q), list(closed_v)
+        closed_q, closed_v = self.project(q, v[: self.nv]) or (q, v[: self.nv])
+        return list(closed_q), [*closed_v, *v[self.nv :]]
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        closed = None if self.closes else self.project(q, v)
-        return closed or (kinematics.normalized(self.mechanism.tree, q), v)
+        closed = None if self.closes else self.project(q, v[: self.nv])
+        after_q, after_v = closed or (kinematics.normalized(self.mechanism.tree, q), v[: self.nv])
+        return after_q, [*after_v, *v[self.nv :]]
 
 
 class TracedSystem(_Coordinates):
@@ -142,7 +147,7 @@ class TracedSystem(_Coordinates):
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
         if self.closing_program is None:
             return None
-        outputs: dict[str, Any] = call(self.closing_program, h, q, v, self._efforts(t, q, v))
+        outputs: dict[str, Any] = call(self.closing_program, h, q, v[: self.nv], self._efforts(t, q, v))
         return outputs
 
     def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
@@ -152,22 +157,23 @@ class TracedSystem(_Coordinates):
         return outputs["q"], outputs["v"]
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
-        outputs = call(self.program, h, q, v, self._efforts(t, q, v))
-        return outputs["acceleration"], outputs["power"]
+        outputs = call(self.program, h, q, v[: self.nv], self._efforts(t, q, v))
+        return _rates(outputs), outputs["power"]
 
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        outputs = call(self.jumps, h, q, v, self._efforts(t, q, v))
-        return Impact(*(outputs[name] for name in Impact._fields))
+        outputs = call(self.jumps, h, q, v[: self.nv], self._efforts(t, q, v))
+        return _impact(outputs, h, v[self.nv :])
 
     def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
         assert self._all is not None
         return parts_of(self._all, self._efforts(t, q, v)).motions
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
+        held = with_states(self._all, self.held, v[self.nv :])
         if self.forcing is None:
-            return self.held
-        found = call(self.forcing, t, q, v, self.held)
+            return held
+        found = call(self.forcing, t, q, v[: self.nv], held)
         # parameters do not pass through the functions, so that the compiler sees that they stay
         return [*found[: self._start], *self._row[0]] if self._row else found
 
@@ -200,8 +206,7 @@ class CalledSystem(_Coordinates):
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
         if self.closing_kernel is None:
             return None
-        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        arrays = self.closing_kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
+        arrays = self.closing_kernel(h, *self._state(t, q, v))
         return {spec.name: array.tolist() for spec, array in zip(self.closing_kernel.outputs, arrays, strict=True)}
 
     def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -215,22 +220,27 @@ class CalledSystem(_Coordinates):
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
-        state = q.tobytes() + v.tobytes() + self.held.tobytes()
+        held = with_states(self._all, self.held, v[self.nv :])
+        state = q.tobytes() + v.tobytes() + held.tobytes()
         if self._last is None or self._last[:2] != (t, state):
-            self._last = (t, state, self.actuation.staged(t, q, v, self.held))
+            self._last = (t, state, self.actuation.staged(t, q, v[: self.nv], held))
         return self._last[2]
 
-    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+    def _state(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v and u as arrays."""
         coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        acceleration, power, *_ = self.kernel(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
-        return acceleration.tolist(), float(power)
+        return coordinates, velocities[: self.nv], self.efforts(float(t), coordinates, velocities)
+
+    def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        arrays = self.kernel(h, *self._state(t, q, v))
+        found = {spec.name: array.tolist() for spec, array in zip(self.kernel.outputs, arrays, strict=True)}
+        return _rates(found), float(found["power"])
 
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         assert self.jumps is not None
-        coordinates, velocities = np.array(q, dtype=float), np.array(v, dtype=float)
-        arrays = self.jumps(h, coordinates, velocities, self.efforts(float(t), coordinates, velocities))
-        found = dict(zip((spec.name for spec in self.jumps.outputs), arrays, strict=True))
-        return Impact(*(found[name].tolist() for name in Impact._fields))
+        arrays = self.jumps(h, *self._state(t, q, v))
+        found = {spec.name: array.tolist() for spec, array in zip(self.jumps.outputs, arrays, strict=True)}
+        return _impact(found, h, v[self.nv :])
 
 
 def step_program(
@@ -245,13 +255,50 @@ def step_program(
     bounds: Sequence[Bound] = (),
     all_forcing: Forcing | None = None,
 ) -> Program:
-    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage."""
+    """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage.
 
-    def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, u: Any) -> dict[str, Any]:
+    Where drives have states of their own, "states" follow the work as inputs, and are the last output.
+    """
+    own, nv = states_of(all_forcing), mechanism.nv
+
+    def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, *rest: Any) -> dict[str, Any]:
+        *states, u = rest
         system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds, all_forcing)
-        after, error = integrator.step(system, t, h, IntegratorState(list(q), list(v), work))
-        return {"q": after.q, "v": after.v, "work": after.work, "error": error}
+        after, error = integrator.step(
+            system, t, h, IntegratorState(list(q), [*v, *(x for part in states for x in part)], work)
+        )
+        found = {"q": after.q, "v": after.v[:nv], "work": after.work, "error": error}
+        return found | ({"states": after.v[nv:]} if own else {})
 
     u_size = next(array.size for array in dynamics.inputs if array.name == "u")
-    inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": mechanism.nq, "v": mechanism.nv, "work": (), "u": u_size}
+    inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": mechanism.nq, "v": nv, "work": (), **own, "u": u_size}
     return trace(step, inputs, f"{integrator.name}_{mechanism.name}")
+
+
+def states_of(forcing: Forcing | None) -> dict[str, int | tuple[int, ...]]:
+    """The size of the drives' own states as the input "states" of programs; nothing where there are none."""
+    size = 0 if forcing is None else forcing.states.stop - forcing.states.start
+    return {"states": size} if size else {}
+
+
+def with_states(forcing: Forcing | None, u: Any, states: Any) -> Any:
+    """The efforts u with these states of drives in their places."""
+    if forcing is None or not len(states):
+        return u
+    own = forcing.states
+    if isinstance(u, np.ndarray):
+        found = u.copy()
+        found[own] = states
+        return found
+    return [*u[: own.start], *states, *u[own.stop :]]
+
+
+def _rates(found: Mapping[str, Any]) -> list[Scalar]:
+    """v̇, followed by the rates of the drives' own states."""
+    return [*found["acceleration"], *found.get("states", ())]
+
+
+def _impact(found: Mapping[str, Any], h: Scalar, states: Sequence[Scalar]) -> Impact:
+    """The effect of contact, with the drives' own states after the step behind the velocities."""
+    after = [state + h * rate for state, rate in zip(states, found.get("states", ()), strict=True)]
+    return Impact([*found["v"], *after], *(found[name] for name in Impact._fields[1:]))

@@ -24,10 +24,14 @@ STEADY = 1e-8
 RELATIVE = 1e-10
 #: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
 SMALL, PASSES, FEW = 20, 20, 8
+#: In larger islands it is given up when a step makes no progress above this residual, as a part of the fastest velocity.
+HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
-#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: in small islands, in large ones.
-GOOD, FAIR = 1e-8, 2e-7
+#: How much of the derivative of the sliding speed the interior point method follows in large islands, and after a failure.
+FOLLOW, CALM = 0.8, 0.3
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands [m/s].
+GOOD, FAIR = 1e-8, 5e-7
 #: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
 TIMES, SWEEPS, SLOW = 8, 100, 5
 
@@ -81,23 +85,30 @@ def _chain(
     """
     plain = _plain(island, islands, points)
     enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not plain
-    good = (GOOD if small else FAIR) * (1.0 + fastest)
-    left = newton(island, PASSES if small else FEW, begun, enough, fastest, bodies, islands, points, factors, trial)
+    good = max(GOOD * (1.0 + fastest), 0.0 if small else FAIR)
+    passes, hopeless, fair = PASSES, math.inf, 0.0
+    if not small:
+        passes, hopeless, fair = FEW, HOPELESS * fastest, good
+    left = newton(island, passes, begun, enough, fair, hopeless, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
     if plain and left > (accepted if small else good):
-        left = interior_point(island, ROUNDS, enough, fastest, bodies, islands, points, factors, trial)
+        left = interior_point(
+            island, ROUNDS, 1.0 if small else FOLLOW, enough, fastest, bodies, islands, points, factors, trial
+        )
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, fair, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     for attempt in range(TIMES):
         if best <= good:
             break
-        if attempt % 2 == 0 and plain:
+        if attempt % 3 == 2 and plain:
+            left = interior_point(island, ROUNDS, CALM, enough, fastest, bodies, islands, points, factors, trial)
+        elif attempt % 3 == 0 and plain:
             left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
         else:
             left = relax(island, SWEEPS, bodies, islands, points, trial)
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, fair, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     if best < left:
         restore(island, islands, points, trial.first)

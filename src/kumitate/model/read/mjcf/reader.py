@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from ....errors import ModelError
-from ...mechanism import WORLD, Mechanism
+from ...mechanism import Mechanism
 from ..notes import Notes
 from ..weightless import note_weightless
 from .bodies import BodyTree
 from .compiled import CompiledModel, compiled_file
 from .keyframes import with_keyframes
 from .loops import Constraints
+from .masks import kept_apart
 from .unread import note_unread
 
 __all__ = ["read_mjcf"]
@@ -51,21 +51,11 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     mechanism = Mechanism(
         compiled.spec.modelname or "model", tuple(tree.bodies), tuple(tree.joints), tuple(constraints.loops), tree.frames,
         _gravity(compiled), None if compiled.path is None else str(compiled.path), tuple(constraints.couplings),
-        tuple(notes.faults), no_contact=tuple(_excluded(compiled, tree, notes)),
+        tuple(notes.faults), no_contact=tuple(kept_apart(compiled, tree, notes)),
     )  # fmt: skip
     mechanism = with_keyframes(compiled, mechanism, notes)
     notes.warn()
     return mechanism
-
-
-def _excluded(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
-    """The pairs of bodies of <exclude>; a signature is the numbers of both, of 16 bits each."""
-    for at, signature in enumerate(compiled.model.exclude_signature.tolist()):
-        one, two = tree.body_names[signature >> 16], tree.body_names[signature & 0xFFFF]
-        if WORLD in (one, two):
-            notes.add("<exclude> of the world: not used", compiled.names("exclude")[at], compiled.line("exclude", at))
-        else:
-            yield one, two
 
 
 def _gravity(compiled: CompiledModel) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....spatial import Transform
-from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Shape, Sphere
+from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Shape, Sphere
 from ..notes import Notes
 from .compiled import CompiledModel, placed
 
@@ -62,6 +62,8 @@ class Shapes:
         shape: Shape
         if kind in ("mesh", "sdf"):
             shape, where = self._mesh(int(model.geom_dataid[geom]), where)
+        elif kind == "hfield":
+            shape = self._height_field(int(model.geom_dataid[geom]))
         elif kind in _SHAPES:
             shape = _SHAPES[kind](model.geom_size[geom].tolist())
         else:
@@ -78,6 +80,14 @@ class Shapes:
         rgba = model.mat_rgba[material] if material >= 0 and np.array_equal(own, _NO_COLOR) else own
         red, green, blue, opacity = np.clip(rgba, 0.0, 1.0).tolist()
         return red, green, blue, opacity
+
+    def _height_field(self, field: int) -> HeightField:
+        """Its surface; MuJoCo has heights as parts of the largest, and half lengths, and a box of some depth below."""
+        model, first = self._compiled.model, int(self._compiled.model.hfield_adr[field])
+        rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+        half_x, half_y, highest, _ = model.hfield_size[field].tolist()
+        parts = model.hfield_data[first : first + rows * columns].astype(float).reshape(rows, columns)
+        return HeightField(tuple(map(tuple, (parts * highest).tolist())), (2.0 * half_x, 2.0 * half_y))
 
     def _mesh(self, mesh: int, where: Transform) -> tuple[Shape, Transform]:
         """The mesh's file, or the hull of its corners if it has none that says the same; and the pose of either.

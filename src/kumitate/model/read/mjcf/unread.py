@@ -13,7 +13,7 @@ from .compiled import CompiledModel
 __all__ = ["note_unread"]
 
 _SOLVER = "settings of MuJoCo's own integration and solver, not used"
-_TOUCH = "settings of MuJoCo's contact, not used; km.Contact has a surface for each body, and the pairs that touch"
+_TOUCH = "settings of MuJoCo's contact, not used but for bodies kept apart; km.Contact has surfaces, and the pairs that touch"
 _FLUID = "forces of fluids are not simulated"
 
 #: MuJoCo's own values.
@@ -25,7 +25,6 @@ _KINDS = {
     "light": "cameras, lights, textures and skins: not drawn",
     "texture": "cameras, lights, textures and skins: not drawn",
     "skin": "cameras, lights, textures and skins: not drawn",
-    "hfield": "height fields: neither drawn nor touched",
     "sensor": "sensors: not simulated; outputs of a simulation take their place",
     "flex": "flexes (deformable bodies): not simulated",
     "plugin": "<plugin>: programs for MuJoCo, not used",

@@ -1,0 +1,90 @@
+"""Impulses point by point (non-smooth Gauss-Seidel: Moreau 1988, Jean 1999); used where steps for all points at once fail.
+
+Each point in turn gets the impulse that obeys its own law while the others push as they last did. Where friction couples the
+normal velocities of a few points, this finds the modes that a Newton method misses; many redundant points it solves slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...scalar import Scalar, absolute, loop, maximum, select, when
+from ...scalar.reuse import call_shared
+from ...spatial import Dense, Force, Motion, dot
+from .contact_points import ContactFrame
+from .inverse_inertia import twist_of
+from .jacobians import frozen
+from .problem import Impulses, Problem
+
+__all__ = ["point_by_point"]
+
+#: Projected steps on the law of one point that slides.
+STEPS = 10
+#: A point's inverse inertia may be singular: so much of its size is added where it is inverted.
+SINGULAR = 1e-9
+#: The rounding error of an impulse, as a part of it.
+ROUNDING = 1e-9
+
+
+def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: int) -> Impulses:
+    """The guess after this many sweeps over all points; `targets`: their least normal velocities [m/s]."""
+
+    def sweep(_: Any, now: Any) -> Any:
+        points, v = list(now[0]), list(now[1])
+        for k, (patch, aims) in enumerate(zip(given.patches, targets, strict=True)):
+
+            def visited(k: int = k, patch: Any = patch, aims: Any = aims, v: Any = v) -> Any:
+                twist = patch.twist(given.jacobians, given.jacobians.twists(v))
+                state = (patch.frames, frozen(points[k]), twist, tuple(aims), patch.mobility)
+                new, change = call_shared(_visit, *state, name="point_by_point")
+                wrenches = [change if patch is other else Force() for other in given.patches]
+                dv = given.factors.solve(given.efforts(wrenches, [0.0] * len(given.loops)))
+                return new, [rate + more for rate, more in zip(v, dv, strict=True)]
+
+            points[k], v = when(patch.near, visited, (points[k], v))
+        return (points, v), None
+
+    (points, _), _ = loop(sweeps, sweep, (guess.points, guess.v), varies=True)
+    return given.after(points, guess.loops)
+
+
+def _visit(frames: Sequence[ContactFrame], impulses: Any, twist: Motion, aims: Any, mobility: Dense) -> Any:
+    """The impulses of a patch after a sweep over its points, and the wrench that they add."""
+    total, found = Force(), []
+    for frame, old, aim in zip(frames, impulses, aims, strict=True):
+        above = frame.above(frame.along(twist), old, aim)
+        new = _own_impulse(frame, _inverse_inertia(frame, mobility), above, old)
+        change = frame.wrench([a - b for a, b in zip(new, old, strict=True)])
+        twist, total = twist + twist_of(mobility, change), total + change
+        found.append(new)
+    return found, total
+
+
+def _inverse_inertia(frame: ContactFrame, mobility: Dense) -> list[list[Scalar]]:
+    """The velocities along the axes of a point per unit impulse along each; rows."""
+    size = len(frame.nothing)
+    units = [[1.0 if i == k else 0.0 for i in range(size)] for k in range(size)]
+    columns = [frame.along(twist_of(mobility, frame.wrench(unit))) for unit in units]
+    columns[0][0] = columns[0][0] + frame.softness
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
+    """The impulse with which the point is apart, sticks or slides by its law."""
+    free = [a - dot(row, old) for a, row in zip(above, W, strict=True)]
+    firm = [[entry + SINGULAR * frame.size if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(W)]
+    held = Dense.of(firm).factored().solve([-part for part in free])
+    allowed = frame.onto_laws(held)
+    off: Scalar = 0.0
+    for a, b in zip(held, allowed, strict=True):
+        off = maximum(off, absolute(a - b))
+
+    def slid(_: Any, now: Any) -> Any:
+        rates = [a + dot(row, now) for a, row in zip(free, W, strict=True)]
+        return frame.onto_laws([a - rate * m for a, rate, m in zip(now, rates, frame.masses, strict=True)]), None
+
+    sliding, _ = loop(STEPS, slid, list(old), varies=True)
+    sticks = off <= ROUNDING * maximum(held[0], 0.0)
+    pressed = [select(sticks, a, b) for a, b in zip(allowed, sliding, strict=True)]
+    return [select(free[0] >= 0.0, 0.0, part) for part in pressed]

@@ -1,0 +1,1 @@
+"""Machines of the gallery with kinematics in closed form: the delta robot and the excavator."""

@@ -1,0 +1,23 @@
+"""What simulations have and scenes of many bodies have not."""
+
+from __future__ import annotations
+
+from ...errors import InputError
+from ...model import Mechanism
+
+__all__ = ["check_scene"]
+
+
+def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte: bool) -> None:
+    """Refuses what a scene of many bodies does not have, if any of it is asked for."""
+    if outputs or parameters:
+        raise InputError(
+            f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
+            "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
+        )
+    if baumgarte and mechanism.tree.closed:
+        closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
+        raise InputError(
+            f"{mechanism.name}: a scene of many free bodies closes its loops ({', '.join(closing)}) by projection after every "
+            "step, not by errors that decay; leave out `baumgarte`"
+        )

@@ -1,0 +1,201 @@
+"""Robots with closed loops beside free bodies: the solver that traces a robot's contact, invariants, and closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scene import Contact
+from kumitate.contact.surface import Surface
+from kumitate.errors import InputError
+from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, Mechanism, Plane, PositionDrive, Sphere
+from kumitate.model.samples.loops import four_bars, four_bars_start
+from kumitate.simulate.results.archive import load, save
+from kumitate.simulate.results.loop_records import loop_records
+from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.spatial import pose
+from studies.contact_problems import solid
+
+from .places import BRICK, G, simulation, upright
+from .test_robots import BRICKS, FAR, beside
+
+NO_GROUND = Contact(ground=(), surface=Surface(0.4))
+
+
+def four_bar(**changed: object) -> Mechanism:
+    """Two legs of 1 m on the ground, joined on top by a rod, one with a ball in its middle; `changed`: of the loop."""
+    linkage = four_bars(1)
+    ball = (Geometry(Sphere(0.1), pose((0.0, 0.0, 0.5))),)
+    bodies = tuple(replace(body, collisions=ball) if body.name == "leg0" else body for body in linkage.bodies)
+    return replace(linkage, bodies=bodies, loops=tuple(replace(loop, **changed) for loop in linkage.loops))
+
+
+def with_bricks(robot: Mechanism, q, v, contact: Contact = NO_GROUND, **options):
+    """A scene of a robot and three bricks far away, that begins at a state of the robot."""
+    start = np.array([*q, *upright(*FAR)]), np.array([*v, *np.zeros(18)])
+    return simulation(beside(robot, *BRICKS), contact, start=start, **options)
+
+
+def apart(run) -> float:
+    """By how much loops were ever open [m]."""
+    return max(gap.distance for gap in run.audit.loop_gaps)
+
+
+def rise(run) -> float:
+    """By how much the energy ever rose above the least before [J]."""
+    return float((run.energy.total - np.minimum.accumulate(run.energy.total)).max())
+
+
+def test_a_four_bar_pushed_by_a_box_moves_as_its_traced_contact_does():
+    """A box of 20 kg flies against a leg, which leans; traced code keeps the loop closed by rows and multipliers."""
+    robot = beside(four_bar(), solid("thrown", Box((0.3, 0.3, 0.3)), 20.0))
+    (legs, speeds), thrown = four_bars_start(1, 0.1, 0.0), upright((-0.45, 0.02, 0.45))
+    q, v = np.array([*legs, *thrown]), np.array([*speeds, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0])
+    alone = MechanismSimulation(robot, contact=NO_GROUND, start=(q, v)).run(duration=0.2)
+    run = with_bricks(robot, q, v).run(duration=0.2)
+    assert alone.contact.force.max() > 100.0
+    assert np.abs(run.q[:, : robot.nq] - alone.q).max() < 1e-8
+    assert np.abs(run.v[:, : robot.nv] - alone.v).max() < 1e-6
+    assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-6)
+    assert apart(run) < 1e-12
+
+
+DRIVE = {"pivot0": PositionDrive(kp=300.0, kd=20.0, limit=25.0)}
+GEAR = Coupling("gear", "pivot1", "pivot0", ratio=1.0)
+ALONE = {
+    "a loop": (four_bar(), {}),
+    "a loop with a spring and a damper": (four_bar(stiffness=30.0, damping=2.0), {}),
+    "a loop with a drive": (four_bar(damping=0.5), {"loop_tau": {"loop0": [4.0]}}),
+    "a loop, a drive and a stop": (
+        replace(
+            four_bar(),
+            joints=tuple(replace(j, limits=Limits(-0.5, 0.6)) if j.name == "pivot1" else j for j in four_bar().joints),
+        ).with_drives(DRIVE),
+        {"inputs": {"target": [0.8]}},
+    ),
+    "a coupling": (replace(four_bar(), loops=(), couplings=(GEAR,)), {}),
+    "a wrench on a loop": (four_bar(), {"wrenches": {"top0": [0.0, 1.0, 0.0, 5.0, 0.0, 0.0]}}),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "integrator"),
+    [*((case, "semi_implicit_euler") for case in ALONE), ("a loop with a spring and a damper", "auto"), ("a coupling", "auto")],
+)
+def test_what_acts_on_loops_acts_as_on_the_robot_by_itself(case, integrator):
+    """Nothing touches; drives of loops and joints, springs, dampers, stops and couplings are as in a step without scenes."""
+    robot, options = ALONE[case]
+    q, v = four_bars_start(1, 0.3, 0.5)
+    deep = Contact(ground=(Geometry(Plane(), pose((0.0, 0.0, -2.0))),))
+    options = {"integrator": integrator, **options}
+    alone = MechanismSimulation(robot, contact=deep, start=(np.array(q), np.array(v)), **options).run(duration=0.3)
+    run = with_bricks(robot, q, v, **options).run(duration=0.3)
+    assert np.abs(alone.v).max() > 0.1
+    assert np.abs(run.q[:, : robot.nq] - alone.q).max() < 1e-8
+    assert np.abs(run.v[:, : robot.nv] - alone.v).max() < 1e-7
+    assert np.abs(run.a[1:, : robot.nv] - alone.a[1:]).max() < 1e-4
+    assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-6)
+    assert not robot.loops or apart(run) < 1e-12
+
+
+def frame_robot(side: float = 0.3) -> tuple[Mechanism, list[float]]:
+    """A free square of four boxes, jointed at its corners; hinges at all four leave five of six rows dependent on others."""
+    names = [f"bar{k}" for k in range(4)]
+    shape = (Geometry(Box((0.8 * side, 0.06, 0.06)), pose((0.5 * side, 0.0, 0.0))),)
+    bodies = tuple(Body(name, 0.5, (0.5 * side, 0.0, 0.0), (4e-4, 5e-3, 5e-3), collisions=shape) for name in names)
+    corner, about = pose((side, 0.0, 0.0)), (0.0, 1.0, 0.0)
+    joints = (
+        Joint("base", "floating", "world", "bar0"),
+        *(Joint(f"corner{k}", "revolute", names[k - 1], names[k], pose=corner, axis=about) for k in range(1, 4)),
+    )
+    loops = (Loop("last", "revolute", "bar3", "bar0", corner, axis=about),)
+    quarter = 0.5 * np.pi
+    return Mechanism("frame", bodies, joints, loops), [quarter, quarter, quarter]
+
+
+def test_a_frame_among_bricks_keeps_momentum_to_the_order_of_its_steps():
+    robot, corners = frame_robot()
+    mechanism = beside(robot, *BRICKS, gravity=(0.0, 0.0, 0.0))
+    q = [*upright((0.0, 0.0, 0.0)), *corners, *upright((0.5, 0.0, -0.1), (0.75, 0.1, -0.2), (-3.0, 0.0, 0.0))]
+    v = [0.1, 0.2, 0.1, 1.5, 0.0, 0.1, 0.0, 0.0, 0.0, *np.zeros(18)]
+    drifts = []
+    for step in (1e-3, 2.5e-4):
+        run = simulation(mechanism, Contact(ground=()), step=step, start=(q, v)).run(duration=0.4)
+        assert len(run.contact.bodies) >= 2
+        assert rise(run) <= run.audit.contact.gained + 2.0 * run.audit.energy_drift
+        assert apart(run) < 1e-12
+        drifts.append(np.abs(run.momentum - run.momentum[0]).max())
+    assert drifts[0] < 5e-3
+    assert drifts[1] < 0.4 * drifts[0]
+
+
+def test_two_frames_under_a_shower_of_bricks_obey_the_laws():
+    """Two robots with loops and six bricks fall onto each other, for two seconds: loops stay closed, no energy is gained."""
+    robot, corners = frame_robot()
+    again = replace(
+        robot,
+        bodies=tuple(replace(body, name=f"other_{body.name}") for body in robot.bodies),
+        joints=tuple(
+            replace(j, name=f"other_{j.name}", parent=j.parent if j.parent == "world" else f"other_{j.parent}",
+                    child=f"other_{j.child}") for j in robot.joints
+        ),
+        loops=tuple(replace(o, name=f"other_{o.name}", body_a="other_bar3", body_b="other_bar0") for o in robot.loops),
+    )  # fmt: skip
+    both = replace(
+        robot, bodies=robot.bodies + again.bodies, joints=robot.joints + again.joints, loops=robot.loops + again.loops
+    )
+    bricks = tuple(solid(f"brick{k}", BRICK if k % 2 else Sphere(0.08)) for k in range(6))
+    q = [*upright((0.0, 0.0, 0.5)), *corners, *upright((0.1, 0.03, 0.9)), *corners]
+    q += upright(*((0.1 * (k % 3), 0.02 * k, 1.3 + 0.25 * k) for k in range(6))).tolist()
+    sim = simulation(beside(both, *bricks), Contact(surface=Surface(0.5)), start=(q, np.zeros(18 + 36)))
+    run = sim.run(duration=2.0)
+    assert {"bar", "other"} <= {name[:5].rstrip("0123_") for pair in run.contact.bodies for name in pair}
+    assert run.contact.residual.max() < 1e-6
+    assert (run.contact.residual > 1e-8).mean() < 1e-3
+    assert run.contact.cone_violation.max() < 1e-9 * np.abs(run.contact.force).max()
+    assert apart(run) < 1e-12
+    assert rise(run) <= run.audit.contact.gained + 2.0 * run.audit.energy_drift
+
+
+def test_bricks_on_a_tray_that_legs_carry_weigh_what_they_should():
+    """Two legs and the tray on them are a four-bar; by virtual work one motor holds all three bricks, and without them not."""
+    lean, tray = 0.3, (Geometry(Box((1.0, 0.4, 0.1)), pose((0.0, 0.0, 0.5), rpy=(0.0, 0.5 * np.pi, 0.0))),)
+    linkage = four_bars(1)
+    bodies = tuple(replace(body, collisions=tray if body.name == "top0" else ()) for body in linkage.bodies)
+    legs, _ = four_bars_start(1, lean, 0.0)
+    places = [(np.sin(lean) + x, 0.0, np.cos(lean) + 0.11) for x in (0.2, 0.5, 0.8)]
+    holding = -G * np.sin(lean) * (2 * 0.5 + 1.0 + 3.0)  # dV/dθ of legs, tray and bricks
+    start = [*legs, *upright(*places)], np.zeros(3 + 18)
+    mechanism = beside(replace(linkage, bodies=bodies), *BRICKS)
+    held = simulation(mechanism, NO_GROUND, start=start, controller=[holding, *np.zeros(20)]).run(duration=0.3)
+    assert np.abs(held.q - held.q[0]).max() < 1e-9
+    weight = sum(abs(held.contact.force[-1, k, 2]) for k in range(len(held.contact.bodies)))
+    assert weight == pytest.approx(3.0 * G, rel=1e-9)
+
+
+def test_errors_that_decay_are_refused_with_the_loop_and_the_remedy():
+    with pytest.raises(InputError, match=r"closes its loops \(loop0\) by projection .*leave out `baumgarte`"):
+        with_bricks(four_bar(), *four_bars_start(1, 0.1, 0.0), baumgarte=10.0)
+
+
+def test_a_run_that_is_interrupted_keeps_what_it_has_with_its_loops(tmp_path):
+    """Of a motor that fails after 30 ms; the file that the run is saved to tells the loop's motion and force."""
+    (q, v), calls = four_bars_start(1, 0.3, 0.0), iter([np.zeros(21)] * 30)
+    robot = with_bricks(four_bar(), q, v)
+
+    def motor(t, q, v):
+        found = next(calls, None)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    whole = robot.run(duration=0.1)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        with_bricks(four_bar(), q, v, controller=motor).run(duration=0.1)
+    save(raised.value.result, tmp_path / "run.npz")
+    kept = load(tmp_path / "run.npz")
+    assert 20 < len(kept) <= 31
+    np.testing.assert_array_equal(kept.q, whole.q[: len(kept)])
+    np.testing.assert_allclose(loop_records(kept)["loop0"].wrench, loop_records(whole)["loop0"].wrench[: len(kept)], atol=1e-9)

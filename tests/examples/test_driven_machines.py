@@ -1,0 +1,72 @@
+"""The delta robot and the excavator: kinematics in closed form, loops that stay closed, drives that do what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kumitate.analysis import LoopEquations
+from kumitate.examples.catalogue import example
+from kumitate.examples.gallery.delta_robot import PICK, PUT, place
+from kumitate.examples.gallery.excavator import PATH
+from kumitate.examples.machines.delta_robot import angles_of, delta_robot, place_of, posture, rates_of
+from kumitate.examples.machines.excavator import CYLINDERS, excavator
+from kumitate.examples.machines.excavator import posture as stance
+
+MOTORS = ("motor1", "motor2", "motor3")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_angles_and_place_of_a_delta_robot_are_inverse_to_each_other(seed):
+    rng = np.random.default_rng(seed)
+    there, speed = np.array([*rng.uniform(-0.2, 0.2, 2), rng.uniform(-0.85, -0.6)]), rng.normal(size=3)
+    np.testing.assert_allclose(place_of(angles_of(there)), there, rtol=0.0, atol=1e-12)
+    h = 1e-6
+    ends = [np.array(angles_of(there + sign * h * speed)) for sign in (1.0, -1.0)]
+    np.testing.assert_allclose(rates_of(there, speed), (ends[0] - ends[1]) / (2.0 * h), rtol=1e-8, atol=1e-8)
+    machine = delta_robot()
+    assert np.abs(LoopEquations(machine).state(posture(machine, there), np.zeros(machine.nv)).error).max() < 1e-12
+
+
+@pytest.mark.slow  # a step of 24 bodies and loops with its functions is compiled
+def test_a_delta_robot_carries_its_platform_level_where_three_spheres_meet():
+    run = example("delta_robot").run()
+    m = run.mechanism
+    at = [m.q_names.index(name) for name in MOTORS]
+    found = np.array([place_of(angles) for angles in run.q[::10, at]])
+    np.testing.assert_allclose(found, run.q[::10, 4:7], rtol=0.0, atol=1e-9)
+    assert np.abs(run.q[:, :3]).max() < 1e-9  # the platform does not turn
+    wanted = np.array([place(t) for t in run.time], dtype=float)
+    assert np.abs(wanted - run.q[:, 4:7]).max() < 2e-3
+    np.testing.assert_allclose(place(0.25), PUT, atol=1e-12)
+    np.testing.assert_allclose(place(0.5), PICK, atol=1e-12)
+    assert np.abs(run.tau[:, [m.v_names.index(name) for name in MOTORS]]).max() < 120.0
+    assert max(gap.distance for gap in run.audit.loop_gaps) < 1e-12
+
+
+def test_an_excavator_stands_closed_in_all_postures_of_its_path():
+    machine = excavator()
+    equations = LoopEquations(machine)
+    for _, *angles in PATH:
+        assert np.abs(equations.state(stance(machine, *angles), np.zeros(machine.nv)).error).max() < 1e-12
+
+
+@pytest.mark.slow  # as above
+def test_an_excavator_digs_with_pressures_that_are_its_forces():
+    run = example("excavator").run()
+    m = run.mechanism
+    for name, (*_, (A, B)) in CYLINDERS.items():
+        record = run.loops[f"{name}_cylinder"]
+        a, b = (run.drive_states[f"{name}_cylinder.{side}_pressure"] for side in ("piston", "rod"))
+        np.testing.assert_allclose(record.tau[:, 0], A * a - B * b, rtol=1e-12, atol=1e-6)
+        assert min(a.min(), b.min()) > 0.0
+        assert max(a.max(), b.max()) < 4.5e7
+    left, right = (run.loops[f"boom_{side}_cylinder"].q for side in ("left", "right"))
+    np.testing.assert_allclose(left, right, rtol=0.0, atol=1e-12)
+    names = [m.q_names.index(name) for name in ("boom", "arm", "bucket", "swing")]
+    for t, *angles in PATH:
+        k = int(np.argmin(np.abs(run.time - t)))
+        np.testing.assert_allclose(run.q[k, names], angles, rtol=0.0, atol=0.12)
+    assert np.abs(run.wrenches["teeth"][:, 3:]).max() > 1e4  # the bucket was in the ground
+    assert max(gap.distance for gap in run.audit.loop_gaps) < 1e-12
+    assert run.audit.energy_drift < 0.01 * abs(run.audit.work)
