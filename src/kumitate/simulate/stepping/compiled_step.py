@@ -115,8 +115,7 @@ class StepCode:
     @property
     def alone(self) -> bool:
         """Whether nothing touches the mechanism and no point of it is held."""
-        around = self._interaction
-        return around.held is None and around.forces is None and not around.touches
+        return self._interaction.held is None and self._interaction.forces is None and not self.touches
 
     @cached_property
     def closing(self) -> Program:
@@ -221,14 +220,13 @@ class StepCode:
 
         `number` counts the steps since the start; `error` is the largest error estimate since then.
         """
-        step = self.program
 
         def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
             *states, h, u = rest
-            after = call(step, number * h, h, q, v, work, *states, u)
+            after = call(self.program, number * h, h, q, v, work, *states, u)
             return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
-        return trace(advanced, self._sizes, step.name)
+        return trace(advanced, self._sizes, self.program.name)
 
     @cached_property
     def recorded(self) -> Program:
