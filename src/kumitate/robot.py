@@ -46,13 +46,6 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
     with the same leading axes. SI units, radians; angular parts first; in the axes of the world unless stated otherwise.
-
-    >>> from kumitate import load
-    >>> robot = load("double_pendulum")
-    >>> q, v = robot.start
-    >>> a = robot.forward_dynamics(q, v, [0.0, 0.0])
-    >>> bool(abs(robot.inverse_dynamics(q, v, a)).max() < 1e-12)
-    True
     """
 
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
@@ -181,17 +174,10 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
 
     # --- dynamics -----------------------------------------------------------------------------------------------------
     def forward_dynamics(
-        self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        *,
-        method: str = "auto",
-        order: str | Sequence[int] | None = None,
-        partition: str | Sequence[Sequence[str | int]] | None = None,
-        wrenches: Mapping[str, Any] | None = None,
+        self, q: Any, v: Any, tau: Any, *, method: str = "auto", order: str | Sequence[int] | None = None,
+        partition: str | Sequence[Sequence[str | int]] | None = None, wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
         Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.

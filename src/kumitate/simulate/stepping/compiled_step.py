@@ -373,10 +373,7 @@ def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
     outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
 ) -> CompiledStep:  # fmt: skip
-    """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
-
-    Functions are compiled separately and put into the slot that the step has for them.
-    """
+    """The step, compiled unless it is still in memory; functions are compiled separately and put into its slot for them."""
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
