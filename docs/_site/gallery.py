@@ -67,7 +67,8 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a run reports is the matter of its tests
         run = kumitate.open(save(found.run(), folder / "run.npz"))
-        plates = found.plates(run) if isinstance(found, Illustrated) else {}
+        own = set(pictures) - {"graphs", "snapshots"}
+        plates = found.plates(run) if own and isinstance(found, Illustrated) else {}  # only if asked: they may take long
         for picture, file in zip(pictures, files, strict=True):
             if picture == "graphs":
                 run.plot(file, panels=found.panels)

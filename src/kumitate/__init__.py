@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation
     from .sweeps.sweep import Sweep, open_sweep, sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance",

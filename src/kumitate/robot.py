@@ -17,6 +17,7 @@ from .analysis.closing.rows import assemble_rows
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
+from .derivatives import Derivatives
 from .model import Drive, Mechanism, lock
 from .model.contents import Contents
 from .model.starts import INITIAL
@@ -28,7 +29,6 @@ from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.start import default_start, named_state
-from .slopes import ForwardDerivatives, InverseDerivatives, SecondDerivatives, forward_derivatives, inverse_derivatives
 
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
@@ -41,18 +41,11 @@ __all__ = ["Robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Contents, Nearness, RobotSharing):
+class Robot(Contents, Derivatives, Nearness, RobotSharing):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
     with the same leading axes. SI units, radians; angular parts first; in the axes of the world unless stated otherwise.
-
-    >>> from kumitate import load
-    >>> robot = load("double_pendulum")
-    >>> q, v = robot.start
-    >>> a = robot.forward_dynamics(q, v, [0.0, 0.0])
-    >>> bool(abs(robot.inverse_dynamics(q, v, a)).max() < 1e-12)
-    True
     """
 
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
@@ -181,17 +174,10 @@ class Robot(Contents, Nearness, RobotSharing):
 
     # --- dynamics -----------------------------------------------------------------------------------------------------
     def forward_dynamics(
-        self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        *,
-        method: str = "auto",
-        order: str | Sequence[int] | None = None,
-        partition: str | Sequence[Sequence[str | int]] | None = None,
-        wrenches: Mapping[str, Any] | None = None,
+        self, q: Any, v: Any, tau: Any, *, method: str = "auto", order: str | Sequence[int] | None = None,
+        partition: str | Sequence[Sequence[str | int]] | None = None, wrenches: Mapping[str, Any] | None = None,
         loop_tau: Mapping[str, Any] | None = None,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """The accelerations v̇ (..., nv) under the drives' forces tau (..., nv) [rad/s², m/s²].
 
         Damping, friction, armatures, gravity, loops and couplings are included; `assemble` finds q and v that close the loops.
@@ -226,25 +212,6 @@ class Robot(Contents, Nearness, RobotSharing):
         """
         kernel = self.compile("inverse_dynamics", wrenches=tuple(wrenches or ()))
         return kernel(self._coordinates(q), v, a, *(wrenches or {}).values())
-
-    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
-        """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
-
-        q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
-        world. With loops, only directions that keep them closed have a meaning.
-        """
-        return forward_derivatives(self, self._coordinates(q), v, tau, wrenches or {})
-
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
-        """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
-        return inverse_derivatives(self, self._coordinates(q), v, a, wrenches or {})
-
-    def inverse_second_derivatives(
-        self, q: Any, v: Any, a: Any, weights: Any, *, wrenches: Mapping[str, Any] | None = None
-    ) -> SecondDerivatives:
-        """Σ weights[i] ∂²tau[i] (..., nv, nv) by q, v and a; weights (..., nv), other arguments as of `inverse_dynamics`."""
-        kernel = self.compile("inverse_second_slopes", wrenches=tuple(wrenches or ()))
-        return SecondDerivatives(*kernel(self._coordinates(q), v, a, weights, *(wrenches or {}).values()))
 
     def inverse_kinematics(self, goals: Any, q0: Any = None, **options: Any) -> Reached:
         """The postures at which goals are reached; loops are closed, and coordinates stay within their limits.

@@ -279,7 +279,7 @@ def test_called_controllers_see_the_same_floor():
     assert np.abs(runs[0].v - runs[1].v).max() < 1e-6
 
 
-def test_a_start_whose_springs_would_throw_bodies_up_is_told_of():
+def test_a_start_whose_springs_would_throw_bodies_up_causes_a_warning():
     """5 cm deep, the weight's depth being 1 mm: E/(m g) = (0.05 m)²/(2 · 1 mm) = 1.25 m."""
     told = r"'ball' and 'ground' overlap at the start, by up to 0\.05 m; .* hold 12\.3 J there, .* 1\.25 m up"
     with pytest.warns(KumitateWarning, match=told):
@@ -287,7 +287,7 @@ def test_a_start_whose_springs_would_throw_bodies_up_is_told_of():
     assert any("overlap at the start" in note for note in run.audit.notes)
 
 
-def test_a_start_at_rest_on_springs_is_not_told_of():
+def test_a_start_at_rest_on_springs_causes_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error", KumitateWarning)
         simulate(free(ball()), placed((0.0, 0.0, 0.099)), duration=0.01, contact="penalty")

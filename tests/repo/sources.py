@@ -12,7 +12,7 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
     "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "live", "programs",
-    "program_keys", "calls", "slopes", "robot", "loading", "runs", "run", "simulation", "predictive", "pullbacks",
+    "program_keys", "calls", "derivatives", "robot", "loading", "runs", "run", "simulation", "predictive", "pullbacks",
     "torch", "identification", "scenario", "sweeps", "gym", "cli",
 )  # fmt: skip
 

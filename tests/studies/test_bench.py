@@ -27,6 +27,7 @@ from studies.bench.mujoco_peer import MuJoCo
 from studies.bench.ours import compiled_drives
 from studies.bench.pinocchio_peer import Pinocchio
 from studies.bench.postures import PosesReached
+from studies.bench.scenes import missed_by, mjcf, piled
 from studies.bench.second_derivatives import SecondDerivatives
 from studies.bench.start import Compilation
 from studies.bench.subjects import RandomChain
@@ -230,6 +231,21 @@ def test_touching_pairs_are_as_deep_in_mujoco():
     rows = list(TouchingPairs(pairs=16).rows(BRIEFLY))
     assert [row.what for row in rows] == [f"{a}, {b}" for a, b in TOUCHING]
     assert all(row.agreement < 1e-3 and row.theirs is not None for row in rows)
+
+
+def test_how_much_mujocos_contacts_miss_the_laws():
+    mujoco = pytest.importorskip("mujoco")
+    mechanism, contact, _, _ = piled(1.0)
+    model = mujoco.MjModel.from_xml_string(mjcf(mechanism, contact, DEFAULT))
+    data = mujoco.MjData(model)
+    data.qpos[2] = 0.06
+    mujoco.mj_step(model, data, 500)
+    assert missed_by(mujoco, model, data) < 1e-6  # it lies
+    data.qvel[2] -= 1.0
+    assert missed_by(mujoco, model, data) == pytest.approx(1.0, abs=1e-6)  # it sinks
+    data.qvel[:3] = 0.3, 0.0, 0.0
+    # it slides, and friction is not what it could be: λ = W h / 4 on each of four corners, 1 kg
+    assert missed_by(mujoco, model, data) == pytest.approx(0.5 * 9.81e-3 / 4.0, rel=1e-3)
 
 
 # --- derivatives, postures, parameters ----------------------------------------------------------------------------------

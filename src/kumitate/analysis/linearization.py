@@ -22,8 +22,8 @@ from ..model import Mechanism, check_freedom, check_resistance
 from ..model.values import checked_numbers
 from ..scalar import call, trace
 from ..scalar.arrays import SymbolArray
-from .closed_directions import closed_directions, slopes_along, tangent
 from .closing.assemble import closed_state
+from .closing.directions import closed_directions, slopes_along, tangent
 from .loop_motion import loop_coordinates
 from .loops import LoopEquations
 from .modes import Mode, modes_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,10 +11,12 @@ import numpy as np
 from ..compile import Kernel
 from ..errors import ModelError
 from ..kinematics import chord_closing, rate
-from ..model import Chord, JointKind, Line, Mechanism
+from ..model import Chord, JointKind, Line, Mechanism, freedoms
 from ..scalar import Program, Scalar, call, directional, trace
 
-__all__ = ["LoopMotion", "closure_determinant", "loop_coordinates", "loop_motion"]
+__all__ = [
+    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_motion", "loop_coordinates", "loop_motion",
+]  # fmt: skip
 
 #: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-9
@@ -80,6 +83,22 @@ def loop_coordinates(mechanism: Mechanism) -> Program:
         }
 
     return trace(motion, {"q": mechanism.nq, "v": mechanism.nv}, f"loop_motion_{mechanism.name}")
+
+
+def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """The coordinates and velocities of all joints, as `Driven` counts them; q, v where no loop joint has a drive."""
+    if freedoms(m) == m.nv:
+        return list(q), list(v)
+    moved = call(loop_coordinates(m), q, v)
+    return [*q, *moved["loop_q"]], [*v, *moved["loop_v"]]
+
+
+def joint_accelerations(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+    """The rates of the velocities of `joint_motion`, while the tree's joints accelerate at vdot (nv)."""
+    if freedoms(m) == m.nv:
+        return list(vdot)
+    moved = call(directional(loop_coordinates(m)), q, v, rate(m.tree, q, v), vdot)
+    return [*vdot, *moved["loop_v_dot"]]
 
 
 def _moving(mechanism: Mechanism) -> list[tuple[Chord, JointKind | Line]]:

@@ -31,6 +31,11 @@ class RobotSharing(ABC):
 
         Warns:
             KumitateWarning: once for each kind of thing that the format cannot express.
+
+        >>> from tempfile import mkdtemp
+        >>> from kumitate import load
+        >>> load(load("pa10").save(f"{mkdtemp()}/arm.urdf")).nv
+        7
         """
         from ..model.write import mechanism_text
         from ..simulate.results.whole_file import replacing

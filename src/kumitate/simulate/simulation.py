@@ -30,7 +30,7 @@ from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.choice import divergence
-from .stepping.commands import check_drives_in_scenes, commands_of
+from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
@@ -130,8 +130,6 @@ class MechanismSimulation:
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
         given = motions_of(mechanism, by_name("motions", motions))
         forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given)
-        if self.interaction.steps_itself:
-            check_drives_in_scenes(mechanism)
         if given:
             check_followed(mechanism, self.interaction)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)

@@ -275,3 +275,9 @@ def test_bodies_in_their_places_cause_no_warning(recwarn):
     sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(3))))
     sim.run(upright((0.0, 0.0, 0.0599), (0.0, 0.0, 0.18), (1.0, 0.0, 0.06)), duration=0.01)
     assert not [w for w in recwarn if issubclass(w.category, KumitateWarning)]
+
+
+def test_a_scene_is_stepped_by_hand():
+    made = simulation(mixed(3), bin_of(0.3))
+    q, v = at_random(np.random.default_rng(1), 3)
+    assert np.isfinite(made.step(made.start(q, v)).q).all()

@@ -13,6 +13,7 @@ from kumitate.contact.scenes.building import log_of, roomier, scene_of
 from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
+from kumitate.contact.scenes.solvers.cone_laws import aimed, scaled, stepped
 from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
@@ -130,6 +131,34 @@ def test_the_scaling_of_the_cone():
         else:
             assert d[0] >= np.linalg.norm(d[1:])
         assert inner(x) == pytest.approx(x[0] ** 2 - x[1] ** 2 - x[2] ** 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_the_law_of_a_point_in_the_interior_point_method(mu):
+    """Any du: dx and dz solve λ̄∘(W⁻¹ dx + W dz) = τ m e − λ̄∘λ̄ − second, λ̄ = W z, and dz closes what z lacks of A u."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        x, z, u, du, second = rng.normal(size=(5, 3)) * [1.0, *((1.0, 1.0) if mu else (0.0, 0.0))]
+        for vector in (x, z):
+            vector[0] = np.linalg.norm(vector[1:]) + 10.0 ** rng.uniform(-3, 1)
+        tau, mass, target = 0.01, 0.7, 0.2
+        law = {name: np.array(value) for name, value in scaled(mu, target, u, x, z, [np.sqrt(tau), 0.6]).items()}
+        aim = aimed(mu, mass, x, z, law["W"], law["lack"], second, [tau, 1.0])
+        step = stepped(mu, law["K"], aim["push"], law["slope"], law["lack"], du, x, z, law["W"])
+        bar, dx, dz = law["W"] @ z, np.array(step["dx"]), np.array(step["dz"])
+        both = np.linalg.solve(law["W"], dx) + law["W"] @ dz
+        wanted = tau * mass * np.eye(3)[0] - product(bar, bar) - second
+        assert np.array(product(bar, both)) == pytest.approx(wanted, rel=1e-7, abs=1e-7)
+        assert step["second"] == pytest.approx(product(np.linalg.solve(law["W"], dx), law["W"] @ dz), rel=1e-6, abs=1e-7)
+        # what x becomes is the total impulse less the stiffness along du, in the units of x
+        total = np.array(aim["total"]) - law["K"] @ du
+        assert [(mu or 1.0) * total[0], *total[1:]] == pytest.approx(x + dx, rel=1e-9, abs=1e-9)
+        root = tau**0.5
+        epsilon = 0.3 * tau / (root + np.hypot(*u[1:]))
+        length = np.hypot(np.hypot(*u[1:]), epsilon) - epsilon if mu else 0.0
+        slope = 0.6 * u[1:] / np.hypot(np.hypot(*u[1:]), epsilon) if mu else np.zeros(2)
+        ahead = (u[0] + du[0] - target) / (mu or 1.0) + length + slope @ du[1:]
+        assert [z[0] + dz[0], *(z + dz)[1:]] == pytest.approx([ahead, *((u + du)[1:] if mu else (0.0, 0.0))], abs=1e-9)
 
 
 def test_machine_code_and_python_make_the_same_steps():

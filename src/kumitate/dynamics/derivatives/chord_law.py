@@ -8,7 +8,7 @@ from typing import Any
 
 from ...kinematics import chord_motion
 from ...model import Chord, Closing, Tree
-from ...scalar import Program, Scalar, inlined_slopes, is_zero, trace
+from ...scalar import Program, Scalar, call, directional, inlined_slopes, is_zero, trace
 from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_drives import chord_drive
 from ..loops.line_pulls import chord_inertia
@@ -52,7 +52,10 @@ class ChordLaw:
         shifted = [row.dot(move.linear) for row in R]
         at: list[list[Scalar]] = [[x for row in R for x in row], list(p), list(self.twist), list(A), list(strengths)]
         rates: list[list[Scalar]] = [turned, shifted, list(V_rate), list(A_rate), [0.0] * len(strengths)]
-        (found,) = inlined_slopes(self.program, at, [rates])
+        if any(node.op in ("call", "loop") for node in self.program.line):  # of a line whose law is a program of its own
+            found = call(directional(self.program), *at, *rates)["result_dot"]
+        else:
+            (found,) = inlined_slopes(self.program, at, [rates])
         return Force.of(found[:6]), found[6:]
 
 

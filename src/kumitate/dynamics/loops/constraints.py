@@ -57,7 +57,7 @@ def constraint_rows(
     for chord, closing in zip(tree.chords, closings, strict=True):
         rigid, free = chord_rows(tree, motions, chord, closing)
         rows += rigid
-        drives = (resisting or {}).get(chord.name, (0.0,) * len(free))
+        drives = (resisting or {}).get(chord.name, ())
         for row, inertia in zip(free, chord_inertia(tree, chord, closing, implicit_step, drives), strict=True):
             if not is_zero(inertia):
                 rows.append(replace(row, softness=1.0 / inertia))

@@ -26,14 +26,16 @@ def pulls(chord: Chord, closing: Closing, implicit_step: Scalar = 0.0) -> list[S
     return [force + implicit_step * k * v for force, k, v in zip(own, stiffnesses, closing.rates, strict=True)]
 
 
-def chord_inertia(tree: Tree, chord: Chord, closing: Closing, implicit_step: Scalar, drives: Sequence[Scalar]) -> list[Scalar]:
+def chord_inertia(
+    tree: Tree, chord: Chord, closing: Closing, implicit_step: Scalar, drives: Sequence[Scalar] = ()
+) -> list[Scalar]:
     """The armature of each degree of freedom, with h·∂f/∂v + h²·∂f/∂q of all forces in an implicit step h [kg·m² or kg].
 
-    `drives`: those slopes of the drives, for each degree of freedom.
+    `drives`: those slopes of drives, for each degree of freedom; zero unless given.
     """
     slopes = [implicit_step * (d + implicit_step * k) for k, d in _opposing(chord, closing)]
     passive = resisting_inertia(chord, closing.rates, implicit_step)
-    whole = [a + b + c for a, b, c in zip(passive, slopes, drives, strict=True)]
+    whole = [a + b + c for a, b, c in zip(passive, slopes, drives or (0.0,) * len(slopes), strict=True)]
     return [inertia if isinstance(inertia, int | float) else maximum(inertia, _LEAST * tree.mass) for inertia in whole]
 
 

@@ -30,7 +30,7 @@ from .contract import Asked, Interaction, StepKernels, content_of
 
 __all__ = ["ForceContact"]
 
-#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth are told of [m].
+#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth cause a warning [m].
 THROWN = 0.01
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import InputError
-from ...model import Mechanism
+from ...model import Mechanism, drive_states
 
 __all__ = ["check_scene"]
 
@@ -15,6 +15,14 @@ def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte
             f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
             "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
         )
+    for joint in mechanism.driven:
+        in_loop = joint.v >= mechanism.nv
+        if in_loop or drive_states(joint.drive):
+            what = "is in a loop joint" if in_loop else "has a state of its own"
+            raise InputError(
+                f"{mechanism.name}: the {joint.drive.kind} drive of {joint.name!r} {what}, which scenes of many free bodies "
+                f"cannot simulate; take it out by with_drives({{{joint.name!r}: None}}), or drive a joint of the tree"
+            )
     if baumgarte and mechanism.tree.closed:
         closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]
         raise InputError(

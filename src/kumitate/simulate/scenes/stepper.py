@@ -16,6 +16,7 @@ from ..stepping.actuation import Actuation
 from ..stepping.equations import parts_of
 from ..stepping.outputs import STATE
 from ..stepping.stepper import Stepper
+from ..stepping.system import states_of
 from .advance import Advance
 from .free_rows import FreeRows
 from .settling import Settling
@@ -58,6 +59,7 @@ class SceneStepper(Stepper):
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
             "size": np.full(1, step), "u": actuation.constants[None].copy(),
         }  # fmt: skip
+        self._own = states_of(actuation.forcing)  # none: such drives are refused
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
         places = actuation.forcing.places

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...analysis import joint_motion
 from ...errors import InputError
-from ...model import Command, Mechanism, drive_states
+from ...model import Command, Mechanism
 from ...model.values import checked_array
 from .reading import checked_inputs
 
-__all__ = ["COMMANDS", "check_drives_in_scenes", "command_values", "commands_of"]
+__all__ = ["COMMANDS", "command_values", "commands_of"]
 
 #: The inputs: "target", "target_velocity" and "feed_forward", each of one value per driven joint.
 COMMANDS = Command._fields
@@ -42,21 +42,6 @@ def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -
         commands[name] = value if callable(value) else command_values(mechanism, name, value, otherwise)
     others = {name: value for name, value in given.items() if name not in COMMANDS}
     return commands, checked_inputs(mechanism.name, others)
-
-
-def check_drives_in_scenes(mechanism: Mechanism) -> None:
-    """Refuses drives that scenes of many bodies cannot step: in loop joints and lines, and those with states of their own.
-
-    Raises:
-        InputError: naming the joint.
-    """
-    for joint in mechanism.driven:
-        if joint.v >= mechanism.nv or drive_states(joint.drive):
-            what = "is in a loop joint" if joint.v >= mechanism.nv else "has a state of its own"
-            raise InputError(
-                f"{mechanism.name}: the {joint.drive.kind} drive of {joint.name!r} {what}, which scenes of many free bodies "
-                f"cannot simulate; take it out by with_drives({{{joint.name!r}: None}}), or drive a joint of the tree"
-            )
 
 
 def command_values(mechanism: Mechanism, name: str, given: Any, otherwise: np.ndarray) -> np.ndarray:

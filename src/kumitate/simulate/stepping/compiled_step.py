@@ -115,8 +115,7 @@ class StepCode:
     @property
     def alone(self) -> bool:
         """Whether nothing touches the mechanism and no point of it is held."""
-        around = self._interaction
-        return around.held is None and around.forces is None and not around.touches
+        return self._interaction.held is None and self._interaction.forces is None and not self.touches
 
     @cached_property
     def closing(self) -> Program:
@@ -221,14 +220,13 @@ class StepCode:
 
         `number` counts the steps since the start; `error` is the largest error estimate since then.
         """
-        step = self.program
 
         def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
             *states, h, u = rest
-            after = call(step, number * h, h, q, v, work, *states, u)
+            after = call(self.program, number * h, h, q, v, work, *states, u)
             return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
-        return trace(advanced, self._sizes, step.name)
+        return trace(advanced, self._sizes, self.program.name)
 
     @cached_property
     def recorded(self) -> Program:
@@ -319,8 +317,7 @@ class StepCode:
     def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (n, nq), (n, nv) with their loops closed, by the mechanism as it was made."""
         own = [] if self.parameters is None else [np.tile(self.parameters.blank, (len(q), 1))]
-        closed_q, closed_v = self.projection_kernel(q, v, *own)
-        return closed_q, closed_v
+        return tuple(self.projection_kernel(q, v, *own))
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
         return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
@@ -376,10 +373,7 @@ def compiled_step(
     integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
     outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
 ) -> CompiledStep:  # fmt: skip
-    """The step, traced and compiled unless the one for the same mechanism and settings is still in memory.
-
-    Functions are compiled separately and put into the slot that the step has for them.
-    """
+    """The step, compiled unless it is still in memory; functions are compiled separately and put into its slot for them."""
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key

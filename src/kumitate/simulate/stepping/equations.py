@@ -279,7 +279,7 @@ class Parts(NamedTuple):
     loop_tau: dict[str, list[Scalar]]
     motions: list[list[Scalar]]
     commands: list[Command]
-    states: Any
+    states: Any = ()
 
 
 def parts_of(forcing: Forcing, u: Any) -> Parts:

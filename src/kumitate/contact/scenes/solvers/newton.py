@@ -20,8 +20,6 @@ STIFF = 1e7
 #: As in `models.rigid`: after a step that leaves more than the part PROGRESS of the residual the next one has WEAKER times less
 #: strength, after any other it has more. A step that increases the residual is undone, unless it was the weakest.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
-#: After so many steps without progress a good residual is taken as it is.
-SLOW = 2
 #: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
 ALIKE = 4
 #: Below this residual, relative to the largest velocity, a second solution with the same factors removes the error of STIFF.
@@ -30,20 +28,20 @@ SOFT = 10.0 / STIFF
 
 @procedure
 def newton(
-    island: int, passes: int, begun: int, enough: float, good: float, hopeless: float, fastest: float,
+    island: int, passes: int, begun: int, enough: float, hopeless: float, fastest: float,
     bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
-    Steps end before that if they make no more progress below `good`, or none above `hopeless` [m/s].
+    Steps end before that if one makes no progress above `hopeless` [m/s].
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
     first step. fastest: the largest velocity of a point [m/s].
     """
     now = residual(island, islands, points, trial)
-    best, strength, slow = now, STIFF, 0
+    best, strength = now, STIFF
     save(island, islands, points, trial.best)
     for step in range(passes):
-        if now <= enough or (now <= good and slow >= SLOW):
+        if now <= enough:
             break
         save(island, islands, points, trial.kept)
         by_mode = 1 if step == 0 and begun == 0 else 0
@@ -68,7 +66,6 @@ def newton(
         done, weakest = after < now, strength <= WEAKEST
         if not done and step > 0 and after > hopeless:
             break
-        slow += 1 if after >= PROGRESS * now else 0
         strength = min(strength * STRONGER, STIFF) if after < PROGRESS * now else max(strength / WEAKER, WEAKEST)
         if done or weakest:
             now = after

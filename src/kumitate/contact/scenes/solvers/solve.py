@@ -24,14 +24,15 @@ STEADY = 1e-8
 RELATIVE = 1e-10
 #: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
 SMALL, PASSES, FEW = 20, 20, 8
-#: In larger islands it is given up when a step makes no progress above this residual, as a part of the fastest velocity.
+#: In larger islands it is given up when a step makes no progress above this residual, as a part of the fastest velocity, or of
+#: 1 m/s. Nothing else ends it early: a pile comes to rest only if most of its steps are solved to 1e-11 m/s.
 HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
 #: How much of the derivative of the sliding speed the interior point method follows in large islands, and after a failure.
 FOLLOW, CALM = 0.8, 0.3
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands [m/s].
-GOOD, FAIR = 1e-8, 5e-7
+GOOD, FAIR = 1e-8, 2e-7
 #: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
 TIMES, SWEEPS, SLOW = 8, 100, 5
 
@@ -86,17 +87,15 @@ def _chain(
     plain = _plain(island, islands, points)
     enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not plain
     good = max(GOOD * (1.0 + fastest), 0.0 if small else FAIR)
-    passes, hopeless, fair = PASSES, math.inf, 0.0
-    if not small:
-        passes, hopeless, fair = FEW, HOPELESS * fastest, good
-    left = newton(island, passes, begun, enough, fair, hopeless, fastest, bodies, islands, points, factors, trial)
+    passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
+    left = newton(island, passes, begun, enough, hopeless, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
     if plain and left > (accepted if small else good):
         left = interior_point(
             island, ROUNDS, 1.0 if small else FOLLOW, enough, fastest, bodies, islands, points, factors, trial
         )
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fair, math.inf, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     for attempt in range(TIMES):
         if best <= good:
@@ -108,7 +107,7 @@ def _chain(
         else:
             left = relax(island, SWEEPS, bodies, islands, points, trial)
         if left > enough:
-            left = newton(island, POLISH, 1, enough, fair, math.inf, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
     if best < left:
         restore(island, islands, points, trial.first)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Kernel
-from ..dynamics import chord_closings, constraint_rows, link_motions
-from ..errors import ModelError
-from ..kinematics import rate
-from ..model import Mechanism
-from ..scalar import Program, directional, is_zero, trace
-from .constraint_report import constraint_report
-from .loops import LoopEquations
+from ...compile import Kernel
+from ...dynamics import chord_closings, constraint_rows, link_motions
+from ...errors import ModelError
+from ...kinematics import rate
+from ...model import Mechanism
+from ...scalar import Program, directional, is_zero, trace
+from ..constraint_report import constraint_report
+from ..loops import LoopEquations
 
 __all__ = ["closed_directions", "slopes_along", "tangent"]
 
