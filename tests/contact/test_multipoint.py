@@ -170,7 +170,7 @@ def test_floats_and_machine_code():
         jacobians, pairs = branch_factors.jacobians, contact_pairs(mechanism, tree, contact)
         met = contact_patches(jacobians, pairs, given_v, given_free, H, mechanism)
         met = [patch.sized(branch_factors) for patch in met]
-        given = Problem.of(branch_factors, met, loop_equations(tree, q, given_free, H, branch_factors.M), given_free)
+        given = Problem.of(branch_factors, met, loop_equations(tree, q, given_free, H, branch_factors.M, {}), given_free)
         plain = IMPULSE_MODELS["multipoint"](given).impulses
         impulses = [
             list(frame.force(impulse))

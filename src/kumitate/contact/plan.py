@@ -14,9 +14,9 @@ __all__ = ["ContactPlan", "PlannedPair", "pairs_of_scene", "pairs_traced"]
 
 #: Operations of a traced step, fitted to balls, bricks and legged robots: per link pair with the world, per point of these; per
 #: pair of moving links, per point of these. They are those of all steps that the solver may take.
-_WORLD, _WORLD_POINT, _BETWEEN, _BETWEEN_POINT = 1.6e5, 1.2e5, 4.5e5, 1.65e5
+_WORLD, _WORLD_POINT, _BETWEEN, _BETWEEN_POINT = 1.2e5, 6.5e5, 5.3e5, 9.3e5
 #: Time to trace and compile an operation [s], on a processor of 2023.
-_SECONDS = 6e-7
+_SECONDS = 2e-7
 #: More pairs than this are printed by kinds.
 _LISTED = 20
 
