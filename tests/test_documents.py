@@ -367,6 +367,11 @@ def sweeps(shown: Shown, values: Shown) -> None:
     assert shown["later"].equals(shown["sweep"].table)
 
 
+def urdf_and_sdf(shown: Shown, values: Shown) -> None:
+    assert shown["arm"].mechanism.joint("elbow").drive == km.EffortDrive(gear_ratio=50.0)
+    assert shown["run"].v[-1, 0] == pytest.approx(2.0 * 0.1 / 0.2, rel=1e-12)  # v = τ t/I
+
+
 def virtual_loops(shown: Shown, values: Shown) -> None:
     tip = shown["arm"].pose(shown["run"].q, "link3") @ [0.0, 0.0, 1.0, 1.0]
     np.testing.assert_allclose(tip, np.tile([1.0, 0.0, 0.0, 1.0], (len(tip), 1)), atol=1e-6)
@@ -449,6 +454,7 @@ JUDGES = {
     "simulation.md": simulation,
     "spherical-joints.md": spherical_joints,
     "sweeps.md": sweeps,
+    "urdf-and-sdf.md": urdf_and_sdf,
     "virtual-loops.md": virtual_loops,
     "whole-body-control.md": whole_body_control,
 }

@@ -44,7 +44,9 @@ class ExampleDirective(SphinxDirective):
         folder = Path(self.env.app.outdir) / FOLDER
         try:
             draw(name, pictures, folder)
-        except KumitateError as error:  # a package that is not installed
+        except KumitateError as error:
+            if "pip install" not in str(error):  # any other cause is a fault
+                raise
             LOG.info(f"gallery: {name} is not drawn: {error}")
             return [nodes.paragraph("", f"{example(name).summary} (Not drawn here: {error})"), command]
         return [nodes.raw("", card(name, pictures), format="html"), command]

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .measure.best_partition import best_partition
     from .model import convert
     from .model.read.srdf import read_srdf
+    from .model.read.urdf_transmissions import read_transmissions
     from .scenario.scenario import Scenario, read_scenario, scenario_of
     from .simulate.interactions.held import held_motion
     from .simulate.prescribed.motion import PrescribedMotion
@@ -72,7 +73,8 @@ __all__ = [
     "RollingSphere", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep",
     "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
     "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep", "parallel_ada", "pose",
-    "read_scenario", "read_srdf", "samples", "scenario_of", "sign", "simulate", "simulate_batch", "sweep", "where", "zeros",
+    "read_scenario", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate", "simulate_batch", "sweep",
+    "where", "zeros",
 ]  # fmt: skip
 
 
@@ -83,7 +85,8 @@ _LATER = {
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.prescribed.motion",
-    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf", "Simulation": ".simulation",
+    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf",
+    "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",
 }  # fmt: skip

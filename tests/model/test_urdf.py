@@ -269,7 +269,7 @@ def test_what_is_not_used_is_told_once_a_kind_with_names():
     assert {message.split(": ", 1)[1] for message in messages} == {
         "<calibration>: not needed in simulation (×5: j0 in line 8, j1 in line 9, j2 in line 10, …)",
         "attribute colour of <link>: not known here, not used (c in line 16)",
-        "<transmission>: not simulated; torques act at the joints (t1 in line 13)",
+        "<transmission> without a type: not simulated; torques act at the joints (t1 in line 13)",
         "<gazebo>: settings for Gazebo, not used (a in line 14)",
         "<novelty>: not known here, not used (test in line 15)",
     }

@@ -14,7 +14,9 @@ from importlib.metadata import distribution, requires
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from ..test_documents import blocks, saved
 from .sources import PACKAGE, ROOT
 from .test_requirements import PROJECT
 
@@ -93,14 +95,12 @@ def test_the_source_distribution_makes_the_same_wheel(built, wheel, tmp_path):
     assert content(*tmp_path.glob("*.whl")) == wheel
 
 
-@pytest.fixture(scope="module")
-def clean(built, tmp_path_factory) -> Path:
-    """An environment with the wheel and what it requires, and nothing else; the required packages are those installed here."""
-    folder = tmp_path_factory.mktemp("clean") / "env"
+def environment(folder: Path, built: Path, requirements: list[str]) -> Path:
+    """The programs of an environment with the wheel and the required packages, which are those installed here; nothing else."""
     venv.create(folder, symlinks=sys.platform != "win32")
     run(sys.executable, "-m", "pip", "--python", folder, "install", "--no-deps", "--no-index", *built.glob("*.whl"))
     (site,) = folder.rglob("site-packages")
-    for name in needed(PROJECT["dependencies"]):
+    for name in needed(requirements):
         found = distribution(name)
         for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
             if not (site / top).exists() and top != "__pycache__":
@@ -121,9 +121,15 @@ def needed(lines: list[str]) -> set[str]:
     return found
 
 
-def test_it_works_where_only_its_requirements_are(clean, tmp_path):
+def settings_of(programs: Path, folder: Path) -> dict[str, str]:
+    """The variables of a process that finds these programs and keeps all it writes in the folder."""
+    return {"PATH": str(programs), "KUMITATE_CACHE": str(folder / "cache"), "HOME": str(folder)}
+
+
+def test_it_works_where_only_its_requirements_are(built, tmp_path):
     """The command simulates and draws the page; the doctor finds LLVM, and every extra missing."""
-    settings = {"PATH": str(clean), "KUMITATE_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    clean = environment(tmp_path / "env", built, PROJECT["dependencies"])
+    settings = settings_of(clean, tmp_path)
     command = [clean / "kumitate", "simulate", "pendulum", "--duration", "0.1", "--json"]
     told = json.loads(run(*command, cwd=tmp_path, env=settings))
     assert set(told["files"]) == {"result.npz", "page.html"}
@@ -132,3 +138,20 @@ def test_it_works_where_only_its_requirements_are(clean, tmp_path):
     assert not Path(doctor["machine"]["installed in"]).is_relative_to(ROOT)
     extras = set(PROJECT["optional-dependencies"]) - {"all", "test"}
     assert {name for name, found in doctor["extras"].items() if found["missing"]} == extras
+
+
+def test_start_leads_to_a_figure_where_only_what_it_installs_is(built, tmp_path):
+    """The robot and the code of docs/start.md, as written, in an environment with the extras that its installation names."""
+    page = ROOT / "docs" / "start.md"
+    named = re.search(r'^pip install "\./kumitate\[([\w,]+)\]"$', page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert named
+    extras = [line for extra in named[1].split(",") for line in PROJECT["optional-dependencies"][extra]]
+    programs = environment(tmp_path / "env", built, [*PROJECT["dependencies"], *extras])
+    for name, text in saved(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "first.py").write_text("\n".join(blocks(page)), encoding="utf-8")
+    told = run(programs / "python", "first.py", cwd=tmp_path, env=settings_of(programs, tmp_path))
+    assert "pendulum" in told
+    with Image.open(tmp_path / "first.png") as figure:
+        assert min(figure.size) > 400
+    assert (tmp_path / "first.html").stat().st_size > 10_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, Helical, Joint, Mechanism, Mesh, Sphere
+from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, Helical, Hull, Joint, Mechanism, Mesh, Sphere
 from kumitate.model.meshes import Facets
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
@@ -20,6 +21,7 @@ from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, packed, thi
 from kumitate.view.scene.packing import Steps
 from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
 from kumitate.view.surfaces import load_surfaces, pack_surface
+from kumitate.view.surroundings import GROUND_COLOR, surroundings
 
 LENGTH = 1.0
 
@@ -259,6 +261,21 @@ def test_collision_shapes_are_told_where_they_differ():
     first, second = pendulum_scene(double_pendulum(visuals=(box,), collisions=(ball,)))["bodies"]
     assert [shape["type"] for shape in first["collisions"]] == ["sphere"]
     assert (first["shapes"][0]["type"], second["collisions"]) == ("box", [])
+
+
+@pytest.mark.parametrize("points", [((0.0, 0.0, -LENGTH),), ((0.0, 0.0, 0.0), (0.0, 0.0, -LENGTH))], ids=["point", "line"])
+def test_points_and_lines_that_touch_are_not_drawn(points):
+    """Neither on the page nor in figures; the skeleton stands in where a body has no other shape, or another shape remains."""
+    hull, box = Geometry(Hull(points)), Geometry(Box((0.1, 0.1, LENGTH)))
+    plain, touching = double_pendulum(), double_pendulum(collisions=(hull,))
+    assert drawn_shapes(touching) == drawn_shapes(plain)
+    assert drawn_shapes(double_pendulum(collisions=(hull, box)))["upper"] == (box,)
+    assert not any(body["collisions"] for body in pendulum_scene(touching)["bodies"])
+    (told,) = pendulum_scene(double_pendulum(visuals=(Geometry(Sphere(0.1)),), collisions=(hull, box)))["bodies"][0][
+        "collisions"
+    ]
+    assert told["type"] == "box"
+    assert surroundings([hull, box], np.zeros(3), np.ones(3)).shapes == (replace(box, color=GROUND_COLOR),)
 
 
 def test_bodies_carry_their_numbers():

@@ -103,13 +103,15 @@ def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geom
     """The drawable shapes of a body in the model; None if a skeleton must replace them.
 
     For visuals with meshes the drawable ones are enough; collision shapes replace visuals only if all of them can be drawn.
+    Shapes without a surface do not count.
     """
-    for source in (body.visuals, body.collisions):
+    visuals, collisions = ([item for item in items if item.shape.has_surface] for items in (body.visuals, body.collisions))
+    for source in (visuals, collisions):
         found = [(item.shape.path, item.shape.resolved) for item in source if isinstance(item.shape, Mesh)]
         usable = tuple(
             item for item in source if not isinstance(item.shape, Mesh) or (item.shape.path, item.shape.resolved) in drawable
         )
-        if usable and (len(usable) == len(source) or (source is body.visuals and not drawable.isdisjoint(found))):
+        if usable and (len(usable) == len(source) or (source is visuals and not drawable.isdisjoint(found))):
             return usable
     return None
 

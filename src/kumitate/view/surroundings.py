@@ -42,6 +42,8 @@ def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) 
     """
     shapes, floors = [], []
     for item in ground:
+        if not item.shape.has_surface:
+            continue
         if not item.shape.endless:
             shapes.append(replace(item, color=item.color or GROUND_COLOR))
             continue

@@ -9,7 +9,13 @@ from ..shapes import Facets
 from .files import needs_extra
 from .surface import distinct, merge
 
-__all__ = ["convex_hull", "fewer_faces"]
+__all__ = ["convex_hull", "fewer_faces", "on_one_line"]
+
+
+def on_one_line(points: np.ndarray) -> bool:
+    """Whether points (n, 3) lie on one line, up to rounding; two points and a single one do."""
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(len(spread) < 3 or spread[1] <= 1e-9 * spread[0])
 
 
 def convex_hull(surface: Facets, name: str) -> Facets:
@@ -23,12 +29,12 @@ def convex_hull(surface: Facets, name: str) -> Facets:
     except ImportError:
         raise needs_extra("scipy") from None
     points = surface.vertices
-    middle = points.mean(axis=0)
-    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
-    if len(spread) < 3 or spread[1] <= 1e-9 * spread[0]:
+    if on_one_line(points):
         raise InputError(
             f"{name}: its vertices lie on one line, so that it has no hull; use a sphere, a capsule or a box instead"
         )
+    middle = points.mean(axis=0)
+    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
     if spread[2] > 1e-9 * spread[0]:
         try:
             found = ConvexHull(points)

@@ -18,6 +18,7 @@ from .shapes import free_name
 from .urdf_joint import read_couplings, read_joint
 from .urdf_link import LinkReader
 from .urdf_loops import read_loops
+from .urdf_transmissions import note_transmissions
 from .weightless import note_weightless
 from .xml import Element, read_xml
 
@@ -25,7 +26,6 @@ __all__ = ["read_urdf", "urdf_mechanism"]
 
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
-    "<transmission>": "not simulated; torques act at the joints",
     "<gazebo>": "settings for Gazebo, not used",
     "<ros2_control>": "settings for controllers, not used",
     "<safety_controller>": "soft limits, not simulated",
@@ -224,6 +224,7 @@ def _bodies(links: dict[str, Element], root: str, reader: LinkReader, notes: Not
 
 def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
     reader.leave_unused()
+    note_transmissions(robot, notes)
     notes.add_unread(robot, _UNREAD)
     if reader.missing:
         tried = list(reader.meshes.tried)

@@ -33,6 +33,11 @@ class Shape(ABC):
     def bounding_radius(self) -> float:
         """The largest distance of its points from its frame's origin [m]; infinite if not known or not bounded."""
 
+    @property
+    def has_surface(self) -> bool:
+        """Whether there is a surface to draw: points and lines touch others, but have none."""
+        return True
+
     @abstractmethod
     def facets(self) -> Facets:
         """Its surface as triangles, in its frame; round sides as prisms of a few dozen faces, unbounded shapes as a piece.

@@ -19,7 +19,8 @@ __all__ = ["Hull"]
 class Hull(Shape):
     """The convex hull of some points in its frame; it replaces a mesh for contact.
 
-    `model.meshes.touching_hull` makes one from a mesh file.
+    `model.meshes.touching_hull` makes one from a mesh file. Points on one line, or a single one, touch others but are not
+    drawn.
 
     Attributes:
         vertices: (x, y, z) of its points [m], one or more.
@@ -40,6 +41,12 @@ class Hull(Shape):
     @property
     def bounding_radius(self) -> float:
         return max(math.hypot(*vertex) for vertex in self.vertices)
+
+    @property
+    def has_surface(self) -> bool:
+        from ..meshes.reduction import on_one_line
+
+        return not on_one_line(np.array(self.vertices))
 
     def facets(self) -> Facets:
         from ..meshes.reduction import convex_hull

@@ -118,10 +118,15 @@ def _checked(name: str, bodies: int, times: np.ndarray, frames: np.ndarray) -> t
 def _touching(
     mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], loaded: Mapping[Mesh, Facets]
 ) -> dict[str, tuple[Geometry, ...]]:
-    """The collision shapes of each body where they differ from those that it is drawn with; nothing where all are the same."""
+    """The collision shapes of each body where they differ from those that it is drawn with; nothing where all are the same.
+
+    Without meshes that were not loaded, and without points and lines.
+    """
     found = {
         body.name: tuple(
-            item for item in body.collisions if not isinstance(item.shape, Mesh) or stored_once(item.shape) in loaded
+            item
+            for item in body.collisions
+            if (stored_once(item.shape) in loaded if isinstance(item.shape, Mesh) else item.shape.has_surface)
         )
         for body in mechanism.bodies
     }
