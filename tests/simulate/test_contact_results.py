@@ -117,6 +117,23 @@ def test_the_audit_says_how_contact_went(fallen):
     assert isinstance(back.contact, ContactAccount)
 
 
+def test_contact_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeypatch):
+    """Code for several states at a time would be compiled for the record alone, in minutes; it finds the same contact."""
+    mechanism = hopper(damping=(0.2,))
+    q = on_ground(mechanism, [0.0, 0.4, 0.0, np.sqrt(0.84), 0.0, 0.0, 0.0, -0.3])
+    records = []
+    for bound, widths in ((0.0, 1), (np.inf, 2)):
+        monkeypatch.setattr(import_module("kumitate.simulate.interactions.impulses"), "_LONG", bound)
+        simulation = km.Simulation(mechanism, start=(q, np.zeros(7)), step=1e-3, contact=Contact())
+        records.append(simulation.run(duration=0.05).contact)
+        assert len(simulation.compiled.code.jump_kernel.widths) == widths
+    one_by_one, several = records
+    assert np.abs(one_by_one.force).max() > 1.0
+    np.testing.assert_allclose(one_by_one.force, several.force, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(one_by_one.gap, several.gap, rtol=0.0, atol=1e-12)
+    np.testing.assert_array_equal(one_by_one.residual < 1e-9, several.residual < 1e-9)
+
+
 def test_steps_that_gain_energy_are_counted(fallen):
     n = len(fallen)
     work = np.zeros(n)

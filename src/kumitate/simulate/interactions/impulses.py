@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
+from ...compile import Kernel
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
@@ -34,6 +35,8 @@ __all__ = ["ImpulseContact"]
 
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
+#: Contact that is expected to take longer to compile is not compiled again for several states at a time [s].
+_LONG = 5.0
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 
@@ -161,13 +164,8 @@ class ImpulseContact(Interaction):
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        kernel = step.jump_kernel
-        names = [array.name for array in kernel.outputs]
-        chunks: list[dict[str, np.ndarray]] = []
-        for start in range(0, len(q), _CHUNK):
-            some = slice(start, start + _CHUNK)
-            chunks.append(dict(zip(names, kernel(h, q[some], v[some], u[some]), strict=True)))
-        whole: dict[str, Any] = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in names}
+        compiling = self.plan().seconds
+        whole = _along(step.jump_kernel, h, (q, v, u), one_by_one=compiling is not None and compiling > _LONG)
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         owners = [pair for pair in self.pairs for _ in range(pair.capacity)]
         record = ContactRecord(
@@ -189,3 +187,20 @@ class ImpulseContact(Interaction):
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part
         return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes)
+
+
+def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:
+    """The outputs of a kernel of h and a state, by name, along a motion of `states` (n, ...).
+
+    One by one they take the code that made the steps; several at a time are faster, by code that is compiled for that alone.
+    """
+    count = len(states[0])
+    whole = {array.name: np.empty((count, *array.shape), kernel.precision.dtype) for array in kernel.outputs}
+    if one_by_one:
+        for k in range(count):
+            kernel.into([array[k, ...] for array in whole.values()], h, *(part[k] for part in states))
+        return whole
+    for start in range(0, count, _CHUNK):
+        some = slice(start, start + _CHUNK)
+        kernel.into([array[some] for array in whole.values()], h, *(part[some] for part in states))
+    return whole
