@@ -10,7 +10,7 @@ from kumitate.contact.shapes import touches
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull
-from kumitate.model.meshes.corners import distance_from_hull
+from kumitate.model.meshes.corners import distance_from_hull, outermost
 from kumitate.model.read.json import from_json, to_json
 from kumitate.spatial import pose
 from kumitate.view.outlines import Silhouettes, View
@@ -62,6 +62,17 @@ def test_feet_of_robots(robot):
     # set down on the floor, the foot touches with its lowest vertex
     gaps = [touch.gap for touch in touches(touching_hull(mesh), pose((0, 0, -float(surface[:, 2].min()))), Plane(), pose())]
     assert abs(min(gaps)) < 1e-9
+
+
+def test_a_foot_keeps_the_corners_of_its_sole():
+    """A sole that is a little lower than the rim around it: the points furthest from the hull of others are not on it."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    rings = [(0.1, 0.035, 0.0, 0.0), (0.11, 0.065, 0.007, 0.0), (0.05, 0.06, 0.1, -0.02), (0.03, 0.03, 0.16, -0.02)]
+    points = np.vstack([np.c_[x + a * np.cos(turn), b * np.sin(turn), 0.0 * turn + z] for a, b, z, x in rings])
+    kept = points[outermost(points, 16)]
+    low = kept[kept[:, 2] == 0.0, :2]
+    assert len(kept) == 16
+    assert (np.ptp(low, axis=0) > 0.65 * np.array([0.2, 0.07])).all()
 
 
 def test_an_open_box_keeps_its_corners(tmp_path):

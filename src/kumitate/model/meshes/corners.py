@@ -8,14 +8,18 @@ from .files import needs_extra
 
 __all__ = ["distance_from_hull", "outermost"]
 
+#: Of the size of a shape: a side is flat if its points are this close to a plane, and it counts if it is this wide.
+FLAT, WIDE = 1e-3, 0.1
+
 
 def outermost(points: np.ndarray, most: int) -> np.ndarray:
     """The indices (k,), in ascending order, of at most `most` of the points (n, 3) whose hull approximates that of all.
 
-    First the furthest along each axis, then repeatedly the point that is furthest from the hull of those taken.
+    First the furthest along each axis, then the corners of flat sides across the axes, the largest side first, so that a
+    foot stands on its sole: a quarter of the points; then repeatedly the point that is furthest from the hull of those taken.
     """
     ends = [pick(points[:, axis]) for axis in range(3) for pick in (np.argmin, np.argmax)]
-    taken = [int(index) for index in dict.fromkeys(ends)][:most]
+    taken = [int(index) for index in dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]])][:most]
     # hulls only grow, so that distances only shrink: the largest is computed again until it stays the largest
     distance = np.full(len(points), np.inf)
     distance[taken] = 0.0
@@ -30,6 +34,23 @@ def outermost(points: np.ndarray, most: int) -> np.ndarray:
         taken.append(furthest)
         distance[furthest] = 0.0
     return np.array(sorted(taken))
+
+
+def _flat_corners(points: np.ndarray) -> list[int]:
+    """The indices of up to four corners of each flat side across an axis: the furthest along its diagonals."""
+    size = np.ptp(points, axis=0).max()
+    found: list[tuple[float, list[int]]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            out = sign * points[:, axis]
+            flat = np.flatnonzero(out > out.max() - FLAT * size)
+            across = np.delete(points[flat], axis, axis=1)
+            sides = np.ptp(across, axis=0)
+            if sides.min() > WIDE * size:
+                square = across / sides
+                corners = [int(flat[(square @ diagonal).argmax()]) for diagonal in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+                found.append((float(np.prod(sides)), corners))
+    return [index for _, corners in sorted(found, key=lambda side: -side[0]) for index in corners]
 
 
 def distance_from_hull(point: np.ndarray, points: np.ndarray) -> float:

@@ -51,8 +51,8 @@ def hull(mesh: Mesh) -> Facets:
 def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
     """The convex hull of a mesh by few of its vertices, for contact; `left_out` gives the error. Cached on disk.
 
-    The mesh need not be closed. Of the hull's vertices those furthest out along the axes are taken first, and then one by one
-    the vertex that is furthest from the hull of those taken.
+    The mesh need not be closed. Of the hull's vertices those furthest out along the axes are taken first, then the corners of
+    flat sides, and then one by one the vertex that is furthest from the hull of those taken.
 
     Args:
         mesh: the mesh; vertices: how many are taken at most.
@@ -67,7 +67,7 @@ def touching_hull(mesh: Mesh, vertices: int = 32) -> Hull:
         whole = convex_hull(surface, mesh.path).vertices
         return Facets(whole[outermost(whole, vertices)], np.zeros((0, 3)))
 
-    kept = stored(mesh, f"hull of {vertices}", reduced).scaled(mesh.scale)
+    kept = stored(mesh, f"corners of {vertices}", reduced).scaled(mesh.scale)
     return Hull(tuple((float(x), float(y), float(z)) for x, y, z in kept.vertices))
 
 
