@@ -18,8 +18,8 @@ def outermost(points: np.ndarray, most: int) -> np.ndarray:
     First the furthest along each axis, then the corners of flat sides across the axes, the largest side first, so that a
     foot stands on its sole: a quarter of the points; then repeatedly the point that is furthest from the hull of those taken.
     """
-    ends = [pick(points[:, axis]) for axis in range(3) for pick in (np.argmin, np.argmax)]
-    taken = [int(index) for index in dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]])][:most]
+    ends = [int(pick(points[:, axis])) for axis in range(3) for pick in (np.argmin, np.argmax)]
+    taken = list(dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]]))[:most]
     # hulls only grow, so that distances only shrink: the largest is computed again until it stays the largest
     distance = np.full(len(points), np.inf)
     distance[taken] = 0.0
