@@ -11,16 +11,15 @@ import numpy as np
 import kumitate as km
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 
-from .contract import Case
+from .contract import SubjectCase
 from .report import Row
 from .simulation import threads
-from .subjects import Subject
 
 __all__ = ["StepsWithLimits"]
 
 
 @dataclass(frozen=True)
-class StepsWithLimits(Case):
+class StepsWithLimits(SubjectCase):
     """Steps of a robot whose joints swing about their middles, with limits and without.
 
     Attributes:
@@ -28,7 +27,6 @@ class StepsWithLimits(Case):
         runs, count: how many runs, and the steps of each.
     """
 
-    subject: Subject
     dearer: float = 1.15
     runs: int = 256
     count: int = 50
@@ -40,10 +38,6 @@ class StepsWithLimits(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"steps of {self.subject.title}, with limits and without"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, runs = self.subject.mechanism, effort.share(self.runs)

@@ -16,9 +16,8 @@ from kumitate.inverse_kinematics.search import STEPS
 from kumitate.measure.calls import raw
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 
-from .contract import Case
+from .contract import SubjectCase
 from .report import Row
-from .subjects import Subject
 
 __all__ = ["PosesReached"]
 
@@ -27,7 +26,7 @@ RESTARTS, TOLERANCE = 30, 1e-8
 
 
 @dataclass(frozen=True)
-class PosesReached(Case):
+class PosesReached(SubjectCase):
     """Poses of the last body that random postures within the limits have, searched from other random postures, to 1e-8.
 
     Attributes:
@@ -35,7 +34,6 @@ class PosesReached(Case):
         share: how many must be found; `targets`: how many there are.
     """
 
-    subject: Subject
     one: float
     batch: float
     share: float = 0.99
@@ -48,10 +46,6 @@ class PosesReached(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"postures of {self.subject.title} that reach a pose"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         robot, count, rng = Robot(self.subject.mechanism), effort.share(self.targets), np.random.default_rng(3)

@@ -12,15 +12,14 @@ from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.programs import make_program
 
-from .contract import Case
+from .contract import SubjectCase
 from .report import Row
-from .subjects import Subject
 
 __all__ = ["SecondDerivatives"]
 
 
 @dataclass(frozen=True)
-class SecondDerivatives(Case):
+class SecondDerivatives(SubjectCase):
     """Σ wᵢ ∂²τᵢ by q, v and a of many states, one thread.
 
     Attributes:
@@ -28,7 +27,6 @@ class SecondDerivatives(Case):
         states: in the batch.
     """
 
-    subject: Subject
     one: float
     batch: float
     states: int = 64
@@ -40,10 +38,6 @@ class SecondDerivatives(Case):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"second derivatives of the inverse dynamics of {self.subject.title}, contracted with a vector"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, states, n = self.subject.mechanism, effort.share(self.states), self.subject.mechanism.nv
