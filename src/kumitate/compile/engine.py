@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ProgramError
 from ..scalar.verify import verifying
 from .disk import cached
+from .elf import Placed, placed
 from .target import Target, binding, host, machine
 
 if TYPE_CHECKING:
@@ -91,21 +92,13 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequenc
         called: code in memory whose functions they call.
     """
     begin = time.perf_counter()
-    builder = binding().JITLibraryBuilder()
-    for image in images:
-        builder = builder.add_object_img(image.content)
-    builder = builder.add_current_process()
-    for name, address in chain.from_iterable(code.addresses.items() for code in called):
-        builder = builder.import_symbol(name, address)
-    for name in functions:
-        builder.export_symbol(name)
-    tracker = _link(builder)
+    known = dict(chain.from_iterable(code.addresses.items() for code in called))
+    addresses, keep = placed([image.content for image in images], functions, known) or _linked(images, functions, known)
     seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
-    addresses = {name: tracker[name] for name in functions}
     size = sum(len(image.content) for image in images)
     return Code(
         addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images),
-        (tracker, *called),
+        (keep, *called),
     )  # fmt: skip
 
 
@@ -114,18 +107,27 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     return link([generate(text, target)], functions)
 
 
-def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
-    """The linked library, which LLVM frees with the tracker.
+def _linked(images: Sequence[ObjectFile], functions: Sequence[str], known: Mapping[str, int]) -> Placed:
+    """Object files in memory by LLVM, which frees them with the tracker.
 
     LLVM keeps the names and tables of a library until its linker is freed, so that only a few libraries share one; making one
     takes longer than linking a small library. Each thread has its own, and trackers keep them alive. Objects are linked
     by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs. A linker that is given
     a machine does not look for the processor's features again.
     """
+    builder = binding().JITLibraryBuilder()
+    for image in images:
+        builder = builder.add_object_img(image.content)
+    builder = builder.add_current_process()
+    for name, address in known.items():
+        builder = builder.import_symbol(name, address)
+    for name in functions:
+        builder.export_symbol(name)
     if _here.libraries % _SHARE == 0:
         _here.linker = binding().create_lljit_compiler(machine(host()), use_jit_link=True)
     _here.libraries += 1
-    return builder.link(_here.linker, f"kumitate{_here.libraries}")
+    tracker = builder.link(_here.linker, f"kumitate{_here.libraries}")
+    return Placed({name: tracker[name] for name in functions}, tracker)
 
 
 def assembly(text: str, target: Target) -> str:
