@@ -154,7 +154,7 @@ class FirstRun(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         modules = [name for name in _in_a_process(_FIRST).split() if name != "__main__"]
         samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
-        told = "processor time of 1 step of 1 ms; modules were imported, their garbage collected, and the robot read; README: parts"
+        told = "processor time of 1 step of 1 ms; modules were imported, their garbage collected, the robot read; README: parts"
         yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
 
 
