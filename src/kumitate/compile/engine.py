@@ -26,6 +26,10 @@ _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is a
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SHARE = 16  # so many libraries share a linker
+#: LLVM's own settings of what `_schedule` changes.
+_USUAL = (
+    "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
+)  # fmt: skip
 _switch = threading.Lock()
 
 
@@ -192,6 +196,9 @@ def _is_long(text: str) -> bool:
 def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
     """Switches LLVM's scheduler in this context: from the top down, or off; and whether it runs again on assigned registers.
 
+    LLVM also stops looking for neighbouring results to store together: it looks at every pair of stores, which takes a quarter
+    of the time of programs for one state, and their code is as fast without.
+
     From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. Running it again makes code
     a hundredth faster, in a time that grows with the square of a function's length: most of the time of long functions. The
     switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
@@ -199,10 +206,10 @@ def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
     """
     with _switch:
         wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
-        for option in ("-misched-prera-direction=topdown", *wanted):
+        for option in ("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted):
             binding().set_option("", option)
         try:
             yield
         finally:
-            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true", "-disable-post-ra=false"):
+            for option in _USUAL:
                 binding().set_option("", option)
