@@ -117,7 +117,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
         def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
             finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
-            left = given.residual(finer, targets)
+            left = maximum(given.residual(finer, targets), given.unbalanced(finer))
             falling = select(left < FALLING * last.residual, 1.0, 0.0)
             return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
